@@ -1,0 +1,49 @@
+"""The ways an evaluation can fail, each with the exit status the command line gives it."""
+
+from __future__ import annotations
+
+
+class RagkpiError(Exception):
+    """Something the user can mend; its text is one line, and no traceback is shown."""
+
+    exit_status = 1
+
+
+class UsageError(RagkpiError):
+    """The command line or the call asks for something that does not exist or does not fit."""
+
+    exit_status = 1
+
+
+class InputError(RagkpiError):
+    """A file cannot be read, or holds something that it must not hold.
+
+    The text is ``file:line: found; expected``, with the physical, 1-based line number;
+    ``line`` is left out where the error concerns the whole file.
+    """
+
+    exit_status = 2
+
+    def __init__(self, file: str, line: int | None, found: str, expected: str) -> None:
+        place = file if line is None else f"{file}:{line}"
+        super().__init__(f"{place}: {found}; {expected}")
+        self.file = file
+        self.line = line
+        self.found = found
+        self.expected = expected
+
+
+class DataError(RagkpiError):
+    """Files that can be read, but contradict themselves or each other."""
+
+    exit_status = 4
+
+
+class NothingInCommonError(RagkpiError):
+    """No query is both judged and retrieved for, so there is nothing to evaluate."""
+
+    exit_status = 7
+
+
+class RagkpiWarning(UserWarning):
+    """Something that does not stop an evaluation, but that its reader must know."""

@@ -1,0 +1,74 @@
+"""How the sufficient statistics of queries become one number.
+
+A measure returns one row of S statistics per query. For most measures S is 1, the row is the
+value and the summary is the mean. For Bits-over-Random it is (success, chance) and the summary is
+the log of the ratio of their means. Both are functions of sums over queries, so means, bootstrap
+intervals and paired tests need not know which measure they work on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+FloatArray = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A rule from statistics to values.
+
+    Attributes
+    ----------
+    name
+        What the help text calls it.
+    value
+        Statistics of queries, (..., S), to per-query values, (...).
+    summary
+        Sums of statistics over queries, (..., S), and their count, (...) or a scalar, to
+        summaries, (...). Leading axes are bootstrap replicates.
+    prints
+        Where its lines appear: ``"both"``, only as ``"summary"`` or only per ``"query"``.
+    """
+
+    name: str
+    value: Callable[[FloatArray], FloatArray]
+    summary: Callable[[FloatArray, FloatArray | int], FloatArray]
+    prints: str = "both"
+
+
+def first(statistics: FloatArray) -> FloatArray:
+    """Take the only statistic of each row: the value itself."""
+    return statistics[..., 0]
+
+
+def _mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(first(sums) / count)
+
+
+def _ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+MEAN = Aggregate("mean over queries", first, _mean)
+SUM = Aggregate("sum over queries", first, lambda sums, _: first(sums))
+COUNT = Aggregate(
+    "number of queries",
+    first,
+    lambda sums, count: np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1]),
+    prints="summary",
+)
+GEOMETRIC_MEAN = Aggregate(
+    "geometric mean over queries",
+    first,
+    lambda sums, count: np.exp(_mean(sums, count)),
+    prints="summary",
+)
+RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio)
+LABEL = Aggregate("text of the run", first, lambda sums, _: first(sums), prints="summary")
+PER_QUERY_TEXT = Aggregate("none", first, lambda sums, _: first(sums), prints="query")

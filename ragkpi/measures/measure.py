@@ -1,0 +1,62 @@
+"""What a measure declares, and what a value is: a measure with its parameters filled in."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from ragkpi.measures.aggregates import MEAN, Aggregate
+from ragkpi.measures.parameters import Grammar, NoParameters
+
+Need = Literal["corpus_size", "grade_map"]
+RelevanceFormat = Literal["qrels", "qrels_jg", "prefs", "any"]
+Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One line of the registry.
+
+    Attributes
+    ----------
+    name
+        As given to ``-m`` and printed.
+    function
+        From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S); NaN in a row
+        is NA, which is printed as such and left out of the summary. Text measures return (Q,)
+        of objects. Its docstring is the help text.
+    parameters
+        How the part of ``-m NAME.PARAMS`` behind the dot is read.
+    aggregate
+        How statistics become one number.
+    style
+        How a value is printed: ``%6.4f``, an integer, six significant digits, or text.
+    needs
+        What must be known besides qrels and run.
+    reads
+        The relevance format it is computed from.
+    """
+
+    name: str
+    function: Callable[..., Any]
+    parameters: Grammar = field(default_factory=NoParameters)
+    aggregate: Aggregate = MEAN
+    style: Style = "decimal"
+    needs: frozenset[Need] = frozenset()
+    reads: RelevanceFormat = "qrels"
+
+    @property
+    def help(self) -> str:
+        """The docstring, unindented."""
+        return inspect.getdoc(self.function) or ""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measure with its parameters: what one printed line stands for."""
+
+    measure: Measure
+    name: str
+    arguments: Mapping[str, Any]

@@ -1,0 +1,317 @@
+"""How the parameters behind a measure's name are read: `-m NAME.PARAMS`.
+
+trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
+pairs. ragkpi's own measures take cutoffs and key=value options together. What trec_eval silently
+reads as 0 or drops is refused here, or said in a warning where its output must stay the same.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from ragkpi.errors import RagkpiWarning, UsageError
+
+NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
+RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """One way to call a measure: what is printed behind its name, and the arguments.
+
+    `order` sorts the values of one measure; equal orders keep the order of the command line.
+    """
+
+    suffix: str
+    arguments: Mapping[str, Any]
+    order: tuple[float, ...] = ()
+
+
+class Grammar(Protocol):
+    """Reads parameters. `defaults` are those of a measure named without any.
+
+    `plain_is_a_value` says whether the bare name is something else than its defaults spelled
+    out, so that ``-m recip_rank -m recip_rank.10`` asks for two values, while ``-m P -m P.10``
+    asks for P_10 alone.
+    """
+
+    plain_is_a_value: bool
+
+    def defaults(self) -> list[Parameters]:
+        """Return the values of the bare name."""
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        """Read the text behind the dot; raise `UsageError` if it does not fit."""
+
+    def describe(self) -> str:
+        """Say in one line what may be given, for the help text."""
+
+    def printed(self, measure: str, parameters: Parameters) -> str:
+        """Return the name that is printed."""
+
+
+class _Named:
+    """Printing shared by the grammars."""
+
+    plain_is_a_value = False
+
+    def printed(self, measure: str, parameters: Parameters) -> str:
+        return f"{measure}_{parameters.suffix}" if parameters.suffix else measure
+
+
+@dataclass(frozen=True)
+class NoParameters(_Named):
+    """A measure without parameters."""
+
+    def defaults(self) -> list[Parameters]:
+        return [Parameters("", {})]
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        raise UsageError(f"-m {measure}.{text}: {measure} takes no parameters; give -m {measure}")
+
+    def describe(self) -> str:
+        return "none"
+
+
+@dataclass(frozen=True)
+class Option:
+    """A ``key=value`` parameter of a measure.
+
+    Attributes
+    ----------
+    default
+        Its value when not given; a value equal to it is not part of the printed name.
+    convert
+        `int` or `float`.
+    accepts, expected
+        Which values are allowed, as a test and in words.
+    """
+
+    default: float
+    convert: Callable[[str], float] = float
+    accepts: Callable[[float], bool] = math.isfinite
+    expected: str = "a number"
+
+    def read(self, measure: str, key: str, text: str) -> float:
+        """Convert and check one value; `UsageError` if it does not fit."""
+        try:
+            value = self.convert(text)
+        except ValueError:
+            value = math.nan
+        if text.strip() != text or "_" in text or math.isnan(value) or not self.accepts(value):
+            raise UsageError(f"-m {measure}: {key}={text}; expected {self.expected}")
+        return value
+
+
+@dataclass(frozen=True)
+class Cutoffs(_Named):
+    """Ranks at which to cut, and `key=value` options that hold for all of them.
+
+    Attributes
+    ----------
+    default
+        The cutoffs of the bare name; empty if the bare name is the uncut measure.
+    options
+        The measure's ``key=value`` parameters, in the order in which they are printed.
+    span
+        How many consecutive cutoffs one value takes: 1, or 2 for differences between depths.
+    """
+
+    default: tuple[int, ...] = NINE_CUTOFFS
+    options: Mapping[str, Option] = field(default_factory=dict)
+    span: int = 1
+
+    @property
+    def plain_is_a_value(self) -> bool:  # type: ignore[override]
+        return not self.default
+
+    def defaults(self) -> list[Parameters]:
+        options = {key: option.default for key, option in self.options.items()}
+        if not self.default:
+            return [Parameters("", {"cutoff": None, **options})]
+        return self._values(self.default, options)
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        options = {key: option.default for key, option in self.options.items()}
+        given: set[str] = set()
+        cutoffs: list[int] = []
+        for item in text.removeprefix("cut.").split(","):
+            key, equals, value = item.partition("=")
+            if not equals:
+                cutoffs.append(_cutoff(measure, item))
+            elif key not in self.options:
+                known = ", ".join(self.options) or "cutoffs only"
+                raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes {known}")
+            elif key in given:
+                raise UsageError(f"-m {measure}.{text}: '{key}' is given twice")
+            else:
+                given.add(key)
+                options[key] = self.options[key].read(f"{measure}.{text}", key, value)
+        _refuse_duplicates(measure, text, cutoffs)
+        if not cutoffs and not self.default:
+            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
+        if cutoffs and len(cutoffs) < self.span:
+            raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
+        return self._values(sorted(cutoffs) or self.default, options)
+
+    def _values(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> list[Parameters]:
+        windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
+        return [
+            Parameters(
+                self._suffix(window, options),
+                {"cutoff": window[0] if self.span == 1 else window, **options},
+                window,
+            )
+            for window in windows
+        ]
+
+    def _suffix(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> str:
+        changed = [
+            f"{key}={options[key]:g}"
+            for key, option in self.options.items()
+            if options[key] != option.default
+        ]
+        return "_".join([*map(str, cutoffs), *changed])
+
+    def describe(self) -> str:
+        what = ",".join(map(str, self.default)) if self.default else "uncut"
+        options = "".join(
+            f"; {key}={option.default:g} ({option.expected})"
+            for key, option in self.options.items()
+        )
+        return f"cutoffs, default {what}{options}"
+
+
+@dataclass(frozen=True)
+class RealCutoffs(_Named):
+    """Points on a real scale, such as recall points; one value each, sorted."""
+
+    default: tuple[float, ...]
+
+    def defaults(self) -> list[Parameters]:
+        return [self._value(point) for point in self.default]
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        points = sorted(_real(measure, item) for item in text.split(","))
+        _refuse_duplicates(measure, text, points)
+        return [self._value(point) for point in points]
+
+    def _value(self, point: float) -> Parameters:
+        return Parameters(f"{point:3.2f}", {"point": point}, (point,))
+
+    def printed(self, measure: str, parameters: Parameters) -> str:
+        return f"{measure}_{parameters.suffix}"[: len(measure) + 9]
+
+    def describe(self) -> str:
+        return "points, default " + ",".join(f"{point:g}" for point in self.default)
+
+
+@dataclass(frozen=True)
+class RealList(_Named):
+    """Numbers that together make one value; their order matters and is kept."""
+
+    default: tuple[float, ...]
+    argument: str
+    length: int | None = None
+
+    def defaults(self) -> list[Parameters]:
+        return [Parameters("", {self.argument: self.default})]
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        numbers = tuple(_real(measure, item) for item in text.split(","))
+        if self.length is not None and len(numbers) != self.length:
+            raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
+        return [Parameters(text, {self.argument: numbers})]
+
+    def describe(self) -> str:
+        return "numbers, default " + ",".join(f"{number:g}" for number in self.default)
+
+
+@dataclass(frozen=True)
+class Gains(_Named):
+    """``level=gain`` pairs: what a document judged at that level is worth; default the level.
+
+    `probability` is the default of the parameter ``p`` (rank-biased precision), None if the
+    measure has none.
+    """
+
+    probability: float | None = None
+    gains: bool = True
+
+    def defaults(self) -> list[Parameters]:
+        return [Parameters("", self._arguments({}, self.probability))]
+
+    def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
+        if self.probability is not None:
+            arguments["p"] = probability
+        return arguments
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        gains: dict[int, float] = {}
+        probability = self.probability
+        for item in text.split(","):
+            key, equals, number = item.partition("=")
+            if not equals or "=" in number:
+                raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
+            value = _real(measure, number)
+            if key == "p" and self.probability is not None:
+                probability = value
+            elif re.fullmatch(r"[+-]?\d+", key):
+                level = int(key)
+                if level < 0:
+                    raise UsageError(
+                        f"-m {measure}.{text}: level {level}; a gain for a negative level would "
+                        "reward unjudged documents, give levels from 0"
+                    )
+                if level in gains:
+                    raise UsageError(f"-m {measure}.{text}: level {level} is given twice")
+                gains[level] = value
+            else:
+                warnings.warn(
+                    f"-m {measure}.{text}: '{key}' is not a level and changes nothing",
+                    RagkpiWarning,
+                    stacklevel=2,
+                )
+        return [Parameters(text, self._arguments(gains, probability))]
+
+    def describe(self) -> str:
+        pairs = "level=gain pairs, default gain = level" if self.gains else ""
+        p = "" if self.probability is None else f"p={self.probability:g}"
+        return "; ".join(filter(None, [pairs, p]))
+
+
+def _cutoff(measure: str, text: str) -> int:
+    if re.fullmatch(r"\+?\d+", text):
+        cutoff = int(text)
+    elif re.fullmatch(r"\+?\d+\.\d*", text):
+        cutoff = int(text.partition(".")[0])
+        warnings.warn(
+            f"-m {measure}: cutoff {text} is read as {cutoff}, as trec_eval does",
+            RagkpiWarning,
+            stacklevel=2,
+        )
+    else:
+        cutoff = 0
+    if not 1 <= cutoff < 2**62:
+        raise UsageError(f"-m {measure}.{text}: '{text}' is not a cutoff; expected a rank from 1")
+    return cutoff
+
+
+def _real(measure: str, text: str) -> float:
+    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
+        number = float(text)
+        if math.isfinite(number):
+            return number
+    raise UsageError(f"-m {measure}: '{text}' is not a number; expected one such as 0.5")
+
+
+def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
+    for position, cutoff in enumerate(cutoffs):
+        if cutoff in cutoffs[:position]:
+            raise UsageError(f"-m {measure}.{text}: {cutoff:g} is given twice; give it once")

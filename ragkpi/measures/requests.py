@@ -1,0 +1,122 @@
+"""`-m` arguments to values: names, nicknames, parameters, and what was meant by a typo."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping, Sequence
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.parameters import Parameters
+
+
+class _Request:
+    """What the command line says about one measure."""
+
+    def __init__(self) -> None:
+        self.plain = False
+        self.given: list[Parameters] = []  # by the user: they replace the defaults
+        self.listed: list[Parameters] = []  # by a nickname: they add to them
+
+    def values(self, measure: Measure) -> list[Value]:
+        grammar = measure.parameters
+        chosen = [*self.given, *self.listed]
+        if self.plain and (grammar.plain_is_a_value or not self.given):
+            chosen += grammar.defaults()
+        distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
+        distinct.sort(key=lambda parameters: parameters.order)
+        return [
+            Value(measure, grammar.printed(measure.name, parameters), parameters.arguments)
+            for parameters in distinct
+        ]
+
+
+def parse_requests(
+    texts: Iterable[str],
+    registry: Mapping[str, Measure],
+    nicknames: Mapping[str, Sequence[str]],
+) -> list[Value]:
+    """Resolve the ``-m`` arguments of one command line.
+
+    Parameters
+    ----------
+    texts
+        Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname.
+    registry, nicknames
+        All measures by name, in printing order; nicknames with the requests that they stand for.
+
+    Returns
+    -------
+    list of Value
+        In registry order, cutoffs ascending, each once. Requests for one measure add up;
+        parameters replace the defaults of the same measure, wherever those came from.
+
+    Raises
+    ------
+    UsageError
+        Naming every bad request, with the nearest names.
+    """
+    requests: dict[str, _Request] = {}
+    problems: list[str] = []
+    for text in texts:
+        try:
+            _add(text, registry, nicknames, requests, from_nickname=False)
+        except UsageError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise UsageError("; ".join(problems))
+    return [
+        value
+        for name, measure in registry.items()
+        if name in requests
+        for value in requests[name].values(measure)
+    ]
+
+
+def _add(
+    text: str,
+    registry: Mapping[str, Measure],
+    nicknames: Mapping[str, Sequence[str]],
+    requests: dict[str, _Request],
+    from_nickname: bool,
+) -> None:
+    name, dot, parameters = text.partition(".")
+    if name in nicknames:
+        if dot:
+            members = " ".join(nicknames[name])
+            raise UsageError(
+                f"-m {text}: {name} is a nickname and takes no parameters; "
+                f"give them to its members ({members})"
+            )
+        for member in nicknames[name]:
+            _add(member, registry, nicknames, requests, from_nickname=True)
+        return
+    if name not in registry:
+        name, dot, parameters = _printed_spelling(text, registry, nicknames)
+    if dot and not parameters:
+        raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
+    request = requests.setdefault(name, _Request())
+    if not dot:
+        request.plain = True
+        return
+    parsed = registry[name].parameters.parse(name, parameters)
+    (request.listed if from_nickname else request.given).extend(parsed)
+
+
+def _printed_spelling(
+    text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
+) -> tuple[str, str, str]:
+    """Read ``P_10`` or ``ra_nwg_10_alpha=0.5`` as printed; `UsageError` for an unknown name."""
+    prefixes = [name for name in registry if text.startswith(f"{name}_")]
+    for name in sorted(prefixes, key=len, reverse=True):
+        rest = text[len(name) + 1 :]
+        for parameters in (rest, rest.replace("_", ",")):
+            try:
+                registry[name].parameters.parse(name, parameters)
+            except UsageError:
+                continue
+            return name, ".", parameters
+    name = text.partition(".")[0]
+    near = difflib.get_close_matches(name, [*registry, *nicknames], n=3, cutoff=0.5)
+    advice = f"did you mean {' or '.join(near)}?" if near else "'ragkpi measures' lists them all"
+    raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")

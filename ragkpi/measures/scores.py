@@ -1,0 +1,81 @@
+"""`Scores`: queries by values, as sufficient statistics; and how a `Judged` becomes them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.measures.measure import Value
+from ragkpi.ranking.judged import Judged
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What a run scored.
+
+    Attributes
+    ----------
+    run_id
+        The last run id of the file.
+    queries : list of bytes, length Q
+        The evaluated queries, in byte order.
+    values
+        What was asked for, in printing order.
+    statistics : one (Q, S) array per value
+        Sufficient statistics; a row with NaN is NA. Text measures have (Q, 1) of objects.
+    divisor
+        How many queries the means are over: Q, but for a single query asked for out of a
+        complete set (``-c -D 0.QID``), as trec_eval has it.
+    """
+
+    run_id: bytes
+    queries: list[bytes]
+    values: list[Value]
+    statistics: list[npt.NDArray[Any]]
+    divisor: int
+
+    def per_query(self, index: int) -> npt.NDArray[Any]:
+        """Return the value of every query, (Q,); NaN is NA."""
+        value = self.values[index].measure.aggregate.value(self.statistics[index])
+        return np.asarray(value)
+
+    def valid(self, index: int) -> int:
+        """Count the queries whose value is not NA: what the summary is over."""
+        statistics = self.statistics[index]
+        if statistics.dtype == object:
+            return len(statistics)
+        return self.divisor - int(np.isnan(statistics).any(axis=1).sum())
+
+    def summary(self, index: int) -> Any:
+        """Return the value over all queries: a float, NaN for NA, or a text."""
+        statistics = self.statistics[index]
+        if statistics.dtype == object:
+            return statistics[-1, 0] if len(statistics) else b""
+        rows = statistics[~np.isnan(statistics).any(axis=1)]
+        count = self.valid(index)
+        if not count:
+            return math.nan
+        # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
+        sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(statistics.shape[1])
+        return float(self.values[index].measure.aggregate.summary(sums, count))
+
+
+def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -> Scores:
+    """Compute every value for every query of a judged run."""
+    return Scores(
+        run_id=judged.run_id,
+        queries=judged.queries,
+        values=list(values),
+        statistics=[_statistics(judged, value) for value in values],
+        divisor=len(judged.queries) if divisor is None else divisor,
+    )
+
+
+def _statistics(judged: Judged, value: Value) -> npt.NDArray[Any]:
+    statistics = np.asarray(value.measure.function(judged, **value.arguments))
+    return statistics.reshape(len(judged.queries), -1)

@@ -1,0 +1,1 @@
+"""From columns to `Judged`: order, ties, duplicates, missing queries, -M and -J, settled once."""

@@ -1,0 +1,118 @@
+"""`Judged`: what measures see of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.ranking.settings import Settings
+
+IntArray = npt.NDArray[np.int64]
+FloatArray = npt.NDArray[np.float64]
+BoolArray = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class Judged:
+    """The retrieved and judged documents ("hits") of a run, for Q queries and H hits.
+
+    An unjudged document is only a place in the ranking, so a run of millions of lines is a few
+    flat arrays, ordered by query and rank. `-M`, `-J`, ties, duplicates and missing queries are
+    settled before: what stands here is what every measure computes from.
+
+    Attributes
+    ----------
+    queries : list of bytes, length Q
+        Query ids in byte order.
+    num_ret : (Q,)
+        Retrieved documents.
+    level_starts, levels, level_counts : (Q+1,), (L,), (L,)
+        Judged documents per level >= 0, retrieved or not: query q has ``level_counts[j]``
+        documents of ``levels[j]`` for j in ``level_starts[q]:level_starts[q + 1]``, levels
+        ascending.
+    starts : (Q+1,)
+        The hits of query q are ``starts[q]:starts[q + 1]``.
+    query, rank, grade, judgement : (H,)
+        For each hit its query (0..Q-1), its 1-based rank, its judged level (negative: in the pool
+        but unjudged) and its row in the judgements.
+    settings
+        The choices of this evaluation.
+    run_id
+        The last run id of the file.
+    corpus_size : (Q,) or None
+        Documents that could have been retrieved; None where no measure needs it.
+    pool : Judged or None
+        The first stage that the run was selected from, over the same queries; None if not given.
+    """
+
+    queries: list[bytes]
+    num_ret: IntArray
+    level_starts: IntArray
+    levels: IntArray
+    level_counts: IntArray
+    starts: IntArray
+    query: IntArray
+    rank: IntArray
+    grade: IntArray
+    judgement: IntArray
+    settings: Settings
+    run_id: bytes = b""
+    corpus_size: IntArray | None = None
+    pool: Judged | None = None
+
+    def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:
+        """Sum a quantity of the hits, (H,), per query, (Q,), from the first rank to the last.
+
+        Sequential like a C loop: numpy's `sum` and `add.reduceat` are pairwise and differ from
+        trec_eval in the last bit.
+        """
+        sums = np.bincount(self.query, weights=weights, minlength=len(self.queries))
+        return sums.astype(np.float64, copy=False)
+
+    @cached_property
+    def relevant(self) -> BoolArray:
+        """Whether each hit is relevant, (H,)."""
+        return (self.grade >= 0) & (self.grade >= self.settings.relevance_level)
+
+    @cached_property
+    def level_query(self) -> IntArray:
+        """The query that each entry of `levels` belongs to, (L,)."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.level_starts))
+
+    @cached_property
+    def num_rel(self) -> IntArray:
+        """R: documents judged at or above the relevance level, retrieved or not, (Q,)."""
+        counted = np.where(self.levels >= self.settings.relevance_level, self.level_counts, 0)
+        return np.bincount(self.level_query, weights=counted, minlength=len(self.queries)).astype(
+            np.int64
+        )
+
+    @cached_property
+    def num_rel_ret(self) -> IntArray:
+        """Relevant documents retrieved, (Q,)."""
+        return self.per_query(self.relevant).astype(np.int64)
+
+    @cached_property
+    def found(self) -> IntArray:
+        """r(i): relevant documents down to and including each hit, (H,)."""
+        return self.running(self.relevant)
+
+    def running(self, counted: BoolArray) -> IntArray:
+        """For each hit, how many of the `counted` hits of its query stand at or above it, (H,)."""
+        total = np.concatenate([[0], np.cumsum(counted, dtype=np.int64)])
+        above: IntArray = total[1:] - total[self.starts[:-1]][self.query]
+        return above
+
+    def found_at(self, cutoff: int) -> IntArray:
+        """Relevant documents among the first `cutoff` retrieved, (Q,)."""
+        return self.per_query(self.relevant & (self.rank <= cutoff)).astype(np.int64)
+
+
+def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
+    """Divide elementwise; 0 where the denominator is 0."""
+    above = np.asarray(numerator, dtype=np.float64)
+    below = np.asarray(denominator, dtype=np.float64)
+    return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below != 0)

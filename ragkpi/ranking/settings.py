@@ -1,0 +1,58 @@
+"""What an evaluation depends on besides its files; every policy is a named value."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from ragkpi.ranking.grades import GRADE_MAPS, GradeMap
+
+Missing = Literal["intersection", "zero", "error"]
+Unjudged = Literal["kept", "removed"]
+Depth = Literal["nominal", "ret"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that change numbers.
+
+    Attributes
+    ----------
+    relevance_level
+        Lowest judged level that counts as relevant for binary measures (``-l``), at least 0.
+    missing
+        What becomes of judged queries that the run lacks: ``"intersection"`` leaves them out,
+        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``).
+    unjudged
+        ``"kept"`` leaves unjudged documents in the ranking as nonrelevant, ``"removed"`` closes
+        the ranks over them before anything is computed (``-J``).
+    max_retrieved
+        Only this many top documents of each query exist (``-M``); None for all.
+    only_query
+        Evaluate this query alone (``-D 0.QID``).
+    corpus_size
+        Number of documents that could have been retrieved (``-N``); None if not said.
+    corpus_sizes
+        The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
+    depth
+        Whether chance draws K documents (``"nominal"``) or min(K, retrieved) (``"ret"``).
+    grade_map
+        How judged levels map to the 1-5 rubric of the evidence measures.
+    pool_depth
+        Only this many top documents of each query of the pool exist; None for all.
+    pool_union
+        ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
+    """
+
+    relevance_level: int = 1
+    missing: Missing = "intersection"
+    unjudged: Unjudged = "kept"
+    max_retrieved: int | None = None
+    only_query: bytes | None = None
+    corpus_size: int | None = None
+    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
+    depth: Depth = "nominal"
+    grade_map: GradeMap = GRADE_MAPS["umbrela"]
+    pool_depth: int | None = None
+    pool_union: Literal["pool", "union"] = "pool"
