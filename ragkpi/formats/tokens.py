@@ -1,0 +1,58 @@
+"""`Tokens`: a column of byte strings as places in a buffer, never as Python objects."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+IntArray = npt.NDArray[np.int64]
+ByteArray = npt.NDArray[np.uint8]
+
+# Bytes that must exist before the first token and behind the last one, so that eight-byte words
+# may be gathered anywhere around a token without leaving the buffer.
+PADDING = 32
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """A column of n byte strings: ``buffer[start[i]:end[i]]``.
+
+    Attributes
+    ----------
+    buffer : (B,) uint8
+        Text with at least `PADDING` bytes before the first token and behind the last.
+    start, end : (n,) int64
+        Where each string begins and ends.
+    """
+
+    buffer: ByteArray
+    start: IntArray
+    end: IntArray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.buffer[self.start[index] : self.end[index]].tobytes()
+
+    def take(self, rows: npt.NDArray[np.generic]) -> Tokens:
+        """Keep the given rows (a mask or indices), in the same buffer."""
+        return Tokens(self.buffer, self.start[rows], self.end[rows])
+
+    def tolist(self) -> list[bytes]:
+        """Copy all strings out, as Python objects."""
+        text = self.buffer.tobytes()
+        return [text[s:e] for s, e in zip(self.start.tolist(), self.end.tolist(), strict=True)]
+
+    @classmethod
+    def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
+        """Build a column from Python byte strings."""
+        pieces = list(strings)
+        lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
+        end = PADDING + np.cumsum(lengths)
+        pad = bytes(PADDING)
+        buffer = np.frombuffer(pad + b"".join(pieces) + pad, dtype=np.uint8)
+        return cls(buffer, end - lengths, end)
