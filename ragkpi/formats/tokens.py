@@ -10,6 +10,8 @@ import numpy.typing as npt
 
 IntArray = npt.NDArray[np.int64]
 ByteArray = npt.NDArray[np.uint8]
+BoolArray = npt.NDArray[np.bool_]
+FloatArray = npt.NDArray[np.float64]
 
 # Bytes that must exist before the first token and behind the last one, so that eight-byte words
 # may be gathered anywhere around a token without leaving the buffer.
@@ -38,8 +40,8 @@ class Tokens:
     def __getitem__(self, index: int) -> bytes:
         return self.buffer[self.start[index] : self.end[index]].tobytes()
 
-    def take(self, rows: npt.NDArray[np.generic]) -> Tokens:
-        """Keep the given rows (a mask or indices), in the same buffer."""
+    def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
+        """Keep the given rows (a mask, indices or a slice), in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def tolist(self) -> list[bytes]:

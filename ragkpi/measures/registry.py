@@ -9,7 +9,8 @@ from collections.abc import Mapping, Sequence
 
 from ragkpi.measures import counts
 from ragkpi.measures.aggregates import COUNT, LABEL, SUM
-from ragkpi.measures.measure import Measure
+from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.requests import parse_requests
 
 _MEASURES = [
     Measure("runid", counts.runid, aggregate=LABEL, style="text", reads="any"),
@@ -22,3 +23,13 @@ _MEASURES = [
 REGISTRY: Mapping[str, Measure] = {measure.name: measure for measure in _MEASURES}
 
 NICKNAMES: Mapping[str, Sequence[str]] = {}
+
+
+def all_measures() -> Mapping[str, Measure]:
+    """Return every measure by name, in printing order."""
+    return REGISTRY
+
+
+def find_values(texts: Sequence[str]) -> list[Value]:
+    """Resolve ``-m`` arguments against all measures and nicknames."""
+    return parse_requests(texts, all_measures(), NICKNAMES)

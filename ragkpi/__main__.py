@@ -1,0 +1,5 @@
+"""`python -m ragkpi`."""
+
+from ragkpi.cli import entry
+
+entry()

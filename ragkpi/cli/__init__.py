@@ -1,0 +1,63 @@
+"""The command line: `ragkpi COMMAND …`; errors become one line and an exit status."""
+
+from __future__ import annotations
+
+import os
+import sys
+import warnings
+
+from ragkpi.errors import RagkpiError, RagkpiWarning
+
+_SIGPIPE_STATUS = 141
+_INTERRUPT_STATUS = 130
+
+
+def entry() -> None:
+    """Run as a program: what the `ragkpi` script calls."""
+    # Idle BLAS threads spin through 70 ms of processor time at every start, and forking for a
+    # big run is safe only while there are none.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    status = main(sys.argv[1:])
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        status = status or _SIGPIPE_STATUS
+    os._exit(status)  # taking the interpreter down object by object costs more than a small run
+
+
+def main(arguments: list[str]) -> int:
+    """Run one command; return its exit status."""
+    from typer import TyperException
+
+    from ragkpi.cli.commands import group
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("always", RagkpiWarning)
+        warnings.showwarning = _show_warning
+        try:
+            status = group().main(arguments, prog_name="ragkpi", standalone_mode=False)
+            sys.stdout.flush()
+            return status if isinstance(status, int) else 0
+        except RagkpiError as problem:
+            return _fail(str(problem), problem.exit_status)
+        except TyperException as problem:
+            return _fail(f"{problem.format_message()} 'ragkpi COMMAND -h' shows what there is.", 1)
+        except BrokenPipeError:
+            # Whoever reads has enough. Nothing more can be written, not even at the exit.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            return _SIGPIPE_STATUS
+        except KeyboardInterrupt:
+            return _fail("interrupted", _INTERRUPT_STATUS)
+
+
+def _fail(text: str, status: int) -> int:
+    print("ragkpi:", " ".join(text.split("\n")), file=sys.stderr)
+    return status
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    label = "ragkpi: warning:" if issubclass(category, RagkpiWarning) else "ragkpi: internal:"
+    print(label, message, file=sys.stderr)

@@ -1,0 +1,90 @@
+"""The commands, each imported only when it is called, and trec_eval's way of reading options."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+# Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
+COMMANDS: Mapping[str, str] = {
+    "eval": "Evaluate a run: trec_eval's lines, and the measures retrieval for RAG needs.",
+    "measures": "List the measures, or explain one.",
+}
+
+
+class AbbreviatingCommand(TyperCommand):
+    """A command whose long options may be abbreviated, as getopt has it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        known = [name for parameter in self.params for name in getattr(parameter, "opts", [])]
+        return super().parse_args(ctx, [_expanded(argument, known) for argument in args])
+
+
+def _expanded(argument: str, known: list[str]) -> str:
+    name, equals, value = argument.partition("=")
+    if not name.startswith("--") or len(name) == 2 or name in known:
+        return argument
+    candidates = sorted(option for option in known if option.startswith(name))
+    if len(candidates) > 1:
+        raise typer.BadParameter(f"option {name} is ambiguous: {', '.join(candidates)}.")
+    return candidates[0] + equals + value if candidates else argument
+
+
+class LazyGroup(TyperGroup):
+    """The `ragkpi` command; knows its commands by name only."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"ragkpi.cli.{cmd_name}")
+        app = _application()
+        app.command(
+            cmd_name, cls=AbbreviatingCommand, context_settings=getattr(module, "CONTEXT", {})
+        )(module.command)
+        return typer.main.get_command(app)
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+def _application() -> typer.Typer:
+    return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+
+
+def group() -> Any:
+    """Return the `ragkpi` command."""
+    app = _application()
+
+    @app.callback(
+        cls=LazyGroup,
+        invoke_without_command=True,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )
+    def ragkpi(
+        context: typer.Context,
+        version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+    ) -> None:
+        """trec_eval's numbers, and the ones that retrieval for language models needs.
+
+        'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi COMMAND -h' explains a
+        command, 'ragkpi measures NAME' a measure.
+
+        Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed,
+        4 inconsistent data, 7 no query in common, 130 interrupted.
+        """
+        if version:
+            from ragkpi import __version__
+
+            print(f"ragkpi {__version__}")
+        elif context.invoked_subcommand is None:
+            print(context.get_help())
+
+    return typer.main.get_command(app)

@@ -1,0 +1,93 @@
+"""`ragkpi eval`: what trec_eval does, and more, with its options."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from ragkpi.cli import options
+from ragkpi.errors import UsageError
+
+# -h is an option like the others: it takes the measures of -m into account.
+CONTEXT: dict[str, list[str]] = {"help_option_names": []}
+
+
+def command(
+    context: typer.Context,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QRELS RUN", help="Files; - is standard input.", show_default=False),
+    ] = None,
+    measure: options.Measures = [],  # noqa: B006 - typer copies defaults
+    per_query: Annotated[
+        bool, typer.Option("-q", "--query_eval_wanted", help="Also print a line per query.")
+    ] = False,
+    no_summary: Annotated[
+        bool, typer.Option("-n", "--nosummary", help="Leave out the lines over all queries.")
+    ] = False,
+    complete: options.Complete = False,
+    strict: options.Strict = False,
+    level: options.Level = 1,
+    max_retrieved: options.MaxRetrieved = None,
+    judged_only: options.JudgedOnly = False,
+    corpus_size: options.CorpusSize = None,
+    debug: options.Debug = "0",
+    version: Annotated[
+        bool, typer.Option("-v", "--version", help="Print the version and stop.")
+    ] = False,
+    help_: Annotated[
+        bool, typer.Option("-h", "--help", help="Explain the options, or the measures of -m.")
+    ] = False,
+) -> None:
+    """Evaluate a run against qrels and print trec_eval's lines: name, query or all, value.
+
+    Options and files may stand in any order; short options may be joined (-qcm map) and long
+    ones abbreviated. -h -m NAME explains a measure.
+    """
+    if version:
+        from ragkpi import __version__
+
+        print(f"ragkpi {__version__}")
+        return
+    from ragkpi.measures.registry import find_values
+
+    values = find_values(measure or ["official"])
+    if help_:
+        _explain(context, measure, values)
+        return
+    if files is None or len(files) != 2:
+        raise UsageError(f"{len(files or [])} files; expected two: ragkpi eval [options] QRELS RUN")
+    from ragkpi.evaluation import Evaluator, coverage_note
+    from ragkpi.ranking.settings import Settings
+    from ragkpi.reports.trec import write_trec
+
+    settings = Settings(
+        relevance_level=level,
+        missing=options.missing_policy(complete, strict),
+        unjudged="removed" if judged_only else "kept",
+        max_retrieved=max_retrieved,
+        only_query=options.only_query(debug),
+        corpus_size=corpus_size,
+    )
+    evaluation = Evaluator(files[0], values, settings).evaluate(files[1])
+    note = coverage_note(evaluation.coverage, settings)
+    if note:
+        print(note, file=sys.stderr)
+    write_trec(
+        evaluation.scores,
+        sys.stdout.buffer,
+        per_query="shown" if per_query else "hidden",
+        summary="hidden" if no_summary else "shown",
+    )
+
+
+def _explain(context: typer.Context, measures: list[str], values: list[Any]) -> None:
+    if not measures:
+        print(context.get_help())
+        return
+    from ragkpi.cli.measures import explanation
+
+    names = dict.fromkeys(value.measure.name for value in values)
+    print("\n\n".join(explanation(name) for name in names))

@@ -1,0 +1,188 @@
+"""Opening inputs: a path, a pipe or `-`, compressed or not, told by its first bytes."""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any, BinaryIO, Protocol, cast
+
+from ragkpi.errors import InputError
+
+_MAGIC_LENGTH = 6
+
+
+class Readable(Protocol):
+    """What a source needs of a stream: filling a buffer, so that no bytes objects are made."""
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
+
+
+def _open_gzip(stream: BinaryIO) -> Readable:
+    try:  # twice as fast as zlib where it is installed
+        from isal.igzip import IGzipFile
+
+        return cast(Readable, IGzipFile(fileobj=stream))
+    except ImportError:
+        import gzip
+
+        return gzip.GzipFile(fileobj=stream)
+
+
+def _open_bzip2(stream: BinaryIO) -> Readable:
+    import bz2
+
+    return bz2.BZ2File(stream)
+
+
+def _open_xz(stream: BinaryIO) -> Readable:
+    import lzma
+
+    return lzma.LZMAFile(stream)
+
+
+def _open_zstandard(stream: BinaryIO) -> Readable:
+    import zstandard
+
+    reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
+    return cast(Readable, reader)
+
+
+_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[BinaryIO], Readable]]] = {
+    b"\x1f\x8b": ("gzip", _open_gzip),
+    b"BZh": ("bzip2", _open_bzip2),
+    b"\xfd7zXZ\x00": ("xz", _open_xz),
+    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
+}
+
+
+class Source:
+    """An opened input: its bytes, and what is known about where they come from.
+
+    Attributes
+    ----------
+    name
+        What messages call it: the path, or ``-`` for standard input.
+    size
+        Bytes of a plain, uncompressed file; None where that is not known beforehand.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self.size: int | None = None
+        self._compression: str | None = None
+        self._spool: BinaryIO | None = None
+        self._file = self._open(path)
+        try:
+            self._stream = self._decompressed(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @staticmethod
+    def _open(path: str) -> BinaryIO:
+        try:
+            if path == "-":
+                return open(os.dup(sys.stdin.fileno()), "rb")
+            if os.path.isdir(path):
+                raise InputError(path, None, "is a directory", "expected a file")
+            return open(path, "rb")
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or str(problem)
+            raise InputError(
+                path, None, f"cannot be read ({reason})", "expected a readable file"
+            ) from None
+
+    def _decompressed(self, file: BinaryIO) -> Readable:
+        if not isinstance(file, io.BufferedReader):
+            return cast(Readable, file)
+        head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
+        for magic, (name, open_compressed) in _DECOMPRESSORS.items():
+            if head.startswith(magic):
+                self._compression = name
+                try:
+                    return open_compressed(file)
+                except ImportError as problem:
+                    raise InputError(
+                        self.name,
+                        None,
+                        f"is compressed with {name}, which needs a package ({problem})",
+                        "expected it installed, e.g. pip install 'ragkpi[fast]'",
+                    ) from None
+        status = os.fstat(file.fileno())
+        if stat.S_ISREG(status.st_mode):
+            self.size = status.st_size
+            file.raw.seek(0)
+            return cast(Readable, file.raw)
+        return cast(Readable, file)
+
+    def _guarded(self, read: Callable[[], bytes]) -> bytes:
+        try:
+            return read()
+        except OSError as problem:
+            raise self._broken(problem) from None
+
+    def _broken(self, problem: Exception) -> InputError:
+        what = f"broken {self._compression} data" if self._compression else "cannot be read"
+        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
+
+    def seek(self, offset: int) -> None:
+        """Continue at a byte offset; for plain files only."""
+        self._file.raw.seek(offset)  # type: ignore[attr-defined]
+
+    def keep_copy(self) -> None:
+        """Remember what is read, if it could not be read a second time from its path."""
+        if self.name == "-" or not os.path.isfile(self.name):
+            self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+
+    def fill(self, buffer: memoryview) -> int:
+        """Read until the buffer is full or the input ends; return the number of bytes."""
+        filled = 0
+        while filled < len(buffer):
+            try:
+                count = self._stream.readinto(buffer[filled:])
+            except (OSError, EOFError, ValueError) as problem:
+                raise self._broken(problem) from None
+            except Exception as problem:
+                # Decompressors have error classes of their own (zlib.error, LZMAError, …).
+                if self._compression is None:
+                    raise
+                raise self._broken(problem) from None
+            if not count:
+                break
+            filled += count
+        if self._spool is not None:
+            self._spool.write(buffer[:filled])
+        return filled
+
+    def restart(self) -> None:
+        """Continue at the first byte, for a second pass."""
+        if self._spool is None:
+            self._file.close()
+            self._file = self._open(self.name)
+            self._stream = self._decompressed(self._file)
+            return
+        rest = memoryview(bytearray(1 << 20))
+        while self.fill(rest):
+            pass
+        spool, self._spool = self._spool, None
+        spool.seek(0)
+        self._file.close()
+        self._file, self._stream = spool, cast(Readable, spool)
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+        if self._spool is not None:
+            self._spool.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()

@@ -1,0 +1,122 @@
+"""TREC runs: `query Q0 document rank score run_id`, streamed in blocks of whole queries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.errors import InputError
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
+from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.opening import Source
+from ragkpi.formats.table import Layout, Table, scan, shown
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+
+LAYOUT = Layout(("query", "Q0", "document", "rank", "score", "run_id"), "ignored", "first_word")
+_QUERY, _DOCUMENT, _SCORE, _RUN_ID = 0, 2, 4, 5
+
+
+@dataclass(frozen=True)
+class RunColumns:
+    """Lines of a run as columns of n rows, the lines of a query standing together.
+
+    Attributes
+    ----------
+    file
+        What messages call the run.
+    query : Tokens of length G
+        The id of each group of lines.
+    starts : (G+1,)
+        Group g is the rows ``starts[g]:starts[g + 1]``.
+    document, score, line : length n
+        The retrieved document, its score and the physical line number of each row.
+    run_id
+        The run id of the last row.
+    """
+
+    file: str
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    score: FloatArray
+    line: IntArray
+    run_id: bytes
+
+    def group(self) -> IntArray:
+        """Return the group that each row belongs to, (n,)."""
+        return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
+
+
+def stream_run(
+    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[RunColumns]:
+    """Read a run in blocks; each holds all neighbouring lines of its queries.
+
+    The columns are valid until the next ones are asked for, because blocks share a buffer. A
+    query whose lines do not stand together in the file comes in more than one group; telling and
+    mending that is the business of `ragkpi.ranking`.
+
+    Parameters
+    ----------
+    source
+        The opened run.
+    limit
+        Read no more than this many bytes from where the source stands.
+    block_size
+        Bytes per block.
+
+    Raises
+    ------
+    InputError
+        With the physical line, for a wrong number of columns or a score that is no number.
+    """
+    reader = BlockReader(source, block_size, limit)
+    block = reader.read()
+    while block is not None:
+        table = scan(block, LAYOUT)
+        starts = group_starts(table.columns[_QUERY])
+        used = len(table)
+        if len(table) and not block.last:
+            used = int(starts[-2])  # the last query may go on in the next block
+            starts = starts[:-1]
+        if used:
+            yield _columns(block, table, starts, used)
+        if block.last or not len(table):
+            block = reader.read(lines=block.count_lines())
+        else:
+            first_kept = int(table.line[used]) - block.first_line
+            block = reader.read(keep_from=int(table.begin[used]), lines=first_kept)
+
+
+def columns_of(block: Block) -> RunColumns | None:
+    """Return the columns of all lines of a block; None if it has comments and blanks only."""
+    table = scan(block, LAYOUT)
+    if not len(table):
+        return None
+    return _columns(block, table, group_starts(table.columns[_QUERY]), len(table))
+
+
+def _columns(block: Block, table: Table, starts: IntArray, used: int) -> RunColumns:
+    rows = slice(0, used)
+    score_text = table.columns[_SCORE].take(rows)
+    score = parse_decimals(score_text)
+    if np.isnan(score).any():
+        row = int(np.flatnonzero(np.isnan(score))[0])
+        raise InputError(
+            block.file,
+            int(table.line[row]),
+            f"score {shown(score_text[row])}",
+            "expected a decimal number",
+        )
+    return RunColumns(
+        file=block.file,
+        query=table.columns[_QUERY].take(starts[:-1]),
+        starts=starts,
+        document=table.columns[_DOCUMENT].take(rows),
+        score=score,
+        line=table.line[rows],
+        run_id=table.columns[_RUN_ID][used - 1],
+    )

@@ -1,0 +1,138 @@
+"""From judgements and hits to `Judged`: which queries count, -M, -J, and the corpus size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.errors import DataError, NothingInCommonError
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.judged import IntArray, Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """Which queries the judgements and a run have for themselves alone, in byte order."""
+
+    missing: list[bytes]
+    unjudged: list[bytes]
+
+
+def judge(
+    judgements: Judgements, hits: Hits, settings: Settings, queries: list[bytes] | None = None
+) -> tuple[Judged, Coverage]:
+    """Settle what is evaluated.
+
+    Parameters
+    ----------
+    judgements, hits
+        The qrels, and what a run retrieved of them.
+    settings
+        -l, -M, -J, -c, -D.
+    queries
+        Evaluate exactly these judged queries, whatever `settings` says about missing ones: a
+        pool is seen over the queries of the run that was selected from it.
+
+    Raises
+    ------
+    DataError
+        If ``settings.missing`` is ``"error"`` and a judged query is missing from the run.
+    NothingInCommonError
+        If no query is left to evaluate.
+    """
+    coverage = _coverage(judgements, hits)
+    if queries is None:
+        queries = _queries(judgements, hits, settings, coverage)
+    chosen = np.array([judgements.index[query] for query in queries], dtype=np.int64)
+    number = np.full(len(judgements.queries), -1, dtype=np.int64)
+    number[chosen] = np.arange(len(chosen))
+
+    num_ret = np.zeros(len(chosen), dtype=np.int64)
+    retrieved = np.flatnonzero(hits.query >= 0)
+    retrieved = retrieved[number[hits.query[retrieved]] >= 0]
+    num_ret[number[hits.query[retrieved]]] = hits.num_ret[retrieved]
+
+    query = number[judgements.query[hits.judgement]]
+    kept = query >= 0
+    if settings.max_retrieved is not None:
+        num_ret = np.minimum(num_ret, settings.max_retrieved)
+        kept &= hits.rank <= settings.max_retrieved
+    if settings.unjudged == "removed":
+        kept &= judgements.level[hits.judgement] >= 0
+    query, rank, judgement = query[kept], hits.rank[kept], hits.judgement[kept]
+    order = np.lexsort((rank, query))
+    query, rank, judgement = query[order], rank[order], judgement[order]
+    starts = np.searchsorted(query, np.arange(len(chosen) + 1))
+    if settings.unjudged == "removed":
+        num_ret = np.diff(starts)
+        rank = np.arange(len(query)) - starts[query] + 1
+
+    level_starts, levels, level_counts = _count_levels(judgements, number, len(chosen))
+    judged = Judged(
+        queries=queries,
+        num_ret=num_ret,
+        level_starts=level_starts,
+        levels=levels,
+        level_counts=level_counts,
+        starts=starts,
+        query=query,
+        rank=rank,
+        grade=judgements.level[judgement],
+        judgement=judgement,
+        settings=settings,
+        run_id=hits.run_id,
+    )
+    return judged, coverage
+
+
+def _coverage(judgements: Judgements, hits: Hits) -> Coverage:
+    in_run = set(hits.queries)
+    return Coverage(
+        missing=[query for query in judgements.queries if query not in in_run],
+        unjudged=sorted(query for query in in_run if query not in judgements.index),
+    )
+
+
+def _queries(
+    judgements: Judgements, hits: Hits, settings: Settings, coverage: Coverage
+) -> list[bytes]:
+    if settings.missing == "error" and coverage.missing:
+        raise DataError(
+            f"{len(coverage.missing)} judged queries are missing from the run "
+            f"({shown_queries(coverage.missing)}); --strict expects a ranking for each"
+        )
+    missing = set(coverage.missing) if settings.missing == "intersection" else set()
+    queries = [query for query in judgements.queries if query not in missing]
+    if settings.only_query is not None:
+        queries = [query for query in queries if query == settings.only_query]
+    if not queries:
+        wanted = "" if settings.only_query is None else " that -D names"
+        raise NothingInCommonError(
+            f"no query{wanted} is both judged in {judgements.file} and retrieved for "
+            f"(judged: {shown_queries(judgements.queries)}; run: "
+            f"{shown_queries(sorted(hits.queries))})"
+        )
+    return queries
+
+
+def shown_queries(queries: list[bytes], most: int = 3) -> str:
+    """Name the first few queries, for a message."""
+    names = [query.decode("utf-8", "replace") for query in queries[:most]]
+    return ", ".join(names) + (", …" if len(queries) > most else "")
+
+
+def _count_levels(
+    judgements: Judgements, number: IntArray, num_queries: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Count judged documents per query and level >= 0, for the chosen queries."""
+    query = number[judgements.query]
+    counted = (query >= 0) & (judgements.level >= 0)
+    query, level = query[counted], judgements.level[counted]
+    present, place = np.unique(level, return_inverse=True)
+    cells, counts = np.unique(query * len(present) + place, return_counts=True)
+    starts = np.searchsorted(cells, np.arange(num_queries + 1) * len(present))
+    levels = present[cells % len(present)] if len(present) else present
+    return starts, levels, counts

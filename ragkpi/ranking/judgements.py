@@ -1,0 +1,167 @@
+"""`Judgements`: qrels grouped by query, with a table that finds a judged document by its id."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from ragkpi.errors import DataError
+from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, tail_keys
+from ragkpi.formats.qrels import QrelsColumns
+from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.ranking.duplicates import find_duplicate
+
+_FEWEST_SLOTS = 64
+_SAMPLE = 1 << 15
+
+
+@dataclass(frozen=True)
+class Judgements:
+    """Judged documents of Q queries, J rows ordered by query.
+
+    Attributes
+    ----------
+    file
+        What messages call the qrels.
+    queries : list of bytes, length Q
+        In byte order.
+    starts : (Q+1,)
+        The rows of query q are ``starts[q]:starts[q + 1]``.
+    document, level : length J
+        The judged document and its level; negative: in the pool but unjudged.
+    """
+
+    file: str
+    queries: list[bytes]
+    starts: IntArray
+    document: Tokens
+    level: IntArray
+    index: dict[bytes, int] = field(repr=False)
+
+    @cached_property
+    def query(self) -> IntArray:
+        """The query of each row, (J,)."""
+        return np.repeat(np.arange(len(self.queries)), np.diff(self.starts))
+
+    @cached_property
+    def keys_of(self) -> Callable[[Tokens], KeyArray]:
+        """How documents are told apart before their bytes are compared.
+
+        The last eight bytes tell most collections' ids apart and cost one look; where they do
+        not (URLs that end alike), a hash of all bytes is worth its price.
+        """
+        sample = slice(0, _SAMPLE)
+        tails = tail_keys(self.document.take(sample))
+        tails ^= self.query[sample].astype(np.uint64) * SPREAD
+        return tail_keys if len(np.unique(tails)) >= 0.95 * len(tails) else hash_tokens
+
+    @cached_property
+    def _slots(self) -> _SlotTable:
+        return _SlotTable(self)
+
+    def prepare(self) -> None:
+        """Build the table that `find` uses, if it is not there yet."""
+        _ = self._slots
+
+    def find(self, query: IntArray, document: Tokens, key: KeyArray) -> IntArray:
+        """Return the row of the judgement of each document for its query; -1 if unjudged.
+
+        Parameters
+        ----------
+        query, document, key : length n
+            The query's number here (-1: not judged at all), the document and its `keys_of`.
+        """
+        return self._slots.find(query, document, key)
+
+
+class _SlotTable:
+    """For each query a power of two of slots, holding the first judgement that falls there.
+
+    Lines of a query stand together, so the small table of one query stays in the cache while its
+    lines are looked up. A slot only names a candidate; bytes decide.
+    """
+
+    def __init__(self, judgements: Judgements) -> None:
+        self._judgements = judgements
+        self._key = judgements.keys_of(judgements.document)
+        counts = np.diff(judgements.starts)
+        size = np.maximum(_FEWEST_SLOTS, 2 ** np.ceil(np.log2(8 * np.maximum(counts, 1))))
+        size = size.astype(np.int64)
+        # One more "query" with a single empty slot serves documents of unjudged queries.
+        self._mask = np.append(size - 1, 0).astype(np.uint64)
+        self._base = np.concatenate([[0], np.cumsum(size)])
+        # Rows, or -1 for none; 32 bits, so that twice as many slots stay in the cache.
+        self._first = np.full(self._base[-1] + 1, -1, dtype=np.int32)
+        self._next = np.full(len(self._key), -1, dtype=np.int32)
+        self._insert(self._slot(judgements.query, self._key))
+
+    def _slot(self, query: IntArray, key: KeyArray) -> IntArray:
+        mixed = (key * SPREAD) >> np.uint64(33)
+        slot: IntArray = (mixed & self._mask[query]).astype(np.int64)
+        slot += self._base[query]
+        return slot
+
+    def _insert(self, slot: IntArray) -> None:
+        """Chain the rows of each slot: the scatter's last writer of every round goes in front."""
+        rows = np.arange(len(slot), dtype=np.int32)
+        while len(rows):
+            before = self._first[slot[rows]]
+            self._first[slot[rows]] = rows
+            winner = self._first[slot[rows]] == rows
+            self._next[rows[winner]] = before[winner]
+            rows = rows[~winner]
+
+    def find(self, query: IntArray, document: Tokens, key: KeyArray) -> IntArray:
+        candidate = self._first[self._slot(query, key)]
+        found = np.full(len(key), -1, dtype=np.int64)
+        lines = np.flatnonzero(candidate >= 0)
+        row = candidate[lines].astype(np.int64)
+        while len(lines):
+            same = self._same(document, lines, row, key)
+            found[lines[same]] = row[same]
+            row = self._next[row].astype(np.int64)
+            going_on = ~same & (row >= 0)
+            lines, row = lines[going_on], row[going_on]
+        return found
+
+    def _same(self, document: Tokens, lines: IntArray, row: IntArray, key: KeyArray) -> BoolArray:
+        same: BoolArray = self._key[row] == key[lines]
+        alike = np.flatnonzero(same)
+        same[alike] = equal_tokens(document, lines[alike], self._judgements.document, row[alike])
+        return same
+
+
+def group_judgements(columns: QrelsColumns) -> Judgements:
+    """Group qrels by query, in byte order; a document judged twice for a query is refused.
+
+    Raises
+    ------
+    DataError
+        Naming both lines, the query and the document.
+    """
+    starts = group_starts(columns.query)
+    group_ids = columns.query.take(starts[:-1]).tolist()
+    queries = sorted(set(group_ids))
+    index = {query: number for number, query in enumerate(queries)}
+    numbers = np.array([index[query] for query in group_ids], dtype=np.int64)
+    query = np.repeat(numbers, np.diff(starts))
+    document, level, line = columns.document, columns.level, columns.line
+    if (np.diff(numbers) < 0).any():
+        order = np.argsort(query, kind="stable")
+        query, document, level, line = query[order], document.take(order), level[order], line[order]
+    duplicate = find_duplicate(query, document, tail_keys(document))
+    if duplicate is not None:
+        first, second = sorted(int(line[row]) for row in duplicate)
+        row = duplicate[0]
+        document_id = document[row].decode("utf-8", "replace")
+        query_id = queries[query[row]].decode("utf-8", "replace")
+        raise DataError(
+            f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
+            f"judged at line {first}; expected one judgement of each document per query"
+        )
+    bounds = np.searchsorted(query, np.arange(len(queries) + 1))
+    return Judgements(columns.file, queries, bounds, document, level, index)

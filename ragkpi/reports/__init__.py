@@ -1,0 +1,1 @@
+"""From `Scores` to text."""

@@ -1,0 +1,1 @@
+"""Intervals, tests and gates: functions of `Scores` alone."""
