@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import sys
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkpi.cli import options
 from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.measures.measure import Value
 
 # -h is an option like the others: it takes the measures of -m into account.
 CONTEXT: dict[str, list[str]] = {"help_option_names": []}
@@ -51,11 +54,14 @@ def command(
 
         print(f"ragkpi {__version__}")
         return
+    if help_ and not measure:
+        print(context.get_help())
+        return
     from ragkpi.measures.registry import find_values
 
     values = find_values(measure or ["official"])
     if help_:
-        _explain(context, measure, values)
+        _explain(values)
         return
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi eval [options] QRELS RUN")
@@ -83,10 +89,7 @@ def command(
     )
 
 
-def _explain(context: typer.Context, measures: list[str], values: list[Any]) -> None:
-    if not measures:
-        print(context.get_help())
-        return
+def _explain(values: list[Value]) -> None:
     from ragkpi.cli.measures import explanation
 
     names = dict.fromkeys(value.measure.name for value in values)
