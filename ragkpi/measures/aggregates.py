@@ -8,6 +8,7 @@ intervals and paired tests need not know which measure they work on.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -32,12 +33,15 @@ class Aggregate:
         summaries, (...). Leading axes are bootstrap replicates.
     prints
         Where its lines appear: ``"both"``, only as ``"summary"`` or only per ``"query"``.
+    absent
+        Each statistic of a query that the means are over but that was not evaluated.
     """
 
     name: str
     value: Callable[[FloatArray], FloatArray]
     summary: Callable[[FloatArray, FloatArray | int], FloatArray]
     prints: str = "both"
+    absent: float = 0.0
 
 
 def first(statistics: FloatArray) -> FloatArray:
@@ -63,11 +67,14 @@ COUNT = Aggregate(
     lambda sums, count: np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1]),
     prints="summary",
 )
+# trec_eval's stand-in for 0 in geometric means.
+SMALLEST = 0.00001
 GEOMETRIC_MEAN = Aggregate(
     "geometric mean over queries",
     first,
     lambda sums, count: np.exp(_mean(sums, count)),
     prints="summary",
+    absent=math.log(SMALLEST),
 )
 RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio)
 LABEL = Aggregate("text of the run", first, lambda sums, _: first(sums), prints="summary")

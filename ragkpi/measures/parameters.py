@@ -33,14 +33,14 @@ class Parameters:
 
 
 class Grammar(Protocol):
-    """Reads parameters. `defaults` are those of a measure named without any.
+    """Reads parameters. `defaults` are those of a measure named without any."""
 
-    `plain_is_a_value` says whether the bare name is something else than its defaults spelled
-    out, so that ``-m recip_rank -m recip_rank.10`` asks for two values, while ``-m P -m P.10``
-    asks for P_10 alone.
-    """
+    @property
+    def plain_is_a_value(self) -> bool:
+        """Say whether the bare name is something else than its defaults spelled out.
 
-    plain_is_a_value: bool
+        So ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
+        """
 
     def defaults(self) -> list[Parameters]:
         """Return the values of the bare name."""
@@ -213,11 +213,24 @@ class RealCutoffs(_Named):
 
 @dataclass(frozen=True)
 class RealList(_Named):
-    """Numbers that together make one value; their order matters and is kept."""
+    """Numbers that together make one value; their order matters and is kept.
+
+    Attributes
+    ----------
+    default
+        The numbers of the bare name.
+    argument
+        Under which name the measure's function takes them.
+    length
+        How many must be given; None for any number.
+    used
+        How many count; trec_eval accepts more and ignores them.
+    """
 
     default: tuple[float, ...]
     argument: str
     length: int | None = None
+    used: int | None = None
 
     def defaults(self) -> list[Parameters]:
         return [Parameters("", {self.argument: self.default})]
@@ -226,6 +239,12 @@ class RealList(_Named):
         numbers = tuple(_real(measure, item) for item in text.split(","))
         if self.length is not None and len(numbers) != self.length:
             raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
+        if self.used is not None and len(numbers) > self.used:
+            warnings.warn(
+                f"-m {measure}.{text}: only the first {self.used} of {len(numbers)} numbers count",
+                RagkpiWarning,
+                stacklevel=2,
+            )
         return [Parameters(text, {self.argument: numbers})]
 
     def describe(self) -> str:

@@ -62,7 +62,9 @@ class Scores:
             return math.nan
         # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
         sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(statistics.shape[1])
-        return float(self.values[index].measure.aggregate.summary(sums, count))
+        aggregate = self.values[index].measure.aggregate
+        sums = sums + (self.divisor - len(self.queries)) * aggregate.absent
+        return float(aggregate.summary(sums, count))
 
 
 def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -> Scores:
@@ -78,4 +80,4 @@ def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -
 
 def _statistics(judged: Judged, value: Value) -> npt.NDArray[Any]:
     statistics = np.asarray(value.measure.function(judged, **value.arguments))
-    return statistics.reshape(len(judged.queries), -1)
+    return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -76,6 +78,11 @@ class Judged:
     def relevant(self) -> BoolArray:
         """Whether each hit is relevant, (H,)."""
         return (self.grade >= 0) & (self.grade >= self.settings.relevance_level)
+
+    @cached_property
+    def derived(self) -> dict[Hashable, Any]:
+        """What measures have computed of this run and share; see `ragkpi.measures.shared`."""
+        return {}
 
     @cached_property
     def level_query(self) -> IntArray:
