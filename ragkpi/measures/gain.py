@@ -1,0 +1,149 @@
+"""Cumulated gain measures: documents are worth more or less, and less further down."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ragkpi.measures.gain_lists import actual, ideal
+from ragkpi.measures.logarithms import log2
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+
+
+def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Discounted cumulated gain.
+
+    Formula:    Σ over ranks i of gain(i) / log2(i + 1)
+    Range:      0 upwards; below 0 only with negative gains
+    Edge cases: the gain of a document is its level unless given; unjudged documents gain 0.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
+    """
+    return actual(judged, gains).dcg
+
+
+def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Discounted cumulated gain of the best ranking of all judged documents.
+
+    Formula:    Σ over positions t of I(t) / log2(t + 1), I = positive gains, highest first
+    Range:      0 upwards
+    Edge cases: not cut by the depth of the run, -M or -J.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
+    """
+    return ideal(judged, gains).dcg
+
+
+def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Normalised discounted cumulated gain.
+
+    Formula:    dcg / ideal_dcg
+    Range:      0 to 1; below 0 only with negative gains
+    Edge cases: 0 if no judged document has a positive gain. Gains below 1 apart are sorted
+                truly; trec_eval takes them as equal and prints a wrong value.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
+    """
+    return quotient(dcg(judged, gains), ideal_dcg(judged, gains))
+
+
+def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
+    """Normalised discounted cumulated gain of the first K documents.
+
+    Formula:    (Σ over ranks i ≤ K of level(i) / log2(i + 1)) / (the same of the best ranking)
+    Range:      0 to 1
+    Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
+    """
+    sums = [
+        found.total(np.where(found.rank <= cutoff, found.discounted, 0.0))
+        for found in (actual(judged, {}), ideal(judged, {}))
+    ]
+    return quotient(*sums)
+
+
+def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Normalised discounted cumulated gain averaged over the documents with a gain.
+
+    Formula:    (Σ over ranks i with a positive gain of D(i)/E(min(i, m)) + missed · D(n)/E(m)) / m,
+                D and E the dcg of the ranking and of the best one down to a rank, m = documents
+                with a positive gain, missed = those of them not retrieved
+    Range:      0 to 1
+    Edge cases: 0 if the sum is not positive, as for a query without gains.
+    Source:     trec_eval 10.0
+    """
+    found, best = actual(judged, gains), ideal(judged, gains)
+    m = best.length
+    ideal_here = best.after(best.cumulated, found.query, np.minimum(found.rank, m[found.query]))
+    rewarded = found.gain > 0
+    terms = np.where(rewarded, quotient(found.cumulated[1:], ideal_here), 0.0)
+    missed = m - judged.per_query(rewarded)
+    total = found.total(terms) + quotient(missed * found.dcg, best.dcg)
+    return quotient(np.where(total > 0, total, 0.0), m)
+
+
+def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Normalised discounted cumulated gain averaged over the ranks where the ideal gain drops.
+
+    Formula:    mean over the last position t of each gain in the best ranking of D(t)/E(t), and
+                D(n)/E(m) if n ≥ m + 2; symbols as in ndcg_rel
+    Range:      0 to 1
+    Edge cases: 0 for a query without relevant documents, and where no gain is positive (trec_eval
+                prints nan there).
+    Source:     trec_eval 10.0
+    """
+    found, best = actual(judged, gains), ideal(judged, gains)
+    last = np.append((np.diff(best.gain) != 0) | (np.diff(best.query) != 0), True)
+    last = last[: len(best.gain)]
+    query, position = best.query[last], best.rank[last]
+    cumulated = found.after(found.cumulated, query, found.down_to(query, position))
+    terms = quotient(cumulated, best.cumulated[1:][last])
+    beyond = judged.num_ret >= best.length + 2
+    total = np.bincount(query, weights=terms, minlength=len(judged.queries))
+    total = total + np.where(beyond, quotient(found.dcg, best.dcg), 0.0)
+    count = np.bincount(query, minlength=len(judged.queries)) + beyond
+    return np.where(judged.num_rel > 0, quotient(total, count), 0.0)
+
+
+def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Normalised gain, discounted by the gain missed so far instead of by the rank.
+
+    Formula:    (Σ over ranks i with a gain of gain(i) / log2(2 + C(i) - S(i))) / Σ I,
+                S(i) = gains down to rank i, C(i) = Σ of max(I(t), 1) over t ≤ i, I as in ideal_dcg
+    Range:      0 to 1; below 0 only with negative gains
+    Edge cases: 0 if no judged document has a positive gain.
+    Source:     trec_eval 10.0
+    """
+    found, best = actual(judged, gains), ideal(judged, gains)
+    collected = found.running(found.gain)[1:]
+    within = np.minimum(found.rank, best.length[found.query])
+    possible = best.after(best.running(np.maximum(best.gain, 1.0)), found.query, within)
+    possible = _plus_ones(possible, found.rank - within)
+    worthy = found.gain != 0
+    terms = np.zeros(len(found.gain))
+    terms[worthy] = found.gain[worthy] / log2((2.0 + possible - collected)[worthy])
+    return quotient(found.total(terms), best.total(best.gain))
+
+
+def _plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
+    """Add 1.0 to each of the totals `count` times, rounding where the single additions round."""
+    remaining = count.astype(np.float64)
+    while remaining.any():
+        # Additions of 1 are exact up to the next power of two, so those are one addition.
+        to_power = np.ceil(np.ldexp(1.0, np.frexp(totals)[1]) - totals)
+        step = np.minimum(remaining, np.maximum(to_power, 1.0))
+        totals = totals + step
+        remaining = remaining - step
+    return totals
+
+
+def binG(judged: Judged) -> FloatArray:
+    """Binary G: each relevant document is discounted by the nonrelevant ones above it.
+
+    Formula:    (Σ over ranks i of relevant documents of 1 / log2(2 + i - r(i))) / R
+    Range:      0 to 1
+    Edge cases: 0 for a query without relevant documents.
+    Source:     trec_eval 10.0
+    """
+    terms = np.zeros(len(judged.rank))
+    nonrelevant_above = (judged.rank - judged.found)[judged.relevant]
+    terms[judged.relevant] = 1.0 / log2(2 + nonrelevant_above)
+    return quotient(judged.per_query(terms), judged.num_rel)

@@ -1,0 +1,115 @@
+"""Gains of a ranking and of the best one possible, cumulated down the ranks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from ragkpi.measures.logarithms import log2
+from ragkpi.measures.shared import shared
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+
+
+@dataclass(frozen=True)
+class GainSequences:
+    """Gains in one flat array, cut into one sequence per query.
+
+    Attributes
+    ----------
+    starts : (Q+1,)
+        The gains of query q are ``starts[q]:starts[q + 1]``.
+    query, rank, gain : (n,)
+        For each gain its query, its 1-based rank and its worth.
+    """
+
+    starts: IntArray
+    query: IntArray
+    rank: IntArray
+    gain: FloatArray
+
+    @cached_property
+    def length(self) -> IntArray:
+        """Gains of each query, (Q,)."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def discounted(self) -> FloatArray:
+        """Each gain over log2(rank + 1), (n,)."""
+        return self.gain / log2(self.rank + 1)
+
+    @cached_property
+    def dcg(self) -> FloatArray:
+        """Discounted cumulated gain of each query, (Q,)."""
+        return self.total(self.discounted)
+
+    def total(self, weights: FloatArray) -> FloatArray:
+        """Sum (n,) per query, (Q,), from the first rank to the last."""
+        sums = np.bincount(self.query, weights=weights, minlength=len(self.length))
+        return sums.astype(np.float64, copy=False)
+
+    @cached_property
+    def cumulated(self) -> FloatArray:
+        """Running sums of `discounted`, for `after`."""
+        return self.running(self.discounted)
+
+    def running(self, weights: FloatArray) -> FloatArray:
+        """Sums (n+1,) such that ``sums[j + 1]`` adds the weights of a sequence down to gain j.
+
+        Sequential: behind each sequence stands the negative of its sum, which takes the running
+        sum back to exactly 0 for the next one.
+        """
+        place = np.arange(len(weights)) + self.query
+        separated = np.zeros(len(weights) + len(self.length))
+        separated[place] = weights
+        separated[self.starts[1:] + np.arange(len(self.length))] = -self.total(weights)
+        return np.append(0.0, np.add.accumulate(separated)[place])
+
+    def after(self, sums: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
+        """Look up `running` sums behind the first `count` gains of the given queries."""
+        return np.where(count > 0, sums[self.starts[query] + count], 0.0)
+
+    def down_to(self, query: IntArray, rank: IntArray) -> IntArray:
+        """Count the gains of the given queries at or above the given ranks."""
+        base = max(self.rank.max(initial=0), rank.max(initial=0)) + 1
+        places = np.searchsorted(self.query * base + self.rank, query * base + rank, side="right")
+        return np.asarray(places - self.starts[query])
+
+
+def worth(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
+    """Gain of each judged level: as given, else the level itself; 0 for negative levels."""
+    gain = np.maximum(levels, 0).astype(np.float64)
+    for level, given in gains.items():
+        gain[levels == level] = given
+    return gain
+
+
+def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Gains of the retrieved documents."""
+    return _actual(judged, tuple(gains.items()))
+
+
+def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Positive gains of all judged documents, the best first."""
+    return _ideal(judged, tuple(gains.items()))
+
+
+@shared
+def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+    gain = worth(judged.grade, dict(gains))
+    return GainSequences(judged.starts, judged.query, judged.rank, gain)
+
+
+@shared
+def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+    gain = worth(judged.levels, dict(gains))
+    best_first = np.lexsort((-gain, judged.level_query))
+    best_first = best_first[gain[best_first] > 0]
+    counts = judged.level_counts[best_first]
+    query = np.repeat(judged.level_query[best_first], counts)
+    lengths = np.bincount(query, minlength=len(judged.queries))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    rank = np.arange(len(query)) - starts[query] + 1
+    return GainSequences(starts, query, rank, np.repeat(gain[best_first], counts))

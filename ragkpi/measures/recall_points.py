@@ -1,0 +1,91 @@
+"""Precision at points of recall, and at multiples of R."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ragkpi.measures.average_precision import precision_at_relevant
+from ragkpi.measures.precision import found_within
+from ragkpi.measures.shared import shared
+from ragkpi.ranking.judged import FloatArray, Judged, quotient
+
+
+@shared
+def _best_from_relevant(judged: Judged) -> FloatArray:
+    """Highest precision from each relevant hit of a query to its last, (relevant hits,)."""
+    query = judged.query[judged.relevant]
+    precision = precision_at_relevant(judged)[judged.relevant]
+    # numpy orders complex numbers by their real part first: with the query there, one running
+    # maximum from the end starts anew at each query.
+    keyed = np.maximum.accumulate((-query + 1j * precision)[::-1])[::-1]
+    return np.ascontiguousarray(keyed.imag)
+
+
+def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
+    """Highest precision at or below the `needed`-th relevant document of each query, (Q,).
+
+    0 where fewer are retrieved; with none needed the highest of all.
+    """
+    found = judged.num_rel_ret
+    first = np.cumsum(found) - found
+    reached = (found > 0) & (needed <= found)
+    nth = np.where(reached, np.maximum(needed, 1.0), 1.0).astype(np.int64)
+    best = np.zeros(len(found))
+    best[reached] = _best_from_relevant(judged)[(first + nth - 1)[reached]]
+    return best
+
+
+def _relevant_at(judged: Judged, point: float) -> FloatArray:
+    """Round a share of R to a count, halves away from zero, (Q,); below 1 means none."""
+    exact = point * judged.num_rel
+    whole: FloatArray = np.floor(exact)
+    return whole + (exact - whole >= 0.5)
+
+
+def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
+    """Interpolated precision at a recall point.
+
+    Formula:    max of r(i)/i over ranks i from the c-th relevant document to the last document,
+                c = point · R, rounded
+    Range:      0 to 1
+    Edge cases: 0 if fewer than c relevant documents are retrieved. With c = 0 the maximum is over
+                all ranks. An empty ranking scores 0 (trec_eval prints nan at c = 0).
+    Source:     trec_eval 10.0; versions before round c up
+    """
+    return _interpolated(judged, _relevant_at(judged, point))
+
+
+def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArray:
+    """Mean of the interpolated precision at eleven recall points.
+
+    Formula:    mean of iprec_at_recall over the points
+    Range:      0 to 1
+    Edge cases: points are visited from the last to the first, as in trec_eval: one that asks for
+                more relevant documents than its successor scores the highest precision of all,
+                and so do all before it. Give them in ascending order.
+    Source:     trec_eval 10.0
+    """
+    left = judged.num_rel_ret.astype(np.float64)  # relevant documents not yet walked past
+    nothing = np.zeros(len(left))
+    skipping = np.full(len(left), True)
+    waiting = np.full(len(left), False)
+    total = np.zeros(len(left))
+    for point in reversed(points):
+        needed = _relevant_at(judged, point)
+        skipping &= needed > left
+        waiting |= ~skipping & ((needed > left) | (needed < 1))
+        total += _interpolated(judged, np.where(waiting, nothing, needed))
+        left = np.where(skipping | waiting, left, needed)
+    return total / len(points)
+
+
+def Rprec_mult(judged: Judged, point: float) -> FloatArray:
+    """Precision at a multiple of R.
+
+    Formula:    r(c) / c, c = point · R + 0.9, cut to an integer
+    Range:      0 to 1
+    Edge cases: ranks beyond the end of the ranking are nonrelevant; 0 if c is 0.
+    Source:     trec_eval 10.0
+    """
+    depth = np.trunc(point * judged.num_rel + 0.9)
+    return quotient(found_within(judged, depth), np.maximum(depth, 0.0))
