@@ -1,35 +1,70 @@
 """All measures, in the order in which they are printed, and the nicknames for sets of them.
 
-The registry is data: `-m` parsing, the `measures` command, help and tests read it.
+The registry is data: `-m` parsing, the `measures` command, help and tests read it. The lines
+themselves stand in ``registry_*.py``, one file per source of measures.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 
-from ragkpi.measures import counts
-from ragkpi.measures.aggregates import COUNT, LABEL, SUM
+from ragkpi.errors import UsageError
+from ragkpi.measures import registry_trec
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.requests import parse_requests
 
+ENTRY_POINTS = "ragkpi.measures"
+
 _MEASURES = [
-    Measure("runid", counts.runid, aggregate=LABEL, style="text", reads="any"),
-    Measure("num_q", counts.num_q, aggregate=COUNT, style="integer", reads="any"),
-    Measure("num_ret", counts.num_ret, aggregate=SUM, style="integer"),
-    Measure("num_rel", counts.num_rel, aggregate=SUM, style="integer"),
-    Measure("num_rel_ret", counts.num_rel_ret, aggregate=SUM, style="integer"),
+    *registry_trec.CLASSIC,
+    *registry_trec.LATER,
 ]
 
 REGISTRY: Mapping[str, Measure] = {measure.name: measure for measure in _MEASURES}
 
-NICKNAMES: Mapping[str, Sequence[str]] = {}
-
-
-def all_measures() -> Mapping[str, Measure]:
-    """Return every measure by name, in printing order."""
-    return REGISTRY
+NICKNAMES: Mapping[str, Sequence[str]] = {
+    **registry_trec.NICKNAMES,
+}
 
 
 def find_values(texts: Sequence[str]) -> list[Value]:
     """Resolve ``-m`` arguments against all measures and nicknames."""
-    return parse_requests(texts, all_measures(), NICKNAMES)
+    return parse_requests(texts, REGISTRY, NICKNAMES, find_plugins)
+
+
+def all_measures() -> Mapping[str, Measure]:
+    """Return every measure by name, in printing order, those of other packages last."""
+    return {**REGISTRY, **find_plugins()}
+
+
+@functools.cache
+def find_plugins() -> Mapping[str, Measure]:
+    """Return the measures of other installed packages, by name.
+
+    A package offers them by an entry point of the group ``ragkpi.measures`` that loads to a
+    `Measure` or a list of them. Looking for packages takes longer than a small evaluation, so ask
+    only when a name is unknown or when every measure is to be listed.
+
+    Raises
+    ------
+    UsageError
+        If an entry point cannot be loaded, or offers a name that is taken.
+    """
+    from importlib.metadata import entry_points
+
+    found: dict[str, Measure] = {}
+    for entry_point in entry_points(group=ENTRY_POINTS):
+        origin = f"{ENTRY_POINTS} entry point '{entry_point.name}' ({entry_point.value})"
+        try:
+            offered = entry_point.load()
+        except Exception as problem:
+            raise UsageError(f"{origin} cannot be loaded: {problem}; mend or uninstall it") from (
+                problem
+            )
+        measures = [offered] if isinstance(offered, Measure) else list(offered)
+        for measure in measures:
+            if measure.name in REGISTRY or measure.name in NICKNAMES or measure.name in found:
+                raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
+            found[measure.name] = measure
+    return found

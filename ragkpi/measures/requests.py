@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NoReturn
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure, Value
@@ -35,6 +37,7 @@ def parse_requests(
     texts: Iterable[str],
     registry: Mapping[str, Measure],
     nicknames: Mapping[str, Sequence[str]],
+    find_more: Callable[[], Mapping[str, Measure]] = dict,
 ) -> list[Value]:
     """Resolve the ``-m`` arguments of one command line.
 
@@ -44,6 +47,8 @@ def parse_requests(
         Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname.
     registry, nicknames
         All measures by name, in printing order; nicknames with the requests that they stand for.
+    find_more
+        Asked for further measures, to be printed last, if a name is unknown.
 
     Returns
     -------
@@ -58,6 +63,9 @@ def parse_requests(
     """
     requests: dict[str, _Request] = {}
     problems: list[str] = []
+    texts = list(texts)
+    if any(_split(text, registry, nicknames) is None for text in texts):
+        registry = {**registry, **find_more()}
     for text in texts:
         try:
             _add(text, registry, nicknames, requests, from_nickname=False)
@@ -80,7 +88,7 @@ def _add(
     requests: dict[str, _Request],
     from_nickname: bool,
 ) -> None:
-    name, dot, parameters = text.partition(".")
+    name, dot, parameters = _split(text, registry, nicknames) or _refuse(text, registry, nicknames)
     if name in nicknames:
         if dot:
             members = " ".join(nicknames[name])
@@ -91,8 +99,6 @@ def _add(
         for member in nicknames[name]:
             _add(member, registry, nicknames, requests, from_nickname=True)
         return
-    if name not in registry:
-        name, dot, parameters = _printed_spelling(text, registry, nicknames)
     if dot and not parameters:
         raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
     request = requests.setdefault(name, _Request())
@@ -103,19 +109,35 @@ def _add(
     (request.listed if from_nickname else request.given).extend(parsed)
 
 
-def _printed_spelling(
+def _split(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
-) -> tuple[str, str, str]:
-    """Read ``P_10`` or ``ra_nwg_10_alpha=0.5`` as printed; `UsageError` for an unknown name."""
+) -> tuple[str, str, str] | None:
+    """Split a request into name, dot and parameters; None if nothing is known by that name."""
+    name, dot, parameters = text.partition(".")
+    if name in nicknames or name in registry:
+        return name, dot, parameters
+    return _printed_spelling(text, registry)
+
+
+def _printed_spelling(text: str, registry: Mapping[str, Measure]) -> tuple[str, str, str] | None:
+    """Read ``P_10`` or ``ra_nwg_10_alpha=0.5`` as printed; None if it is not such a name."""
     prefixes = [name for name in registry if text.startswith(f"{name}_")]
     for name in sorted(prefixes, key=len, reverse=True):
         rest = text[len(name) + 1 :]
         for parameters in (rest, rest.replace("_", ",")):
             try:
-                registry[name].parameters.parse(name, parameters)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # they come when it is parsed
+                    registry[name].parameters.parse(name, parameters)
             except UsageError:
                 continue
             return name, ".", parameters
+    return None
+
+
+def _refuse(
+    text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
+) -> NoReturn:
     name = text.partition(".")[0]
     near = difflib.get_close_matches(name, [*registry, *nicknames], n=3, cutoff=0.5)
     advice = f"did you mean {' or '.join(near)}?" if near else "'ragkpi measures' lists them all"
