@@ -1,16 +1,113 @@
-"""trec_eval's lines: name, query or `all`, value."""
+"""trec_eval's text: one line per value, ``NAME<tab>QUERY<tab>VALUE``."""
 
 from __future__ import annotations
 
-from typing import BinaryIO, Literal
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO, Literal
 
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.measures.measure import Style
 from ragkpi.measures.scores import Scores
 
 Lines = Literal["shown", "hidden"]
 
+NAME_WIDTH = 22
+# Queries formatted at a time: enough to be fast, few enough to stream.
+BLOCK = 1000
 
-def write_trec(scores: Scores, out: BinaryIO, per_query: Lines, summary: Lines) -> None:
-    """Write the lines of a run."""
+_FORMATS: dict[Style, bytes] = {
+    "decimal": b"%6.4f",
+    "integer": b"%d",
+    "significant": b"%.6g",
+    "text": b"%b",
+    "quoted": b"'%b'",
+}
+_NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
+_TEXTS = ("text", "quoted")
+
+
+def write_trec(
+    scores: Scores, out: BinaryIO, per_query: Lines, summary: Lines, name_prefix: bytes = b""
+) -> None:
+    """Write the lines of a run; see `trec_lines`."""
+    for lines in trec_lines(scores, per_query, summary, name_prefix):
+        out.write(lines)
+
+
+def trec_lines(
+    scores: Scores, per_query: Lines, summary: Lines, name_prefix: bytes = b""
+) -> Iterator[bytes]:
+    """Format scores as trec_eval prints them.
+
+    Parameters
+    ----------
+    scores
+        What to print, in this order.
+    per_query, summary
+        Which lines: those of each query, and those over all queries, named ``all``.
+    name_prefix
+        Put before the names of all numbers, which then have four decimals: ``b"Z"`` for z-scores.
+
+    Yields
+    ------
+    bytes
+        Blocks of whole lines. Query ids and texts are the bytes of the input. NA (NaN) is ``NA``.
+    """
+    styles: list[Style] = [value.measure.style for value in scores.values]
+    if name_prefix:
+        styles = [style if style in _TEXTS else "decimal" for style in styles]
+    names = [
+        (b"" if style in _TEXTS else name_prefix) + value.name.encode().ljust(NAME_WIDTH)
+        for value, style in zip(scores.values, styles, strict=True)
+    ]
+    if per_query == "shown":
+        shown = [i for i, _ in enumerate(styles) if _prints(scores, i, "query")]
+        columns = [scores.per_query(i) for i in shown]
+        for start in range(0, len(scores.queries), BLOCK):
+            block = slice(start, start + BLOCK)
+            cells = [
+                _cells(styles[i], column[block]) for i, column in zip(shown, columns, strict=True)
+            ]
+            yield _lines([names[i] for i in shown], scores.queries[block], cells)
     if summary == "shown":
-        for index, value in enumerate(scores.values):
-            out.write(f"{value.name:22}\tall\t{scores.summary(index)}\n".encode())
+        shown = [i for i, _ in enumerate(styles) if _prints(scores, i, "summary")]
+        cells = [_cells(styles[i], _alone(styles[i], scores.summary(i))) for i in shown]
+        yield _lines([names[i] for i in shown], [b"all"], cells)
+
+
+def _prints(scores: Scores, index: int, where: str) -> bool:
+    return scores.values[index].measure.aggregate.prints in ("both", where)
+
+
+def _cells(style: Style, values: npt.NDArray[Any]) -> tuple[bytes, list[Any]]:
+    """Return a format and what it is to be applied to, one entry per query."""
+    form = _FORMATS[style]
+    if style in _TEXTS:
+        return form, values.tolist()
+    if style == "significant":
+        values = values + 0.0  # takes the sign off a negative zero
+    numbers = values.tolist()
+    if np.isfinite(values).all():
+        return form, numbers
+    return b"%b", [form % x if math.isfinite(x) else _NOT_FINITE[str(x)] for x in numbers]
+
+
+def _alone(style: Style, value: Any) -> npt.NDArray[Any]:
+    return np.array([value], dtype=object if style in _TEXTS else np.float64)
+
+
+def _lines(
+    names: Sequence[bytes], queries: Sequence[bytes], cells: Sequence[tuple[bytes, list[Any]]]
+) -> bytes:
+    """Write the lines of each query, all values of one query after another."""
+    template = b"".join(
+        name.replace(b"%", b"%%") + b"\t%b\t" + form + b"\n"
+        for name, (form, _) in zip(names, cells, strict=True)
+    )
+    columns: list[Sequence[Any]] = []
+    for _, column in cells:
+        columns += [queries, column]
+    return b"".join([template % row for row in zip(*columns, strict=True)])
