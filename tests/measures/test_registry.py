@@ -1,0 +1,114 @@
+import re
+from importlib import metadata
+
+import pytest
+
+from ragkpi.errors import UsageError
+from ragkpi.measures import registry
+from ragkpi.measures.measure import Measure
+from ragkpi.measures.precision import P
+from ragkpi.measures.registry import NICKNAMES, REGISTRY, all_measures, find_plugins, find_values
+
+# Section 1.2 of the specification, without what reads other formats.
+BEFORE_PREFERENCES = [
+    *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"),
+    *("Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
+    *("relstring", "recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg"),
+    *("binG", "G", "dcg", "ideal_dcg", "ndcg", "ndcg_rel"),
+    *("Rndcg", "ndcg_cut", "map_cut", "relative_P", "success", "set_P", "set_relative_P"),
+    *("set_recall", "set_map", "set_F"),
+    *("num_nonrel_judged_ret",),
+]
+AFTER_PREFERENCES = ["yaap", "rbp", "rbp_resid", "unj"]
+FIELDS = ["Formula:", "Range:", "Edge cases:", "Source:"]
+
+
+def names(requests):
+    return [value.measure.name for value in find_values(requests)]
+
+
+def test_order_is_trec_evals():
+    ours = [name for name in REGISTRY if name in BEFORE_PREFERENCES + AFTER_PREFERENCES]
+    assert ours == BEFORE_PREFERENCES + AFTER_PREFERENCES
+    assert list(REGISTRY)[: len(BEFORE_PREFERENCES)] == BEFORE_PREFERENCES
+
+
+def test_nicknames_are_trec_evals():
+    assert list(NICKNAMES["official"]) == BEFORE_PREFERENCES[:12]
+    assert list(NICKNAMES["all_trec"]) == [
+        name
+        for name in BEFORE_PREFERENCES + AFTER_PREFERENCES
+        if name not in ("dcg", "ideal_dcg", "yaap")
+    ]
+    assert set(NICKNAMES["set"]) == {
+        *BEFORE_PREFERENCES[:5],
+        *("utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    }
+
+
+@pytest.mark.parametrize("measure", REGISTRY.values(), ids=REGISTRY)
+def test_help_has_every_field(measure):
+    first, *rest = measure.help.splitlines()
+    labels = [word for line in rest for word in re.findall(r"^[A-Z][a-z ]+:", line)]
+    assert re.fullmatch(r"\S.*\.", first)
+    assert labels == FIELDS
+    for field in FIELDS:
+        assert re.search(rf"^{field} +\S", measure.help, re.MULTILINE)
+
+
+def offer(monkeypatch, value, loaded):
+    """Pretend that an installed package has an entry point of the group."""
+
+    class EntryPoint:
+        name = "theirs"
+
+        def load(self):
+            return loaded()
+
+    EntryPoint.value = value
+    lookups = []
+
+    def entry_points(group):
+        lookups.append(group)
+        return [EntryPoint()]
+
+    monkeypatch.setattr(metadata, "entry_points", entry_points)
+    find_plugins.cache_clear()
+    return lookups
+
+
+@pytest.fixture(autouse=True)
+def _forget_plugins():
+    yield
+    registry.find_plugins.cache_clear()
+
+
+@pytest.mark.parametrize("wrap", [list, lambda measures: measures[0]], ids=["list", "single"])
+def test_another_package_offers_a_measure(monkeypatch, wrap):
+    theirs = Measure("theirs", P)
+    lookups = offer(monkeypatch, "their.module:MEASURES", lambda: wrap([theirs]))
+    assert names(["theirs", "unj"]) == ["unj", "unj", "unj", "theirs"]
+    assert list(all_measures()) == [*REGISTRY, "theirs"]
+    assert lookups == ["ragkpi.measures"]
+
+
+def test_packages_are_not_looked_for_without_need(monkeypatch):
+    lookups = offer(monkeypatch, "their.module:MEASURES", list)
+    assert names(["P_10", "set", "recip_rank.cut.10"])
+    assert lookups == []
+
+
+@pytest.mark.parametrize("taken", ["map", "official"])
+def test_another_package_cannot_take_a_name(monkeypatch, taken):
+    offer(monkeypatch, "their.module:MEASURES", lambda: Measure(taken, P))
+    with pytest.raises(UsageError, match=rf"their.module:MEASURES.*'{taken}' is taken"):
+        find_values(["theirs"])
+
+
+def test_another_package_that_does_not_load(monkeypatch):
+    def fail():
+        raise ImportError("no module named theirs")
+
+    offer(monkeypatch, "theirs:MEASURES", fail)
+    with pytest.raises(UsageError, match="no module named theirs"):
+        find_values(["nothing_like_it"])

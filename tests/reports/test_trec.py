@@ -1,0 +1,112 @@
+import io
+import math
+
+import numpy as np
+import pytest
+
+from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
+from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.scores import Scores
+from ragkpi.reports import trec
+from ragkpi.reports.trec import write_trec
+
+
+def scores_of(columns, queries, **kwargs):
+    """Columns are (name, style, aggregate, one value per query)."""
+    values = [
+        Value(Measure(name, lambda: None, aggregate=aggregate, style=style), name, {})
+        for name, style, aggregate, _ in columns
+    ]
+    statistics = [
+        np.array(column, dtype=object if style in ("text", "quoted") else float).reshape(-1, 1)
+        for _, style, _, column in columns
+    ]
+    return Scores(b"run", queries, values, statistics, len(queries), **kwargs)
+
+
+def printed(scores, per_query="shown", summary="shown", **kwargs):
+    out = io.BytesIO()
+    write_trec(scores, out, per_query, summary, **kwargs)
+    return out.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("style", "value", "text"),
+    [
+        ("decimal", 0.5, b"0.5000"),
+        ("decimal", -1e6, b"-1000000.0000"),
+        ("decimal", 0.00005, b"0.0001"),
+        ("decimal", 0.03125, b"0.0312"),  # the exact half goes to the even digit
+        ("decimal", -1e-9, b"-0.0000"),
+        ("decimal", math.nan, b"NA"),
+        ("decimal", -math.inf, b"-inf"),
+        ("integer", 3.0, b"3"),
+        ("integer", 2.0**53 - 1, b"9007199254740991"),
+        ("significant", 1.3e-5, b"1.3e-05"),
+        ("significant", 123456.7, b"123457"),
+        ("significant", -0.0, b"0"),
+        ("significant", math.nan, b"NA"),
+        ("significant", math.inf, b"inf"),
+    ],
+)
+def test_number_styles(style, value, text):
+    scores = scores_of([("m", style, MEAN, [value])], [b"q"])
+    name = b"m".ljust(22)
+    assert printed(scores) == name + b"\tq\t" + text + b"\n" + name + b"\tall\t" + text + b"\n"
+
+
+def test_order_texts_and_bytes():
+    columns = [
+        ("label", "text", LABEL, [b"run%d", b"run%d"]),
+        ("count", "integer", SUM, [1, 2]),
+        ("a_name_longer_than_22_bytes_%", "decimal", MEAN, [0.25, math.nan]),
+        ("string", "quoted", PER_QUERY_TEXT, [b"01-", b""]),
+    ]
+    assert printed(scores_of(columns, [b"\xff%s", b"z"])) == (
+        b"count                 \t\xff%s\t1\n"
+        b"a_name_longer_than_22_bytes_%\t\xff%s\t0.2500\n"
+        b"string                \t\xff%s\t'01-'\n"
+        b"count                 \tz\t2\n"
+        b"a_name_longer_than_22_bytes_%\tz\tNA\n"
+        b"string                \tz\t''\n"
+        b"label                 \tall\trun%d\n"
+        b"count                 \tall\t3\n"
+        b"a_name_longer_than_22_bytes_%\tall\t0.2500\n"
+    )
+
+
+def test_a_prefix_makes_numbers_decimal_and_leaves_texts():
+    columns = [
+        ("label", "text", LABEL, [b"run"]),
+        ("count", "integer", SUM, [2]),
+        ("small", "significant", MEAN, [0.5]),
+        ("string", "quoted", PER_QUERY_TEXT, [b"01"]),
+    ]
+    assert printed(scores_of(columns, [b"q"]), name_prefix=b"Z") == (
+        b"Zcount                 \tq\t2.0000\n"
+        b"Zsmall                 \tq\t0.5000\n"
+        b"string                \tq\t'01'\n"
+        b"label                 \tall\trun\n"
+        b"Zcount                 \tall\t2.0000\n"
+        b"Zsmall                 \tall\t0.5000\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("per_query", "summary"), [("shown", "hidden"), ("hidden", "shown"), ("hidden", "hidden")]
+)
+def test_which_lines(per_query, summary):
+    scores = scores_of([("m", "decimal", MEAN, [0.5])], [b"q"])
+    expected = {b"q"} if per_query == "shown" else set()
+    expected |= {b"all"} if summary == "shown" else set()
+    lines = printed(scores, per_query, summary).splitlines()
+    assert {line.split(b"\t")[1] for line in lines} == expected
+
+
+def test_blocks_of_queries_join_seamlessly(monkeypatch):
+    queries = [b"%03d" % number for number in range(10)]
+    scores = scores_of([("m", "decimal", MEAN, np.arange(10) / 8)], queries)
+    whole = printed(scores)
+    monkeypatch.setattr(trec, "BLOCK", 3)
+    assert printed(scores) == whole
+    assert whole.count(b"\n") == 11

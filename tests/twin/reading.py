@@ -1,0 +1,31 @@
+"""qrels and runs, line by line, into dictionaries."""
+
+
+def read_qrels(text):
+    """Return {query: {document: level}} in the order of the lines."""
+    qrels = {}
+    for line in _data_lines(text):
+        query, _, document, level = line.split()
+        levels = qrels.setdefault(query, {})
+        if document in levels:
+            raise ValueError(f"{query!r} judges {document!r} twice")
+        levels[document] = int(level)
+    return qrels
+
+
+def read_run(text):
+    """Return {query: {document: score}} and the run id of the last line."""
+    run, run_id = {}, b""
+    for line in _data_lines(text):
+        query, _, document, _, score, run_id = line.split()[:6]
+        scores = run.setdefault(query, {})
+        if document in scores:
+            raise ValueError(f"{query!r} retrieves {document!r} twice")
+        scores[document] = float(score)
+    return run, run_id
+
+
+def _data_lines(text):
+    for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if line.strip() and not line.lstrip().startswith(b"#"):
+            yield line
