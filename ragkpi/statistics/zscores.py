@@ -1,0 +1,150 @@
+"""z-scores: how far a run is from what runs usually score, query by query."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.formats.zscores import Norm, Norms
+from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, MEAN, SUM
+from ragkpi.measures.measure import Value
+from ragkpi.measures.scores import Scores
+
+# What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
+UNKNOWN = -1000000.0
+
+
+def standardize(scores: Scores, norms: Norms) -> Scores:
+    """Turn every per-query value into a z-score; summaries follow from those.
+
+    Parameters
+    ----------
+    scores
+        What a run scored. Texts and num_q stay as they are.
+    norms
+        Mean and deviation by printed name and query.
+
+    Returns
+    -------
+    Scores
+        (value - mean) / deviation for each value; `UNKNOWN` where there is no mean, or where the
+        deviation is 0 and the value is not the mean. Sums and geometric means are still such; any
+        other summary is the mean over queries. All values have the style ``"decimal"``.
+    """
+    converted = [
+        _standardize(scores, index, norms.get(value.name.encode(), {}))
+        for index, value in enumerate(scores.values)
+    ]
+    return dataclasses.replace(
+        scores,
+        values=[value for value, _ in converted],
+        statistics=[statistics for _, statistics in converted],
+    )
+
+
+def _standardize(
+    scores: Scores, index: int, norms: Mapping[bytes, Norm]
+) -> tuple[Value, npt.NDArray[Any]]:
+    value, statistics = scores.values[index], scores.statistics[index]
+    if statistics.dtype == object:
+        return value, statistics
+    aggregate = value.measure.aggregate
+    if aggregate is not COUNT:
+        statistics = _z(scores.per_query(index), scores.queries, norms).reshape(-1, 1)
+        if aggregate not in (SUM, GEOMETRIC_MEAN):
+            aggregate = dataclasses.replace(MEAN, prints=aggregate.prints)
+    measure = dataclasses.replace(value.measure, aggregate=aggregate, style="decimal")
+    return dataclasses.replace(value, measure=measure), statistics
+
+
+def _z(
+    of_queries: npt.NDArray[np.float64], queries: Sequence[bytes], norms: Mapping[bytes, Norm]
+) -> npt.NDArray[np.float64]:
+    unknown = Norm(math.inf, 0.0)  # no value equals this mean
+    known = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
+    with np.errstate(invalid="ignore"):  # an infinite value has no distance from `unknown`
+        difference = of_queries - known[:, 0]
+    deviation = known[:, 1]
+    z = np.where(difference == 0, 0.0, UNKNOWN)
+    np.divide(difference, deviation, out=z, where=deviation > 0)
+    return np.where(np.isnan(of_queries), np.nan, z)
+
+
+def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
+    """Write mean and deviation over runs, for `read_zscores` and for ``trec_eval -Z``.
+
+    Parameters
+    ----------
+    runs
+        Scores of at least two runs for the same values. A run counts for the queries it has.
+
+    Yields
+    ------
+    bytes
+        ``query measure mean deviation``, by query and in printing order. The deviation is that of
+        a sample (divisor n - 1), as in NIST's make_zscore_file.py, the numbers have all their
+        digits. Left out are texts, what is not printed per query (num_q, gm_map), and, with a
+        warning, what fewer than two runs have a finite value for.
+    """
+    if len(runs) < 2:
+        raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
+    columns = [
+        (index, value)
+        for index, value in enumerate(runs[0].values)
+        if value.measure.aggregate.prints != "summary"
+        and value.measure.style not in ("text", "quoted")
+    ]
+    queries = sorted({query for run in runs for query in run.queries})
+    mean, deviation = np.empty((2, len(columns), len(queries)))
+    for row, (index, _) in enumerate(columns):
+        mean[row], deviation[row] = _moments(_aligned(runs, index, queries))
+    left_out = int(np.isnan(deviation).sum())
+    if left_out:
+        warnings.warn(
+            f"{left_out} of {deviation.size} pairs of query and measure are left out, because "
+            "fewer than two runs have a finite value; z-scores for them will be -1000000",
+            RagkpiWarning,
+            stacklevel=2,
+        )
+    for place, query in enumerate(queries):
+        for row, (_, value) in enumerate(columns):
+            if not math.isnan(deviation[row, place]):
+                numbers = f" {value.name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
+                yield query + numbers.encode() + b"\n"
+
+
+def _aligned(
+    runs: Sequence[Scores], index: int, queries: Sequence[bytes]
+) -> npt.NDArray[np.float64]:
+    """Return one value of all runs, (runs, queries); NaN where there is none that is finite."""
+    number = {query: place for place, query in enumerate(queries)}
+    aligned = np.full((len(runs), len(queries)), np.nan)
+    for row, run in enumerate(runs):
+        of_queries = run.per_query(index)
+        places = [number[query] for query in run.queries]
+        aligned[row, places] = np.where(np.isfinite(of_queries), of_queries, np.nan)
+    return aligned
+
+
+def _moments(
+    aligned: npt.NDArray[np.float64],
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    """Return mean and sample deviation over the rows; NaN for columns with fewer than two."""
+    present = ~np.isnan(aligned)
+    count = present.sum(axis=0)
+    low = np.where(present, aligned, np.inf).min(axis=0)
+    high = np.where(present, aligned, -np.inf).max(axis=0)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.where(present, aligned, 0.0).sum(axis=0) / count
+        # Rounding must not move the mean of equal values, or their z-scores would not be 0.
+        mean = np.where(low == high, low, mean)
+        squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
+        deviation = np.sqrt(squares / (count - 1))
+    return mean, np.where(count >= 2, deviation, np.nan)
