@@ -18,11 +18,13 @@ LAYOUT = Layout(("query", "iteration", "document", "level"), "refused", "first_c
 class QrelsColumns:
     """Judgements as columns of n rows, in the order of the file.
 
+    `iteration` means nothing in plain qrels; elsewhere it names the assessor (judgment group).
     `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
     """
 
     file: str
     query: Tokens
+    iteration: Tokens
     document: Tokens
     level: IntArray
     line: IntArray
@@ -31,7 +33,7 @@ class QrelsColumns:
 def read_qrels(path: str) -> QrelsColumns:
     """Read a qrels file; `InputError` with the line for anything that is no judgement."""
     table = read_table(path, LAYOUT)
-    query, _, document, level_text = table.columns
+    query, iteration, document, level_text = table.columns
     level, valid = parse_integers(level_text)
     if not valid.all():
         row = int(np.flatnonzero(~valid)[0])
@@ -41,4 +43,4 @@ def read_qrels(path: str) -> QrelsColumns:
             f"level {shown(level_text[row])}",
             "expected a whole number such as 0, 1, 2 or -1",
         )
-    return QrelsColumns(path, query, document, level, table.line)
+    return QrelsColumns(path, query, iteration, document, level, table.line)

@@ -95,7 +95,7 @@ def _judge_block(
         raise _duplicate_error(block, duplicate, ids[group[duplicate[0]]])
     row = judgements.find(query[group], block.document, key)
     judged = row >= 0
-    rank = rank_rows(block, judged)
+    rank = rank_rows(block, judged, judgements.ties)
     return Hits(
         queries=ids,
         query=query,

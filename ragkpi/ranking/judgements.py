@@ -14,6 +14,7 @@ from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens,
 from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate
+from ragkpi.ranking.order import Ties
 
 _FEWEST_SLOTS = 64
 _SAMPLE = 1 << 15
@@ -33,6 +34,8 @@ class Judgements:
         The rows of query q are ``starts[q]:starts[q + 1]``.
     document, level : length J
         The judged document and its level; negative: in the pool but unjudged.
+    ties
+        How documents with equal scores are ranked by their ids.
     """
 
     file: str
@@ -41,6 +44,7 @@ class Judgements:
     document: Tokens
     level: IntArray
     index: dict[bytes, int] = field(repr=False)
+    ties: Ties = "descending"
 
     @cached_property
     def query(self) -> IntArray:

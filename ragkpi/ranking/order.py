@@ -1,6 +1,8 @@
-"""The order of a ranking: score descending, ties by document id descending, as trec_eval."""
+"""The order of a ranking: score descending, ties by document id, as trec_eval."""
 
 from __future__ import annotations
+
+from typing import Literal
 
 import numpy as np
 
@@ -8,8 +10,10 @@ from ragkpi.formats.identity import sort_descending
 from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import BoolArray, IntArray
 
+Ties = Literal["descending", "ascending"]
 
-def rank_rows(run: RunColumns, needed: BoolArray) -> IntArray:
+
+def rank_rows(run: RunColumns, needed: BoolArray, ties: Ties) -> IntArray:
     """Return the 1-based rank of every row of a run within its query, (n,).
 
     Most runs are sorted already, so only queries with a rising score are sorted, and ids are
@@ -22,6 +26,9 @@ def rank_rows(run: RunColumns, needed: BoolArray) -> IntArray:
     needed : (n,)
         The rows whose rank must be exact among equal scores. The rank of the others is exact but
         for their order among equals.
+    ties
+        The order of ids among equal scores: ``"descending"`` for qrels, ``"ascending"`` for
+        preferences.
     """
     starts, score = run.starts, run.score
     sizes = np.diff(starts)
@@ -40,9 +47,9 @@ def rank_rows(run: RunColumns, needed: BoolArray) -> IntArray:
         ordered = score[order]
         np.equal(ordered[1:], ordered[:-1], out=tied[1:])
         tied &= inside
-        _order_ties(run, order, tied, needed, place)
+        _order_ties(run, order, tied, needed, ties, place)
     elif tied.any():
-        _order_ties(run, np.arange(len(score)), tied, needed, place)
+        _order_ties(run, np.arange(len(score)), tied, needed, ties, place)
     return place + 1
 
 
@@ -58,9 +65,14 @@ def _sorted_rows(run: RunColumns, rising: BoolArray) -> IntArray:
 
 
 def _order_ties(
-    run: RunColumns, order: IntArray, tied: BoolArray, needed: BoolArray, place: IntArray
+    run: RunColumns,
+    order: IntArray,
+    tied: BoolArray,
+    needed: BoolArray,
+    ties: Ties,
+    place: IntArray,
 ) -> None:
-    """Put tied rows in descending order of id, in `place`, where a needed row is among them.
+    """Put tied rows in order of id, in `place`, where a needed row is among them.
 
     `order` has the rows as ranked so far, `tied` says that a place's score equals the one above.
     """
@@ -72,5 +84,9 @@ def _order_ties(
     if not len(places):
         return
     rows = order[places]
-    by_id = sort_descending(run.document.take(rows), run_of_ties[places])
+    documents, groups = run.document.take(rows), run_of_ties[places]
+    if ties == "descending":
+        by_id = sort_descending(documents, groups)
+    else:
+        by_id = sort_descending(documents, -groups)[::-1]
     place[rows[by_id]] = place[rows]

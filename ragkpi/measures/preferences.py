@@ -1,0 +1,189 @@
+"""Agreement of a ranking with preference judgements (-R prefs, -R qrels_prefs)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ragkpi.ranking.judged import FloatArray, IntArray, quotient
+from ragkpi.ranking.preferences import JudgedPreferences, Tally
+
+# What the docstrings share. A preference says that one document is better than another for a
+# query; it is fulfilled if the better one is retrieved above the worse one or alone.
+
+
+def prefs_num_prefs_poss(judged: JudgedPreferences) -> IntArray:
+    """Preferences in the judgements, summed over queries.
+
+    Formula:    T = Σ over judgment groups of the number of preferences (a better than b)
+    Range:      0 upwards
+    Edge cases: two documents of the same level are no preference; with several sub-groups the
+                preferences of a group are closed transitively and each counts once.
+    Source:     trec_eval 10.0
+    """
+    return judged.per_query(judged.every.possible).astype(np.int64)
+
+
+def prefs_num_prefs_ful(judged: JudgedPreferences) -> IntArray:
+    """Preferences that the ranking fulfils, summed over queries.
+
+    Formula:    F = Σ over judgment groups of preferences (a better than b) with a retrieved, and b
+                below it or not retrieved
+    Range:      0 to prefs_num_prefs_poss
+    Edge cases: equal scores are ranked by ascending document id, unlike with qrels.
+    Source:     trec_eval 10.0
+    """
+    return judged.per_query(judged.every.fulfilled).astype(np.int64)
+
+
+def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
+    """Preferences between retrieved documents that the ranking fulfils, summed over queries.
+
+    Formula:    F = Σ over judgment groups of preferences (a better than b) with both retrieved and
+                a above b
+    Range:      0 to prefs_num_prefs_ful
+    Edge cases: a document that -M cuts away is not retrieved.
+    Source:     trec_eval 10.0
+    """
+    return judged.per_query(judged.retrieved.fulfilled).astype(np.int64)
+
+
+def prefs_simp(judged: JudgedPreferences) -> FloatArray:
+    """Share of all preferences that the ranking fulfils, judgment groups pooled.
+
+    Formula:    Σ F / Σ T over judgment groups; T = preferences, F = those fulfilled
+    Range:      0 to 1
+    Edge cases: 0 for a query without preferences.
+    Source:     trec_eval 10.0; Carterette et al., Here or There: Preference Judgments for
+                Relevance, ECIR 2008
+    """
+    return _pooled(judged, judged.every)
+
+
+def prefs_pair(judged: JudgedPreferences) -> FloatArray:
+    """Share of preferences that the ranking fulfils, averaged over pairs of documents.
+
+    Formula:    mean over pairs of documents with any preference of w / (w + w'); w = preferences
+                for the higher ranked document in all judgment groups, w' = for the other
+    Range:      0 to 1
+    Edge cases: a pair of which neither is retrieved scores 0; 0 for a query without preferences.
+    Source:     trec_eval 10.0
+    """
+    return judged.pairs.share
+
+
+def prefs_avgjg(judged: JudgedPreferences) -> FloatArray:
+    """Share of all preferences that the ranking fulfils, averaged over judgment groups.
+
+    Formula:    (Σ over judgment groups of F/T) / number of groups
+    Range:      0 to 1
+    Edge cases: a group without preferences counts 0.
+    Source:     trec_eval 10.0
+    """
+    return judged.group_mean(judged.every.share)
+
+
+def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
+    """prefs_avgjg with as many nonrelevant documents as there are relevant ones.
+
+    Formula:    (Σ over judgment groups of f/t) / number of groups; with r relevant (level above 0)
+                and N nonrelevant documents in the group:
+                r ≥ N: f = F + (r−N)·(relevant retrieved), t = T + (r−N)·r;
+                r < N: f, t as F, T over the r first ranked nonrelevant documents only
+    Range:      0 to 1
+    Edge cases: 0 for the whole query if one of its groups has t = 0. In a group of one sub-group
+                with r < N the documents of the lowest level that stay also count as pairs against
+                each other. Both as trec_eval computes it, whatever was meant. Below level 0
+                trec_eval reads past its arrays; here N counts all levels up to 0.
+    Source:     trec_eval 10.0
+    """
+    return _nonzero_mean(judged, judged.limited)
+
+
+def prefs_simp_ret(judged: JudgedPreferences) -> FloatArray:
+    """prefs_simp over preferences with both documents retrieved.
+
+    Formula:    Σ F / Σ T over judgment groups; T = preferences between retrieved documents
+    Range:      0 to 1
+    Edge cases: 0 if no two retrieved documents have a preference.
+    Source:     trec_eval 10.0
+    """
+    return _pooled(judged, judged.retrieved)
+
+
+def prefs_pair_ret(judged: JudgedPreferences) -> FloatArray:
+    """prefs_pair over pairs with both documents retrieved.
+
+    Formula:    mean over pairs of retrieved documents with any preference of w / (w + w')
+    Range:      0 to 1
+    Edge cases: 0 if there is no such pair.
+    Source:     trec_eval 10.0
+    """
+    return judged.pairs_retrieved.share
+
+
+def prefs_avgjg_ret(judged: JudgedPreferences) -> FloatArray:
+    """prefs_avgjg over preferences with both documents retrieved.
+
+    Formula:    (Σ over judgment groups of F/T) / number of groups; T = preferences between
+                retrieved documents
+    Range:      0 to 1
+    Edge cases: a group without such a preference counts 0.
+    Source:     trec_eval 10.0
+    """
+    return judged.group_mean(judged.retrieved.share)
+
+
+def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
+    """prefs_avgjg_Rnonrel over preferences with both documents retrieved.
+
+    Formula:    as prefs_avgjg_Rnonrel, with r and N counting retrieved documents, but
+                t = T + (r−N)·(relevant documents of the group, retrieved or not) if r ≥ N
+    Range:      0 to 1
+    Edge cases: as prefs_avgjg_Rnonrel; a group without retrieved documents makes the query 0.
+    Source:     trec_eval 10.0
+    """
+    return _nonzero_mean(judged, judged.limited_retrieved)
+
+
+def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
+    """prefs_simp over preferences with at least one document retrieved.
+
+    Formula:    Σ F / Σ T over judgment groups; T = preferences with a retrieved document
+    Range:      0 to 1
+    Edge cases: 0 if there is no such preference.
+    Source:     trec_eval 10.0
+    """
+    return _pooled(judged, judged.implied)
+
+
+def prefs_pair_imp(judged: JudgedPreferences) -> FloatArray:
+    """prefs_pair over pairs with at least one document retrieved.
+
+    Formula:    mean over pairs of documents with any preference, at least one of them retrieved,
+                of w / (w + w')
+    Range:      0 to 1
+    Edge cases: 0 if there is no such pair.
+    Source:     trec_eval 10.0
+    """
+    return judged.pairs_implied.share
+
+
+def prefs_avgjg_imp(judged: JudgedPreferences) -> FloatArray:
+    """prefs_avgjg over preferences with at least one document retrieved.
+
+    Formula:    (Σ over judgment groups of F/T) / number of groups; T = preferences with a
+                retrieved document
+    Range:      0 to 1
+    Edge cases: a group without such a preference counts 0.
+    Source:     trec_eval 10.0
+    """
+    return judged.group_mean(judged.implied.share)
+
+
+def _pooled(judged: JudgedPreferences, tally: Tally) -> FloatArray:
+    return quotient(judged.per_query(tally.fulfilled), judged.per_query(tally.possible))
+
+
+def _nonzero_mean(judged: JudgedPreferences, tally: Tally) -> FloatArray:
+    """Average over groups; 0 if one of them has nothing to fulfil, as 0/0 has it in trec_eval."""
+    return np.where(judged.group_mean(tally.possible == 0) > 0, 0.0, judged.group_mean(tally.share))

@@ -1,0 +1,60 @@
+import pytest
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.relevance_formats import (
+    DEFAULT_REQUESTS,
+    RELEVANCE_FORMATS,
+    refuse_wrong_format,
+)
+from ragkpi.ranking.relevance import READERS
+
+READS = {
+    "runid": "any",
+    "map": "qrels",
+    "P": "qrels",
+    "map_avgjg": "qrels_jg",
+    "prefs_simp": "prefs",
+}
+
+
+def values(*names):
+    return [Value(Measure(name, function=len, reads=READS[name]), name, {}) for name in names]
+
+
+def test_every_format_is_read_and_has_defaults():
+    assert set(READERS) == set(RELEVANCE_FORMATS) == set(DEFAULT_REQUESTS)
+
+
+@pytest.mark.parametrize(
+    ("name", "formats"),
+    [
+        ("runid", ["qrels", "qrels_jg", "prefs", "qrels_prefs"]),
+        ("map", ["qrels"]),
+        ("map_avgjg", ["qrels_jg"]),
+        ("prefs_simp", ["prefs", "qrels_prefs"]),
+    ],
+)
+def test_every_measure_has_its_formats(name, formats):
+    for relevance_format in RELEVANCE_FORMATS:
+        if relevance_format in formats:
+            refuse_wrong_format(values(name), relevance_format)
+        else:
+            with pytest.raises(UsageError, match=f"{name} needs -R {formats[0]}"):
+                refuse_wrong_format(values(name), relevance_format)
+
+
+@pytest.mark.parametrize(
+    ("names", "relevance_format", "says"),
+    [
+        (["map"], "prefs", "map needs -R qrels, not -R prefs"),
+        (["map", "P", "P", "runid"], "qrels_jg", "map, P need -R qrels, not -R qrels_jg"),
+        (["prefs_simp"], "qrels", "prefs_simp needs -R prefs or -R qrels_prefs, not -R qrels"),
+        (["map", "map_avgjg"], "prefs", "map needs -R qrels; map_avgjg needs -R qrels_jg, not"),
+        (["map"], "trec", "-R trec: no such format; expected qrels, qrels_jg, prefs, qrels_prefs"),
+    ],
+)
+def test_names_measures_and_formats(names, relevance_format, says):
+    with pytest.raises(UsageError) as problem:
+        refuse_wrong_format(values(*names), relevance_format)
+    assert says in str(problem.value)
