@@ -15,13 +15,17 @@ RELEVANCE_FORMATS: Mapping[str, RelevanceFormat] = {
     "qrels_prefs": "prefs",
 }
 
-# What is computed from each if no measure is named.
-DEFAULT_REQUESTS: Mapping[str, Sequence[str]] = {
-    "qrels": ["official"],
-    "qrels_jg": ["qrels_jg"],
-    "prefs": ["prefs"],
-    "qrels_prefs": ["prefs"],
+# The nickname of what is computed if no measure is named.
+_DEFAULTS: Mapping[RelevanceFormat, str] = {
+    "qrels": "official",
+    "qrels_jg": "qrels_jg",
+    "prefs": "prefs",
 }
+
+
+def default_requests(relevance_format: str) -> list[str]:
+    """Return what ``-m`` is to be if it is not given; `UsageError` for an unknown format."""
+    return [_DEFAULTS[_reads(relevance_format)]]
 
 
 def refuse_wrong_format(values: Sequence[Value], relevance_format: str) -> None:
@@ -42,8 +46,8 @@ def refuse_wrong_format(values: Sequence[Value], relevance_format: str) -> None:
         f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {_options(reads)}"
         for reads, names in wrong.items()
     )
-    instead = " ".join(f"-m {name}" for name in DEFAULT_REQUESTS[relevance_format])
-    raise UsageError(f"{needs}, not -R {relevance_format}; with that, give measures of {instead}")
+    serves = f"-R {relevance_format} serves -m {_DEFAULTS[given]} and the like"
+    raise UsageError(f"{needs}, not -R {relevance_format}; {serves}")
 
 
 def _reads(relevance_format: str) -> RelevanceFormat:

@@ -9,7 +9,7 @@ from ragkpi.measures.measure import Measure
 from ragkpi.measures.precision import P
 from ragkpi.measures.registry import NICKNAMES, REGISTRY, all_measures, find_plugins, find_values
 
-# Section 1.2 of the specification, without what reads other formats.
+# Section 1.2 of the specification.
 BEFORE_PREFERENCES = [
     *("runid", "num_q", "num_ret", "num_rel", "num_rel_ret", "map", "gm_map"),
     *("Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
@@ -19,6 +19,13 @@ BEFORE_PREFERENCES = [
     *("set_recall", "set_map", "set_F"),
     *("num_nonrel_judged_ret",),
 ]
+PREFERENCES = [
+    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+]
+GROUPS = ["map_avgjg", "P_avgjg", "Rprec_mult_avgjg"]
 AFTER_PREFERENCES = ["yaap", "rbp", "rbp_resid", "unj"]
 FIELDS = ["Formula:", "Range:", "Edge cases:", "Source:"]
 
@@ -28,9 +35,8 @@ def names(requests):
 
 
 def test_order_is_trec_evals():
-    ours = [name for name in REGISTRY if name in BEFORE_PREFERENCES + AFTER_PREFERENCES]
-    assert ours == BEFORE_PREFERENCES + AFTER_PREFERENCES
-    assert list(REGISTRY)[: len(BEFORE_PREFERENCES)] == BEFORE_PREFERENCES
+    trec_evals = BEFORE_PREFERENCES + PREFERENCES + GROUPS + AFTER_PREFERENCES
+    assert list(REGISTRY)[: len(trec_evals)] == trec_evals
 
 
 def test_nicknames_are_trec_evals():
@@ -44,6 +50,9 @@ def test_nicknames_are_trec_evals():
         *BEFORE_PREFERENCES[:5],
         *("utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
     }
+    assert NICKNAMES["prefs"] == ["runid", "num_q", *PREFERENCES[:6]]
+    assert NICKNAMES["all_prefs"] == ["runid", "num_q", *PREFERENCES]
+    assert NICKNAMES["qrels_jg"] == ["runid", "num_q", *GROUPS]
 
 
 @pytest.mark.parametrize("measure", REGISTRY.values(), ids=REGISTRY)

@@ -2,9 +2,10 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.registry import find_values
 from ragkpi.measures.relevance_formats import (
-    DEFAULT_REQUESTS,
     RELEVANCE_FORMATS,
+    default_requests,
     refuse_wrong_format,
 )
 from ragkpi.ranking.relevance import READERS
@@ -22,8 +23,17 @@ def values(*names):
     return [Value(Measure(name, function=len, reads=READS[name]), name, {}) for name in names]
 
 
-def test_every_format_is_read_and_has_defaults():
-    assert set(READERS) == set(RELEVANCE_FORMATS) == set(DEFAULT_REQUESTS)
+def test_every_format_is_read():
+    assert set(READERS) == set(RELEVANCE_FORMATS)
+
+
+@pytest.mark.parametrize(
+    ("relevance_format", "request_"),
+    [("qrels", "official"), ("qrels_jg", "qrels_jg"), ("prefs", "prefs"), ("qrels_prefs", "prefs")],
+)
+def test_what_is_computed_unasked_can_be_computed(relevance_format, request_):
+    assert default_requests(relevance_format) == [request_]
+    refuse_wrong_format(find_values([request_]), relevance_format)
 
 
 @pytest.mark.parametrize(

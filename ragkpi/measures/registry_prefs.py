@@ -1,0 +1,59 @@
+"""trec_eval's measures over preferences and judgment groups: the registry lines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ragkpi.measures import judgment_groups, preferences
+from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.measure import Measure
+from ragkpi.measures.parameters import Cutoffs, RealCutoffs
+from ragkpi.measures.registry_trec import MULTIPLES_OF_R
+
+_COUNTS = [
+    Measure(function.__name__, function, aggregate=SUM, style="integer", reads="prefs")
+    for function in (
+        preferences.prefs_num_prefs_poss,
+        preferences.prefs_num_prefs_ful,
+        preferences.prefs_num_prefs_ful_ret,
+    )
+]
+_SHARES = [
+    Measure(function.__name__, function, reads="prefs")
+    for function in (
+        preferences.prefs_simp,
+        preferences.prefs_pair,
+        preferences.prefs_avgjg,
+        preferences.prefs_avgjg_Rnonrel,
+        preferences.prefs_simp_ret,
+        preferences.prefs_pair_ret,
+        preferences.prefs_avgjg_ret,
+        preferences.prefs_avgjg_Rnonrel_ret,
+        preferences.prefs_simp_imp,
+        preferences.prefs_pair_imp,
+        preferences.prefs_avgjg_imp,
+    )
+]
+_GROUPS = [
+    Measure("map_avgjg", judgment_groups.map_avgjg, reads="qrels_jg"),
+    Measure("P_avgjg", judgment_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
+    Measure(
+        "Rprec_mult_avgjg",
+        judgment_groups.Rprec_mult_avgjg,
+        RealCutoffs(MULTIPLES_OF_R),
+        reads="qrels_jg",
+    ),
+]
+
+# trec_eval prints them between num_nonrel_judged_ret and yaap.
+PREFS_MEASURES = [*_COUNTS, *_SHARES, *_GROUPS]
+
+PREFS_NICKNAMES: Mapping[str, Sequence[str]] = {
+    "prefs": [
+        *("runid", "num_q"),
+        *(measure.name for measure in _COUNTS),
+        *("prefs_simp", "prefs_pair", "prefs_avgjg"),
+    ],
+    "all_prefs": ["runid", "num_q", *(measure.name for measure in [*_COUNTS, *_SHARES])],
+    "qrels_jg": ["runid", "num_q", *(measure.name for measure in _GROUPS)],
+}
