@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ragkpi.formats.qrels import read_qrels
 from ragkpi.measures.measure import Value
+from ragkpi.measures.relevance_formats import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
-from ragkpi.ranking.judge import Coverage, judge, shown_queries
-from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.ranking.judge import Coverage, shown_queries
+from ragkpi.ranking.relevance import READERS, AnyJudged
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import available_workers, read_hits
 
@@ -20,7 +19,7 @@ class Evaluation:
     """What came of one run: its scores, what they were computed from, and what was left out."""
 
     scores: Scores
-    judged: Judged
+    judged: AnyJudged
     coverage: Coverage
 
 
@@ -35,20 +34,36 @@ class Evaluator:
         What to compute.
     settings
         The choices that change numbers.
+    relevance_format
+        The format of the qrels, as -R names it.
+
+    Raises
+    ------
+    UsageError
+        If a value cannot be computed from that format; nothing is read then.
     """
 
-    def __init__(self, qrels: str, values: Sequence[Value], settings: Settings) -> None:
+    def __init__(
+        self,
+        qrels: str,
+        values: Sequence[Value],
+        settings: Settings,
+        relevance_format: str = "qrels",
+    ) -> None:
+        refuse_wrong_format(values, relevance_format)
         self.values = list(values)
         self.settings = settings
-        self.judgements: Judgements = group_judgements(read_qrels(qrels))
+        self.relevance = READERS[relevance_format](qrels)
 
     def evaluate(self, run: str) -> Evaluation:
         """Evaluate the run at a path, ``-`` for standard input."""
-        hits = read_hits(run, self.judgements, workers=available_workers())
-        judged, coverage = judge(self.judgements, hits, self.settings)
+        hits = read_hits(run, self.relevance.judgements, workers=available_workers())
+        judged, coverage = self.relevance.judge(hits, self.settings)
         divisor = len(judged.queries)
         if self.settings.missing == "zero":
-            divisor = len(self.judgements.queries)  # trec_eval divides so even with -D 0.QID
+            divisor = len(
+                self.relevance.judgements.queries
+            )  # trec_eval divides so even with -D 0.QID
         return Evaluation(score(judged, self.values, divisor), judged, coverage)
 
 

@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 COMMANDS: Mapping[str, str] = {
     "eval": "Evaluate a run: trec_eval's lines, and the measures retrieval for RAG needs.",
     "measures": "List the measures, or explain one.",
+    "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",
 }
 
 

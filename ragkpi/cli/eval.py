@@ -37,6 +37,17 @@ def command(
     judged_only: options.JudgedOnly = False,
     corpus_size: options.CorpusSize = None,
     debug: options.Debug = "0",
+    relevance_format: options.RelevanceFormat = "qrels",
+    results_format: options.ResultsFormat = "trec_results",
+    zscores: Annotated[
+        str | None,
+        typer.Option(
+            "-Z",
+            "--Zscore",
+            metavar="FILE",
+            help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
+        ),
+    ] = None,
     version: Annotated[
         bool, typer.Option("-v", "--version", help="Print the version and stop.")
     ] = False,
@@ -58,13 +69,15 @@ def command(
         print(context.get_help())
         return
     from ragkpi.measures.registry import find_values
+    from ragkpi.measures.relevance_formats import default_requests
 
-    values = find_values(measure or ["official"])
+    values = find_values(measure or default_requests(relevance_format))
     if help_:
         _explain(values)
         return
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi eval [options] QRELS RUN")
+    options.refuse_other_results(results_format)
     from ragkpi.evaluation import Evaluator, coverage_note
     from ragkpi.ranking.settings import Settings
     from ragkpi.reports.trec import write_trec
@@ -77,15 +90,22 @@ def command(
         only_query=options.only_query(debug),
         corpus_size=corpus_size,
     )
-    evaluation = Evaluator(files[0], values, settings).evaluate(files[1])
+    evaluation = Evaluator(files[0], values, settings, relevance_format).evaluate(files[1])
     note = coverage_note(evaluation.coverage, settings)
     if note:
         print(note, file=sys.stderr)
+    scores, prefix = evaluation.scores, b""
+    if zscores is not None:
+        from ragkpi.formats.zscores import read_zscores
+        from ragkpi.statistics.zscores import standardize
+
+        scores, prefix = standardize(scores, read_zscores(zscores)), b"Z"
     write_trec(
-        evaluation.scores,
+        scores,
         sys.stdout.buffer,
         per_query="shown" if per_query else "hidden",
         summary="hidden" if no_summary else "shown",
+        name_prefix=prefix,
     )
 
 

@@ -20,7 +20,18 @@ Measures = Annotated[
         "-m",
         "--measure",
         metavar="NAME[.PARAMS]",
-        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10; repeatable. Default: official.",
+        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10; repeatable. "
+        "Default: official, or what -R serves.",
+    ),
+]
+RelevanceFormat = Annotated[
+    str,
+    typer.Option(
+        "-R",
+        "--Rel_info_format",
+        metavar="FORMAT",
+        help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
+        "(preferences). Each has its own measures.",
     ),
 ]
 Complete = Annotated[
@@ -62,6 +73,18 @@ Debug = Annotated[
     str,
     typer.Option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
 ]
+ResultsFormat = Annotated[
+    str,
+    typer.Option(
+        "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
+    ),
+]
+
+
+def refuse_other_results(results_format: str) -> None:
+    """Raise `UsageError` for a -T that is not the one there is."""
+    if results_format != "trec_results":
+        raise UsageError(f"-T {results_format}: no such format; expected trec_results")
 
 
 def missing_policy(complete: bool, strict: bool) -> Missing:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.measure import Value
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.relevance import AnyJudged
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Scores:
         return float(aggregate.summary(sums, count))
 
 
-def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -> Scores:
-    """Compute every value for every query of a judged run."""
+def score(judged: AnyJudged, values: Sequence[Value], divisor: int | None = None) -> Scores:
+    """Compute every value for every query of a run, judged in the format that they read."""
     return Scores(
         run_id=judged.run_id,
         queries=judged.queries,
@@ -78,6 +78,6 @@ def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -
     )
 
 
-def _statistics(judged: Judged, value: Value) -> npt.NDArray[Any]:
+def _statistics(judged: AnyJudged, value: Value) -> npt.NDArray[Any]:
     statistics = np.asarray(value.measure.function(judged, **value.arguments))
     return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]

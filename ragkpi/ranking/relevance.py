@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ragkpi.formats.preferences import read_preferences, read_qrels_preferences
 from ragkpi.formats.qrels import read_qrels
@@ -16,6 +16,8 @@ from ragkpi.ranking.judged_groups import GroupedQrels, JudgedGroups
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.preferences import JudgedPreferences
 from ragkpi.ranking.settings import Settings
+
+AnyJudged: TypeAlias = Judged | JudgedGroups | JudgedPreferences
 
 
 class Relevance(Protocol):
@@ -30,9 +32,7 @@ class Relevance(Protocol):
     @property
     def judgements(self) -> Judgements: ...
 
-    def judge(
-        self, hits: Hits, settings: Settings
-    ) -> tuple[Judged | JudgedGroups | JudgedPreferences, Coverage]:
+    def judge(self, hits: Hits, settings: Settings) -> tuple[AnyJudged, Coverage]:
         """Settle what is evaluated; errors as `ragkpi.ranking.judge.judge` has them."""
 
 
