@@ -58,3 +58,15 @@ def words_at(buffer: ByteArray, position: IntArray, count: int) -> list[WordArra
 def words_before(buffer: ByteArray, end: IntArray, count: int) -> list[WordArray]:
     """Read the `count` words that end at each position, the last one first."""
     return words_at(buffer, end - 8 * count, count)[::-1]
+
+
+def words_from(tokens: Tokens, offset: int, count: int) -> list[WordArray]:
+    """Read `count` (up to 3) words from byte `offset` of each token; zeros follow its end."""
+    length = tokens.end - tokens.start
+    words = words_at(tokens.buffer, np.minimum(tokens.start + offset, tokens.end), count)
+    shortest = length.min(initial=offset + 8 * count)
+    for number, word in enumerate(words):
+        before = offset + 8 * number
+        if shortest < before + 8:
+            word &= FIRST_BYTES.take(np.clip(length - before, 0, 8))
+    return words

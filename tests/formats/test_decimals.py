@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from surroundings import surrounded
 
 from ragkpi.formats.decimals import parse_decimals, parse_decimals_slowly
 from ragkpi.formats.integers import parse_integers, parse_integers_slowly
-from ragkpi.formats.tokens import PADDING, Tokens
+from ragkpi.formats.tokens import Tokens
 
 pytestmark = pytest.mark.filterwarnings("error")  # such as an overflow in a cast
 
@@ -22,19 +23,6 @@ FORMATTED = st.tuples(
 ).map(lambda pair: (pair[0] % pair[1]).encode())
 HOSTILE = st.binary(max_size=30) | st.sampled_from([b"inf", b"-Infinity", b"nan", b"1_0", b"1,5"])
 TOKENS = st.lists(NEARLY | REAL | FORMATTED | HOSTILE, max_size=20)
-
-
-def surrounded(strings, around):
-    """Tokens with the same bytes between and around them, at every alignment."""
-    text = bytearray(around * PADDING)
-    start, end = [], []
-    for string in strings:
-        start.append(len(text))
-        text += string
-        end.append(len(text))
-        text += around
-    text += around * PADDING
-    return Tokens(np.frombuffer(bytes(text), np.uint8), np.array(start, int), np.array(end, int))
 
 
 def bits(numbers):
