@@ -215,9 +215,12 @@ def _divide_exactly(mantissa: IntArray, decimals: IntArray) -> tuple[FloatArray,
     power = _POWERS.take(decimals)
     quotient = high / power
     product, product_rest = _multiply_exactly(quotient, power)
-    remainder = (high - product) - product_rest
-    remainder += low - quotient * _POWER_RESTS.take(decimals)
-    correction = remainder / power
+    correction = high - product
+    correction -= product_rest
+    correction += low
+    if decimals.max() > 22:
+        correction -= quotient * _POWER_RESTS.take(decimals)
+    correction /= power
     doubt = quotient * 2.0**-100
     numbers = quotient + (correction - doubt)
     return numbers, numbers == quotient + (correction + doubt)
@@ -227,7 +230,11 @@ def _multiply_exactly(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatAr
     """Product and its rounding error (Dekker), with nothing but doubles, on any machine."""
     product = a * b
     (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    rest = ((a_high * b_high - product) + a_high * b_low + a_low * b_high) + a_low * b_low
+    rest = a_high * b_high
+    rest -= product
+    rest += a_high * b_low
+    rest += a_low * b_high
+    rest += a_low * b_low
     return product, rest
 
 
