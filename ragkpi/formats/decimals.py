@@ -1,33 +1,245 @@
-"""Numbers of runs and qrels, from text to the doubles and integers that Python would read."""
+"""Exact decimals from tokens, a chunk at a time: the double that Python's ``float`` gives.
+
+A token is read as right-aligned words of eight bytes in which the point counts as a digit zero,
+so that no byte has to move. ``12.345`` becomes X = 120345. With f = 3 decimals, the part before
+the point is X / 10**(f+1) rounded (the rest is below 0.1), and taking 9 * 10**f for each of its
+units out of X closes the gap: 120345 - 12 * 9000 = 12345. One division by 10**f gives the number.
+"""
 
 from __future__ import annotations
 
-import math
 import re
 
 import numpy as np
 
+from ragkpi.formats.digits import (
+    ABOVE_NINE,
+    HIGHEST_BITS,
+    ZEROS,
+    bytes_kept,
+    numbers_of,
+    strip_signs,
+)
+from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.formats.words import WordArray, chunks, words_before
 
 _DECIMAL = re.compile(
-    rb"[+-]?((\d+\.?\d*|\.\d+)([eE][+-]?\d+)?|inf(inity)?)", re.IGNORECASE | re.ASCII
+    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
 )
-_INTEGER = re.compile(rb"[+-]?\d+", re.ASCII)
+
+_WORDS = 3
+_KEPT = bytes_kept(_WORDS)
+
+# Of ASCII bytes xor '0', only the point, signs, letters and the like have this bit.
+_NO_DIGIT = np.uint64(0x1010101010101010)
+_POINT = np.uint64(ord(".") ^ ord("0"))
+
+# By the place of the point: bit 8 * byte + 4 - word of a mask, or 64 for an integer.
+_DECIMALS: IntArray = np.zeros(65, dtype=np.int64)
+_SPLIT: FloatArray = np.zeros(65)  # 1 / 10**(f+1); an integer has nothing to split
+_GAP: IntArray = np.zeros(65, dtype=np.int64)  # 9 * 10**f modulo 2**64, as X is
+for _word in range(_WORDS):
+    for _byte in range(8):
+        _f = 8 * _word + 7 - _byte
+        _bit = 8 * _byte + 4 - _word
+        _DECIMALS[_bit] = _f
+        _SPLIT[_bit] = 1 / 10 ** (_f + 1)
+        _GAP[_bit] = np.uint64(9 * 10**_f % 2**64).astype(np.int64)
+
+# The third eight bytes count up to here, so that a tenth of X stays below 2**63.
+_MOST_TOP = 9000
+
+# Powers of ten as sums of two doubles. The second is zero up to 10**22.
+_MOST_DECIMALS = 128
+_POWERS: FloatArray = np.array([float(10**k) for k in range(_MOST_DECIMALS + 1)])
+_POWER_RESTS: FloatArray = np.array(
+    [float(10**k - int(float(10**k))) for k in range(_MOST_DECIMALS + 1)]
+)
 
 
 def parse_decimals(tokens: Tokens) -> FloatArray:
-    """Read each token as a decimal number, (n,), correctly rounded; NaN if it is none."""
-    return np.array(
-        [float(text) if _DECIMAL.fullmatch(text) else math.nan for text in tokens.tolist()],
-        dtype=np.float64,
-    )
+    """Read decimal numbers, correctly rounded, as Python's ``float`` does.
+
+    A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or ``inf``
+    or ``infinity`` with an optional sign, in any case.
+
+    Parameters
+    ----------
+    tokens : Tokens
+        n tokens of any length and content.
+
+    Returns
+    -------
+    (n,) float64
+        The numbers; NaN where a token is not one (``nan`` is not).
+    """
+    numbers = np.empty(len(tokens))
+    for rows, chunk in chunks(tokens):
+        numbers[rows] = _parse_chunk(chunk)
+    return numbers
 
 
-def parse_integers(tokens: Tokens) -> tuple[IntArray, BoolArray]:
-    """Read each token as a 64-bit integer, (n,); and say which are, (n,)."""
-    values = np.zeros(len(tokens), dtype=np.int64)
-    valid = np.zeros(len(tokens), dtype=bool)
-    for row, text in enumerate(tokens.tolist()):
-        if _INTEGER.fullmatch(text) and -(2**63) <= int(text) < 2**63:
-            values[row], valid[row] = int(text), True
-    return values, valid
+def parse_decimals_slowly(tokens: Tokens) -> FloatArray:
+    """Read decimal numbers one by one: what `parse_decimals` must equal."""
+    return np.array([_parse_decimal(token) for token in tokens], dtype=np.float64)
+
+
+def _parse_decimal(token: bytes) -> float:
+    return float(token) if _DECIMAL.fullmatch(token) else np.nan
+
+
+def _parse_chunk(tokens: Tokens) -> FloatArray:
+    """Read plain numbers together, then those with an exponent, then the odd ones by `float`."""
+    numbers, valid = _parse_plain(tokens)
+    if not valid.all():
+        rows = np.flatnonzero(~valid)
+        numbers[rows], valid[rows] = _parse_scientific(tokens.take(rows))
+        rows = rows[~valid[rows]]
+        numbers[rows] = parse_decimals_slowly(tokens.take(rows))
+    return numbers
+
+
+def _parse_scientific(tokens: Tokens) -> tuple[FloatArray, BoolArray]:
+    """Read numbers such as 7.5e-05; their exponents have up to three bytes, a sign included."""
+    mark = tokens.end.copy()
+    for back in (2, 3, 4):
+        mark -= back * ((tokens.buffer[tokens.end - back] | 0x20) == ord("e"))
+    mark = np.maximum(mark, tokens.start)
+    mantissas = Tokens(tokens.buffer, tokens.start, mark)
+    exponent, valid = parse_integers(Tokens(tokens.buffer, mark + 1, tokens.end))
+    numbers, plain = _parse_plain(mantissas, exponent)
+    return numbers, valid & plain
+
+
+def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[FloatArray, BoolArray]:
+    """Read numbers without exponent, times ten to the given one; say which could be read."""
+    negative, unsigned = strip_signs(tokens)
+    parts, place, valid = _read_digits(unsigned)
+    mantissa = _close_gap(parts, place, valid)
+    decimals = _DECIMALS.take(place)
+    if exponent is not None:
+        decimals -= exponent
+        valid &= (decimals >= 0) & (decimals <= _MOST_DECIMALS)
+        decimals[~valid] = 0
+    numbers = mantissa.astype(np.float64)
+    numbers /= _POWERS.take(decimals)
+    # Both operands were exact up to 2**53 and 10**22, so the quotient is rounded once.
+    inexact = mantissa > 2**53
+    inexact |= decimals > 22
+    inexact &= valid
+    if inexact.any():
+        rows = np.flatnonzero(inexact)
+        numbers[rows], sure = _divide_exactly(mantissa.take(rows), decimals.take(rows))
+        valid[rows] &= sure
+    if negative.any():
+        np.negative(numbers, out=numbers, where=negative)
+    return numbers, valid
+
+
+def _read_digits(tokens: Tokens) -> tuple[list[IntArray], IntArray, BoolArray]:
+    """Read digits with at most one point: each eight bytes as a number, the last eight first.
+
+    Also returns the place of the point, an index into the tables above, and which tokens are such.
+    """
+    length = tokens.end - tokens.start
+    if length.min() < 0 or length.max() > 8 * _WORDS:
+        length = np.where((length >= 0) & (length <= 8 * _WORDS), length, 0)
+    count = max(1, -(-int(length.max()) // 8))
+    points = np.zeros(len(tokens), dtype=np.uint64)
+    wrong = np.zeros(len(tokens), dtype=np.uint64)
+    parts = []
+    for word, digits in enumerate(words_before(tokens.buffer, tokens.end, count)):
+        digits ^= ZEROS
+        digits &= _KEPT[word].take(length)
+        point = digits & _NO_DIGIT
+        wrong |= _blank(digits, point)
+        point >>= np.uint64(word)
+        points |= point
+        parts.append(numbers_of(digits))
+    below = points - np.uint64(1)
+    place = np.bitwise_count(below).astype(np.intp)
+    below &= points  # not zero if there are two points
+    wrong &= HIGHEST_BITS
+    wrong |= below
+    valid = wrong == 0
+    if length.min() < 2:
+        valid &= (length > 1) | ((length == 1) & (points == 0))
+    return parts, place, valid
+
+
+def _blank(digits: WordArray, point: WordArray) -> WordArray:
+    """Make the point a digit zero, in place; high bits tell which words hold anything else.
+
+    A byte below the point's borrows and keeps its high bit; one above gets it from the 9.
+    """
+    marks = point >> np.uint64(4)
+    digits -= marks * _POINT
+    marks *= np.uint64(9)
+    marks += ABOVE_NINE
+    marks += digits
+    marks |= digits
+    return marks
+
+
+def _close_gap(parts: list[IntArray], place: IntArray, valid: BoolArray) -> IntArray:
+    """Join the parts to X and take out the digit that was the point; valid where that is exact."""
+    joined = parts[0]
+    if len(parts) > 1:
+        joined += parts[1] * 10**8
+    rough = joined.astype(np.float64)
+    if len(parts) > 2:
+        top = np.minimum(parts[2], _MOST_TOP)
+        rough += top * 1e16
+        joined += top * 10**16  # modulo 2**64, as the gap
+    whole = np.rint(rough * _SPLIT.take(place))
+    if len(parts) > 1:
+        valid &= whole <= 2.0**48  # above, the errors of `rough` could reach one half
+    if len(parts) > 2 and top.max() > 920:  # X may be 2**63 or more, but is the mantissa?
+        valid &= top < _MOST_TOP
+        valid &= rough - whole * 9 * _POWERS.take(_DECIMALS.take(place)) < 9.2e18
+    gap = whole.astype(np.int64)
+    gap *= _GAP.take(place)
+    joined -= gap
+    return joined
+
+
+def _divide_exactly(mantissa: IntArray, decimals: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Divide by a power of ten in pairs of doubles; say where the rounding is beyond doubt.
+
+    The first quotient is corrected by its remainder, which leaves an error below 2**-102 of it.
+    Where four times that would round differently (near a tie), `float` must decide.
+    """
+    high = mantissa.astype(np.float64)
+    low = (mantissa - high.astype(np.int64)).astype(np.float64)
+    power = _POWERS.take(decimals)
+    quotient = high / power
+    product, product_rest = _multiply_exactly(quotient, power)
+    correction = high - product
+    correction -= product_rest
+    correction += low
+    if decimals.max() > 22:
+        correction -= quotient * _POWER_RESTS.take(decimals)
+    correction /= power
+    doubt = quotient * 2.0**-100
+    numbers = quotient + (correction - doubt)
+    return numbers, numbers == quotient + (correction + doubt)
+
+
+def _multiply_exactly(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Product and its rounding error (Dekker), with nothing but doubles, on any machine."""
+    product = a * b
+    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
+    rest = a_high * b_high
+    rest -= product
+    rest += a_high * b_low
+    rest += a_low * b_high
+    rest += a_low * b_low
+    return product, rest
+
+
+def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Split 53 bits into 26 and 27 (Veltkamp)."""
+    scaled = a * (2.0**27 + 1)
+    high = scaled - (scaled - a)
+    return high, a - high

@@ -1,32 +1,28 @@
 """Byte strings told apart without making Python objects of them: keys, hashes, equality, order.
 
-Everything works on the eight bytes that begin wherever a token stands, for all tokens at once. A
-word may reach beyond its token, into the buffer's padding or a neighbour; what does not belong to
-the token is masked out, so that a result depends on a token's own bytes and on nothing else.
+Everything works on words of eight bytes of all tokens at once, a step of three words after the
+other, and goes on with the tokens that are not settled. A result depends on a token's own bytes
+and on nothing else: not on its neighbours, its place in the buffer or the longest token around.
 """
 
 from __future__ import annotations
 
-import hashlib
-
 import numpy as np
-import numpy.typing as npt
 
-from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.formats.words import LAST_BYTES, WordArray, chunks, words_before, words_from
 
-KeyArray = npt.NDArray[np.uint64]
+KeyArray = WordArray
 
 # An odd constant whose products spread keys over the high bits (Fibonacci hashing).
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _LENGTH_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
-_FIRST_BYTES = np.array([(1 << 8 * count) - 1 for count in range(9)], dtype=np.uint64)
-# Longer tokens are handled one by one, so that a freak of an id costs no pass over all of them.
-_LONG = 1 << 10
-
-
-def words_of(buffer: ByteArray) -> KeyArray:
-    """View a buffer as the little-endian word that begins at every byte."""
-    return np.ndarray((max(len(buffer) - 7, 0),), dtype="<u8", buffer=buffer.data, strides=(1,))
+_FIRST_SPREAD = np.uint64(0xBF58476D1CE4E5B9)
+_WORDS = 3  # as many as the padding behind the last token allows
+_STEP = 8 * _WORDS
+# What is longer than so many steps is handled one by one: a freak of an id costs no pass over
+# all tokens for every few of its bytes.
+_LONG = 40 * _STEP
 
 
 def tail_keys(tokens: Tokens) -> KeyArray:
@@ -35,91 +31,126 @@ def tail_keys(tokens: Tokens) -> KeyArray:
     One look per token. Equal tokens have equal keys; tokens of up to eight bytes with equal keys
     are equal.
     """
-    length = tokens.end - tokens.start
-    key: KeyArray = words_of(tokens.buffer)[tokens.end - 8]
-    shortest = length.min(initial=8)
-    if shortest < 8:  # what stands before the token goes, and zeros take its place
-        key >>= (np.clip(8 - length, 0, 7) * 8).astype(np.uint64)
-    if shortest == 0:
-        key[length == 0] = 0
-    key ^= length.astype(np.uint64) * _LENGTH_SPREAD
-    return key
+    keys = np.empty(len(tokens), dtype=np.uint64)
+    for rows, chunk in chunks(tokens):
+        length = chunk.end - chunk.start
+        (key,) = words_before(chunk.buffer, chunk.end, 1)
+        if length.min() < 8:
+            key &= LAST_BYTES.take(np.minimum(length, 8))
+        keys[rows] = key ^ length.view(np.uint64) * _LENGTH_SPREAD
+    return keys
 
 
 def hash_tokens(tokens: Tokens) -> KeyArray:
     """Return a 64-bit hash of all bytes of each token, (n,)."""
+    hashes = np.empty(len(tokens), dtype=np.uint64)
+    for rows, chunk in chunks(tokens):
+        hashes[rows] = _hash_chunk(chunk)
+    return hashes
+
+
+def _hash_chunk(tokens: Tokens) -> KeyArray:
+    """Sum the words of each token, mixed in a way that depends on their place, and its length."""
     length = tokens.end - tokens.start
-    words = words_of(tokens.buffer)
-    hashed = (length.astype(np.uint64) + np.uint64(1)) * _LENGTH_SPREAD
-    rows: IntArray | slice = slice(None)
-    if length.max(initial=0) >= _LONG:
-        rows = np.flatnonzero(length < _LONG)
-    start, end = tokens.start[rows], tokens.end[rows]
-    state = hashed[rows]
-    place, left = start, end - start
-    active: IntArray | slice = slice(None)
-    while len(left):
-        if left.min() < 8:
-            finished = left < 8
-            done = np.arange(len(state))[active][finished]
-            last = words[place[finished]] & _FIRST_BYTES[left[finished]]
-            state[done] = _mixed(state[done] ^ last)
-            active = np.arange(len(state))[active][~finished]
-            place, left = place[~finished], left[~finished]
-        state[active] = _mixed(state[active] ^ words[place])
-        place, left = place + 8, left - 8
-    hashed[rows] = state ^ (state >> np.uint64(29))
-    for row in np.flatnonzero(length >= _LONG):
-        digest = hashlib.blake2b(tokens[int(row)], digest_size=8).digest()
-        hashed[row] = int.from_bytes(digest, "little")
-    return hashed
+    hashes: KeyArray = length.view(np.uint64) * _LENGTH_SPREAD
+    longest = int(length.max())
+    for offset in range(0, min(longest, _LONG), _STEP):
+        count = min(_WORDS, -(-(longest - offset) // 8))
+        # Zeros behind a token add nothing, so that rows are only picked where it pays.
+        rows: IntArray | slice = slice(None)
+        if 2 * np.count_nonzero(length > offset) < len(tokens):
+            rows = np.flatnonzero(length > offset)
+        for number, word in enumerate(words_from(tokens.take(rows), offset, count)):
+            hashes[rows] += _mix(word, offset // 8 + number)
+    if longest > _LONG:
+        for row in np.flatnonzero(length > _LONG).tolist():
+            hashes[row] = _hash_long(tokens, row)
+    return hashes
 
 
-def _mixed(state: KeyArray) -> KeyArray:
-    state = state * SPREAD
-    state ^= state >> np.uint64(32)
-    return state
+def _mix(word: WordArray, place: int) -> WordArray:
+    """Mix the bits of words, in place, by multiplications that depend on their place; 0 is 0."""
+    word ^= word >> np.uint64(32)
+    word *= _FIRST_SPREAD
+    word ^= word >> np.uint64(29)
+    word *= np.uint64(int(SPREAD) * (2 * place + 1) % 2**64)
+    word ^= word >> np.uint64(32)
+    return word
+
+
+def _hash_long(tokens: Tokens, row: int) -> np.uint64:
+    from hashlib import blake2b  # hardly ever needed, and slow to import
+
+    text = tokens.buffer[tokens.start[row] : tokens.end[row]]
+    return np.uint64(int.from_bytes(blake2b(text.data, digest_size=8).digest(), "little"))
 
 
 def equal_tokens(a: Tokens, rows_a: IntArray, b: Tokens, rows_b: IntArray) -> BoolArray:
     """Compare ``a[rows_a[i]]`` with ``b[rows_b[i]]``, byte by byte, (n,)."""
-    start_a, start_b = a.start[rows_a], b.start[rows_b]
-    length = a.end[rows_a] - start_a
-    equal: BoolArray = length == b.end[rows_b] - start_b
-    words_a, words_b = words_of(a.buffer), words_of(b.buffer)
-    rows = np.flatnonzero(equal & (length < _LONG))
-    place_a, place_b, left = start_a[rows], start_b[rows], length[rows]
-    while len(rows):
-        difference = words_a[place_a] ^ words_b[place_b]
-        if left.min() < 8:
-            difference &= _FIRST_BYTES[np.minimum(left, 8)]
-        differs = difference != 0
-        equal[rows[differs]] = False
-        going_on = ~differs & (left > 8)
-        rows = rows[going_on]
-        place_a, place_b = place_a[going_on] + 8, place_b[going_on] + 8
-        left = left[going_on] - 8
-    for row in np.flatnonzero(equal & (length >= _LONG)):
-        equal[row] = a[int(rows_a[row])] == b[int(rows_b[row])]
+    a, b = a.take(rows_a), b.take(rows_b)
+    length = a.end - a.start
+    equal: BoolArray = length == b.end - b.start
+    rows = np.flatnonzero(equal)
+    if len(rows) < len(equal):
+        a, b, length = a.take(rows), b.take(rows), length[rows]
+    for offset in range(0, _LONG, _STEP):
+        count = min(_WORDS, -(-(int(length.max(initial=0)) - offset) // 8))
+        if count <= 0:
+            return equal
+        words_a, words_b = words_from(a, offset, count), words_from(b, offset, count)
+        same = words_a[0] == words_b[0]
+        for word_a, word_b in zip(words_a[1:], words_b[1:], strict=True):
+            same &= word_a == word_b
+        equal[rows] = same
+        open_ = np.flatnonzero(same & (length > offset + _STEP))
+        rows, a, b, length = rows[open_], a.take(open_), b.take(open_), length[open_]
+    for pair, row in enumerate(rows.tolist()):
+        text_a = a.buffer[a.start[pair] : a.end[pair]]
+        text_b = b.buffer[b.start[pair] : b.end[pair]]
+        equal[row] = text_a.data == text_b.data
     return equal
 
 
 def sort_descending(tokens: Tokens, group: IntArray) -> IntArray:
     """Return the order of rows by group ascending, then by bytes descending.
 
-    Bytes are unsigned, and a string comes after its own extensions.
+    Bytes are unsigned, and a string comes after its own extensions. Equal strings keep their
+    order.
     """
     length = tokens.end - tokens.start
-    longest = int(length.max(initial=0))
-    if longest >= _LONG:
-        texts = tokens.tolist()
-        order = sorted(range(len(texts)), key=texts.__getitem__, reverse=True)
-        by_id = np.array(order, dtype=np.int64)
-        return by_id[np.argsort(group[by_id], kind="stable")]
-    words = words_of(tokens.buffer)
-    keys = [~length]  # decides last, between a string and itself with NUL bytes behind it
-    for offset in range((longest - 1) // 8 * 8, -1, -8):
-        left = np.clip(length - offset, 0, 8)
-        place = np.minimum(tokens.start + offset, tokens.end)
-        keys.append(~(words[place] & _FIRST_BYTES[left]).byteswap())
-    return np.lexsort([*keys, group])
+    order: IntArray = np.arange(len(tokens))
+    places = order.copy()  # where in `order` the rows stand that are not settled yet
+    for offset in range(0, _LONG, _STEP):
+        rows = order[places]
+        keys = [*_descending_keys(tokens.take(rows), offset), group]
+        by_key = np.lexsort(keys)
+        order[places] = rows = rows[by_key]
+        if length.max(initial=0) <= offset + _STEP:
+            return order
+        differs = np.zeros(len(rows), dtype=bool)
+        for key in keys:
+            ordered = key[by_key]
+            differs[1:] |= ordered[1:] != ordered[:-1]
+        group = np.cumsum(differs)
+        unsettled = (np.bincount(group) > 1)[group] & (length[rows] > offset + _STEP)
+        places, group = places[unsettled], group[unsettled]
+        if not len(places):
+            return order
+    rows = order[places]
+    rests = Tokens(tokens.buffer, tokens.start[rows] + _LONG, tokens.end[rows]).tolist()
+    by_rest = np.array(sorted(range(len(rows)), key=rests.__getitem__, reverse=True))
+    order[places] = rows[by_rest[np.argsort(group[by_rest], kind="stable")]]
+    return order
+
+
+def _descending_keys(tokens: Tokens, offset: int) -> list[IntArray | KeyArray]:
+    """Return keys of one step of bytes, the deciding one last; those all alike are left out.
+
+    The length, as far as it is of this step, decides between a string and itself with NUL bytes
+    behind it, and so leaves either all of some equal rows to the next step or none.
+    """
+    length = tokens.end - tokens.start
+    count = min(_WORDS, max(0, -(-(int(length.max(initial=0)) - offset) // 8)))
+    words = words_from(tokens, offset, count)[::-1]
+    keys = [-np.minimum(length, offset + _STEP + 1), *((~word).byteswap() for word in words)]
+    return [key for key in keys if (key[1:] != key[:-1]).any()]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.decimals import parse_integers
+from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.table import Layout, read_table, shown
 from ragkpi.formats.tokens import IntArray, Tokens
 

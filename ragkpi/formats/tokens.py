@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,14 +40,18 @@ class Tokens:
     def __getitem__(self, index: int) -> bytes:
         return self.buffer[self.start[index] : self.end[index]].tobytes()
 
+    def __iter__(self) -> Iterator[bytes]:
+        text = self.buffer.data
+        for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True):
+            yield bytes(text[start:end])
+
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
         """Keep the given rows (a mask, indices or a slice), in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def tolist(self) -> list[bytes]:
         """Copy all strings out, as Python objects."""
-        text = self.buffer.tobytes()
-        return [text[s:e] for s, e in zip(self.start.tolist(), self.end.tolist(), strict=True)]
+        return list(self)
 
     @classmethod
     def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
