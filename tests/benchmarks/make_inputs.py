@@ -46,7 +46,7 @@ class Input:
     ids
         ``"numeric"``: MS MARCO v1 passages; ``"long"``: MS MARCO v2.1 segments.
     order
-        ``"sorted"``; ``"unsorted"`` within each query; ``"shuffled"``, a thousand queries at a time.
+        ``"sorted"``; ``"unsorted"`` within each query; ``"shuffled"``, queries interleaved.
     scores
         ``"decimal"``: six decimals; ``"repr"``: the shortest text of a double, 15-17 digits.
     newline
