@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 .PHONY: demo test lint bench clean
 
 demo: $(READY)
-	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/run.txt
+	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
 
 test: $(READY)
 	$(BIN)/python -m pytest

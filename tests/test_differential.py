@@ -3,7 +3,7 @@
 pytrec-eval-terrier 0.5 wraps trec_eval 9.0.8; ragkpi prints what 10.0 prints. Of the differences
 between the two these would show:
 
-- 9.0.8 keeps scores in single precision: the scores here are multiples of 1/64 below 2^18.
+- 9.0.8 keeps scores in single precision: the scores here are multiples of 1/64 below 2^11.
 - 9.0.8 cuts iprec_at_recall and 11pt_avg at trunc(p * R + 0.9) relevant documents, 10.0 at p * R
   rounded: compared where both cut at the same document, which the inputs provide for.
 - A ranking without documents makes these two 0/0 in both versions, and 0 in ragkpi.
