@@ -12,6 +12,7 @@ GOLDEN = Path(__file__).parent / "golden"
 
 # Waiting for `-R prefs|qrels_prefs|qrels_jg` and `-Z`.
 UNFINISHED = {
+    "e13_bad_R",
     "f03_prefs_M3",
     "f04_prefs_missing_c",
     "f05_prefs_missing_no_c",
@@ -73,9 +74,9 @@ def test_prints_what_trec_eval_prints(case, evaluate):
 def test_refuses_in_one_line(case, evaluate):
     outcome = evaluate(case)
     assert_refused(outcome)
-    status = case / "exit"
-    if status.exists():
-        assert outcome.status == OWN_STATUS.get(case.name, int(status.read_text()))
+    assert outcome.status == OWN_STATUS.get(case.name, int((case / "exit").read_text()))
+    for words in (case / "says").read_text().splitlines():
+        assert words in outcome.err.decode()
 
 
 @pytest.mark.parametrize("case", cases("differs"))
@@ -199,7 +200,8 @@ DIFFERS = {
     "p19_gain_unjudged": refuses(1, "ndcg", "-1"),
     "p26_nick_plus_params": refuses(1, "official.7", "nickname", "recip_rank"),
     "s02_stdin_dashname": refuses(2, "-anything"),
-    # The first score that is not a decimal number, and the first NaN.
-    "t03_number_formats": refuses(2, "run:8: ", "0x8"),
+    # Levels must be decimal too, and the judgements are read first: own/errors/scores_not_decimal
+    # has the same run with judgements that can be read.
+    "t03_number_formats": refuses(2, "qrels:3: ", "1.9"),
     "t04_nan_scores_glibc_only": refuses(2, "run:1: ", "nan"),
 }
