@@ -3,11 +3,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := .venv-peers
 
 .PHONY: demo test lint bench clean
 
 demo: $(READY)
-	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/run.txt
+	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
 
 test: $(READY)
 	$(BIN)/python -m pytest
@@ -17,9 +18,15 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: $(READY)
-	$(BIN)/python -m pip install -q ir-measures ranx
-	$(BIN)/python tests/benchmarks/bench.py
+# TREC_EVAL=/path/to/trec_eval make bench
+bench: $(READY) $(PEERS)/.ready
+	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py $(BENCH)
+
+$(PEERS)/.ready:
+	$(PYTHON) -m venv $(PEERS)
+	-$(PEERS)/bin/python -m pip install -q pytrec-eval-terrier ir-measures
+	-$(PEERS)/bin/python -m pip install -q ranx
+	touch $@
 
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
@@ -28,4 +35,4 @@ $(READY): pyproject.toml
 	touch $(READY)
 
 clean:
-	rm -rf $(VENV) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PEERS) build *.egg-info .mypy_cache .ruff_cache .pytest_cache

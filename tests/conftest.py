@@ -1,0 +1,47 @@
+import os
+import sys
+import tempfile
+from contextlib import contextmanager
+from typing import NamedTuple
+
+import pytest
+
+
+class Outcome(NamedTuple):
+    status: int
+    out: bytes
+    err: bytes
+
+
+@pytest.fixture
+def ragkpi(capfdbinary, monkeypatch):
+    """Run a command line in this process: fast, and with the bytes that a shell would see."""
+    from ragkpi.cli import main
+
+    def run(*arguments, folder=".", stdin=b""):
+        with monkeypatch.context() as patch, standard_input(stdin) as replacement:
+            patch.chdir(folder)
+            patch.setattr(sys, "stdin", replacement)
+            capfdbinary.readouterr()
+            status = main([str(argument) for argument in arguments])
+            sys.stdout.flush()
+            sys.stderr.flush()
+            return Outcome(status, *capfdbinary.readouterr())
+
+    return run
+
+
+@contextmanager
+def standard_input(text):
+    """Put `text` behind file descriptor 0, for readers that do not go through sys.stdin."""
+    saved = os.dup(0)
+    with tempfile.TemporaryFile() as file:
+        file.write(text)
+        file.seek(0)
+        os.dup2(file.fileno(), 0)
+        try:
+            with open(0, closefd=False) as replacement:
+                yield replacement
+        finally:
+            os.dup2(saved, 0)
+            os.close(saved)
