@@ -33,14 +33,14 @@ class Parameters:
 
 
 class Grammar(Protocol):
-    """Reads parameters. `defaults` are those of a measure named without any.
+    """Reads parameters. `defaults` are those of a measure named without any."""
 
-    `plain_is_a_value` says whether the bare name is something else than its defaults spelled
-    out, so that ``-m recip_rank -m recip_rank.10`` asks for two values, while ``-m P -m P.10``
-    asks for P_10 alone.
-    """
+    @property
+    def plain_is_a_value(self) -> bool:
+        """Say whether the bare name is something else than its defaults spelled out.
 
-    plain_is_a_value: bool
+        So ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
+        """
 
     def defaults(self) -> list[Parameters]:
         """Return the values of the bare name."""

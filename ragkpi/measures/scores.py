@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,12 +56,9 @@ class Scores:
         if statistics.dtype == object:
             return statistics[-1, 0] if len(statistics) else b""
         rows = statistics[~np.isnan(statistics).any(axis=1)]
-        count = self.valid(index)
-        if not count:
-            return math.nan
         # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
         sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(statistics.shape[1])
-        return float(self.values[index].measure.aggregate.summary(sums, count))
+        return float(self.values[index].measure.aggregate.summary(sums, self.valid(index)))
 
 
 def score(judged: Judged, values: Sequence[Value], divisor: int | None = None) -> Scores:
