@@ -112,5 +112,5 @@ def command(
 def _explain(values: list[Value]) -> None:
     from ragkpi.cli.measures import explanation
 
-    names = dict.fromkeys(value.measure.name for value in values)
-    print("\n\n".join(explanation(name) for name in names))
+    measures = {value.measure.name: value.measure for value in values}
+    print("\n\n".join(map(explanation, measures.values())))

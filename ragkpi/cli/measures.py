@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+
+if TYPE_CHECKING:
+    from ragkpi.measures.measure import Measure
 
 
 def command(
@@ -17,8 +20,8 @@ def command(
     from ragkpi.measures.registry import NICKNAMES, all_measures, find_values
 
     if names:
-        chosen = dict.fromkeys(value.measure.name for value in find_values(names))
-        print("\n\n".join(explanation(name) for name in chosen))
+        chosen = {value.measure.name: value.measure for value in find_values(names)}
+        print("\n\n".join(map(explanation, chosen.values())))
         return
     measures = all_measures()
     width = max(map(len, measures))
@@ -29,11 +32,8 @@ def command(
         print(f"{name:{width}}  {' '.join(members)}")
 
 
-def explanation(name: str) -> str:
+def explanation(measure: Measure) -> str:
     """Return the help text of a measure: its docstring, and what its registry line says."""
-    from ragkpi.measures.registry import all_measures
-
-    measure = all_measures()[name]
     facts = {
         "Parameters": measure.parameters.describe(),
         "Over queries": measure.aggregate.name,

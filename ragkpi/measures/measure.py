@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ragkpi.measures.aggregates import MEAN, Aggregate
+from ragkpi.measures.aggregates import COUNT, MEAN, Aggregate
 from ragkpi.measures.parameters import Grammar, NoParameters
+from ragkpi.ranking.judged import Judged
 
-Need = Literal["corpus_size", "grade_map"]
+Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelevanceFormat = Literal["qrels", "qrels_jg", "prefs", "any"]
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
@@ -37,6 +38,8 @@ class Measure:
         What must be known besides qrels and run.
     reads
         The relevance format it is computed from.
+    cautions
+        What its reader may have to be warned of.
     """
 
     name: str
@@ -46,6 +49,13 @@ class Measure:
     style: Style = "decimal"
     needs: frozenset[Need] = frozenset()
     reads: RelevanceFormat = "qrels"
+    cautions: tuple[Caution, ...] = ()
+
+    @property
+    def num_q(self) -> Measure:
+        """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
+        name = f"num_q_{self.name}"
+        return replace(self, name=name, aggregate=COUNT, style="integer", cautions=())
 
     @property
     def help(self) -> str:
@@ -60,3 +70,7 @@ class Value:
     measure: Measure
     name: str
     arguments: Mapping[str, Any]
+
+
+Caution = Callable[[Judged, Sequence[Value]], Iterable[str]]
+"""From a judged run and the requested values that are concerned to warnings of one line each."""

@@ -11,6 +11,8 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.parameters import Parameters
 
+_NUMERIC = ("decimal", "integer", "significant")
+
 
 class _Request:
     """What the command line says about one measure."""
@@ -44,7 +46,8 @@ def parse_requests(
     Parameters
     ----------
     texts
-        Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname.
+        Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname. The name
+        of any measure that has numbers may follow ``num_q_``: see `Measure.num_q`.
     registry, nicknames
         All measures by name, in printing order; nicknames with the requests that they stand for.
     find_more
@@ -61,6 +64,7 @@ def parse_requests(
     UsageError
         Naming every bad request, with the nearest names.
     """
+    registry = _with_counts(registry)
     requests: dict[str, _Request] = {}
     problems: list[str] = []
     texts = list(texts)
@@ -79,6 +83,16 @@ def parse_requests(
         if name in requests
         for value in requests[name].values(measure)
     ]
+
+
+def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:
+    """Let ``num_q_NAME`` follow every measure that has numbers."""
+    numeric = {name for name, measure in registry.items() if measure.style in _NUMERIC}
+    return {
+        offered.name: offered
+        for name, measure in registry.items()
+        for offered in ((measure, measure.num_q) if name in numeric else (measure,))
+    }
 
 
 def _add(
@@ -139,6 +153,7 @@ def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
     name = text.partition(".")[0]
-    near = difflib.get_close_matches(name, [*registry, *nicknames], n=3, cutoff=0.5)
+    offered = [known for known in registry if not known.startswith("num_q_")]
+    near = difflib.get_close_matches(name, [*offered, *nicknames], n=3, cutoff=0.5)
     advice = f"did you mean {' or '.join(near)}?" if near else "'ragkpi measures' lists them all"
     raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -57,14 +56,11 @@ class Scores:
         if statistics.dtype == object:
             return statistics[-1, 0] if len(statistics) else b""
         rows = statistics[~np.isnan(statistics).any(axis=1)]
-        count = self.valid(index)
-        if not count:
-            return math.nan
         # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
         sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(statistics.shape[1])
         aggregate = self.values[index].measure.aggregate
         sums = sums + (self.divisor - len(self.queries)) * aggregate.absent
-        return float(aggregate.summary(sums, count))
+        return float(aggregate.summary(sums, self.valid(index)))
 
 
 def score(judged: AnyJudged, values: Sequence[Value], divisor: int | None = None) -> Scores:

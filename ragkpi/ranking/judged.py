@@ -48,6 +48,9 @@ class Judged:
         Documents that could have been retrieved; None where no measure needs it.
     pool : Judged or None
         The first stage that the run was selected from, over the same queries; None if not given.
+    outside_pool : (M, 2) or None
+        Query and rank of every retrieved document that the pool lacks, judged or not; None
+        without a pool, or where no measure needs it.
     """
 
     queries: list[bytes]
@@ -64,6 +67,7 @@ class Judged:
     run_id: bytes = b""
     corpus_size: IntArray | None = None
     pool: Judged | None = None
+    outside_pool: IntArray | None = None
 
     def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:
         """Sum a quantity of the hits, (H,), per query, (Q,), from the first rank to the last.

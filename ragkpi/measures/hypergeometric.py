@@ -1,0 +1,168 @@
+"""P(X >= m) for a hypergeometric X: how often K documents drawn blindly from N hold m of R.
+
+Differences of lgamma, as in the authors' code, are off by a factor of 50 at N = 1e8, and
+scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. Here nothing is subtracted:
+with m = 1 all logarithms that are summed have one sign, and with m > 1 a tail is one product
+times a series of positive terms.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
+
+_NEGLIGIBLE = 2.0**-60  # a term of a series that no longer changes its sum
+
+
+@dataclass(frozen=True)
+class Tail:
+    """P(X >= m) for Q queries.
+
+    Attributes
+    ----------
+    probability : (Q,)
+        P(X >= m); 0 where a double cannot hold it.
+    complement : (Q,)
+        P(X < m), with digits of its own where P(X >= m) is next to 1.
+    log2 : (Q,)
+        log2 P(X >= m), in bits; -inf where X >= m is impossible, finite everywhere else.
+    """
+
+    probability: FloatArray
+    complement: FloatArray
+    log2: FloatArray
+
+
+def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
+    """Compute P(X >= m) for every query, each distinct (N, R, K) once.
+
+    Parameters
+    ----------
+    N, R, K : (Q,)
+        Documents in the corpus, relevant ones among them, and draws; 0 <= R, K <= N.
+    m
+        Threshold; 0 or less is always reached.
+
+    Returns
+    -------
+    Tail
+        With a relative error below 1e-14 for m = 1, and below 1e-12 for m > 1.
+    """
+    order = np.lexsort((R, K, N))
+    sorted_cells = np.stack([N, K, R])[:, order]
+    first = _changes(sorted_cells)
+    cell = np.empty(len(order), dtype=np.int64)
+    cell[order] = np.cumsum(first) - 1
+    return Tail(*_distinct_tails(sorted_cells[:, first], m)[:, cell])
+
+
+def _changes(columns: IntArray) -> BoolArray:
+    """Mark the columns that differ from the column before; the first one does."""
+    changes = np.ones(columns.shape[1], dtype=np.bool_)
+    changes[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
+    return changes
+
+
+def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
+    """Return probability, complement and log2, (3, D), of cells (N, K, R), (3, D), in order."""
+    N, K, R = cells
+    certain = np.maximum(R + K - N, 0) >= m
+    tails = np.where(certain, [[1.0], [0.0], [0.0]], [[0.0], [1.0], [-np.inf]])
+    possible = (np.minimum(R, K) >= m) & ~certain
+    if m == 1:
+        tails[:, possible] = _at_least_one(N[possible], K[possible], R[possible])
+        return tails
+    # Whichever tail is the smaller is summed, the other one is its complement.
+    large = m * N.astype(np.float64) > R.astype(np.float64) * K
+    above, below = possible & large, possible & ~large
+    tails[:, above] = _above_mean(N[above], K[above], R[above], m)
+    tails[:, below] = _below_mean(N[below], K[below], R[below], m)
+    return tails
+
+
+def _at_least_one(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
+    """P(X >= 1) as 1 - P(0)."""
+    log_none = _log_avoided(N, K, R)
+    return _rows(-np.expm1(log_none), np.exp(log_none))
+
+
+def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
+    """P(X >= m) as 1 - P(m-1) (1 + P(m-2)/P(m-1) + ...)."""
+    mantissa, exponent = _point(N, K, R, m - 1)
+    term = series = np.ones(len(R))
+    x = m - 1.0
+    while (term > _NEGLIGIBLE * series).any():
+        term = term * (x * (N - R - K + x) / ((R - x + 1.0) * (K - x + 1.0)))
+        series = series + term
+        x -= 1.0
+    complement = np.ldexp(mantissa * series, exponent)
+    return _rows(1.0 - complement, complement)
+
+
+def _above_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
+    """P(X >= m) as P(m) (1 + P(m+1)/P(m) + ...)."""
+    mantissa, exponent = _point(N, K, R, m)
+    term = series = np.ones(len(R))
+    x = float(m)
+    while (term > _NEGLIGIBLE * series).any():
+        term = term * ((R - x) * (K - x) / ((x + 1.0) * (N - R - K + x + 1.0)))
+        series = series + term
+        x += 1.0
+    probability = np.ldexp(mantissa * series, exponent)
+    return np.stack([probability, 1.0 - probability, np.log2(mantissa * series) + exponent])
+
+
+def _rows(probability: FloatArray, complement: FloatArray) -> FloatArray:
+    """Return the three rows, the logarithm from whichever side is the smaller."""
+    from_complement = np.log1p(-np.minimum(complement, 0.5)) / np.log(2.0)
+    log2 = np.where(complement < 0.5, from_complement, np.log2(probability))
+    return np.stack([probability, complement, log2])
+
+
+def _point(N: IntArray, K: IntArray, R: IntArray, m: int) -> tuple[FloatArray, IntArray]:
+    """P(X = m) as mantissa and binary exponent, so that no number is too small.
+
+    C(R, m) K!/(K-m)! (N-m)!/N! is a product of m ratios, rounded twice each; as a sum of their
+    logarithms, which is large, it would lose digits.
+    """
+    mantissa = np.ones(len(R))
+    exponent = np.zeros(len(R), dtype=np.int64)
+    for j in range(m if len(R) else 0):
+        mantissa, shift = np.frexp(mantissa * ((R - j) / (j + 1.0)) * ((K - j) / (N - j)))
+        exponent += shift
+    bits = _log_avoided(N - m, K - m, R - m) / np.log(2.0)
+    whole = np.floor(bits)
+    return mantissa * np.exp2(bits - whole), exponent + whole.astype(np.int64)
+
+
+def _log_avoided(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
+    """Log of the chance that K draws from N miss all R, for cells ordered by N, K and R.
+
+    The R documents are placed one after the other: the i-th misses the K drawn places with
+    probability 1 - K / (N - i). One table of running sums serves every R of the same N and K,
+    and all tables stand in one array, which is no longer than the list of relevant documents.
+    """
+    if not len(R):
+        return np.empty(0)
+    first = _changes(np.stack([N, K]))
+    table = np.cumsum(first) - 1
+    length = R[np.append(first[1:], True)]
+    start = np.cumsum(length) - length
+    placed = np.arange(length.sum()) - np.repeat(start, length)
+    terms = np.log1p(-np.repeat(K[first], length) / (np.repeat(N[first], length) - placed))
+    total, lost = _running_sums(terms)
+    begin = start[table]
+    difference: FloatArray = (total[begin + R] - total[begin]) + (lost[begin + R] - lost[begin])
+    return difference
+
+
+def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Sum cumulatively from 0, and sum what each addition rounds away (Knuth's two-sum)."""
+    total = np.concatenate([[0.0], np.cumsum(terms)])
+    before, after = total[:-1], total[1:]
+    added = after - before
+    lost = (before - (after - added)) + (terms - added)
+    return total, np.concatenate([[0.0], np.cumsum(lost)])

@@ -1,0 +1,135 @@
+"""What must hold for every collection and every run."""
+
+import math
+from math import comb
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragkpi.ranking.settings import Settings
+from tests.measures.by_hand import judge, lines, population, scores, summary
+
+K = 4
+DOCS = [f"d{i}" for i in range(9)]
+SET_MEASURES = (
+    *(
+        "p_obs.4",
+        "p_rand.4",
+        "bor.4",
+        "bor.4,m=2",
+        "bor_recall.4",
+        "ef.4",
+        "lambda.4",
+        "collapse.4",
+    ),
+    *("ra_nwg.4", "proc.4", "pct_proc.4", "n_recall4.4", "n_recall5.4", "precision4.4", "harm.4"),
+    *("harm_u.4", "full_hit.4", "pool_miss.4", "t.4", "t_code.4", "F.4", "accuracy.4"),
+)
+# Not here: harm (a good document can be pushed out by an unjudged one), and Fe and ndcg_local,
+# which are relative to what the run itself retrieved.
+REWARDS = (
+    *("p_obs.4", "bor.4", "bor_recall.4", "ef.4", "ef_recall.4", "ra_nwg.4"),
+    *("n_recall4.4", "n_recall5.4", "precision4.4", "full_hit.4", "t.4", "t_code.4", "F.4"),
+    *("ndcg_exp.4", "map_min.4", "accuracy.4", "pct_proc.4"),
+)
+SETTINGS = st.builds(
+    Settings,
+    missing=st.just("zero"),
+    corpus_size=st.integers(20, 60),
+    depth=st.sampled_from(["nominal", "ret"]),
+    relevance_level=st.integers(1, 3),
+)
+QUERIES = ("a", "b", "c")
+JUDGEMENTS = st.fixed_dictionaries(
+    {q: st.dictionaries(st.sampled_from(DOCS), st.integers(-1, 3), min_size=1) for q in QUERIES}
+)
+RUNS = st.fixed_dictionaries(
+    {q: st.lists(st.sampled_from([*DOCS, "x", "y", "z"]), unique=True) for q in QUERIES}
+)
+
+
+def scored(ranking):
+    """Give {query: [documents]} descending scores."""
+    return {q: {doc: -rank for rank, doc in enumerate(docs)} for q, docs in ranking.items()}
+
+
+def close(found, wanted):
+    return found == pytest.approx(wanted, rel=1e-12, abs=1e-12, nan_ok=True)
+
+
+@given(JUDGEMENTS, RUNS, SETTINGS, st.randoms())
+def test_set_measures_ignore_the_order_of_the_top_k(qrels, run, settings, random):
+    permuted = {q: random.sample(docs[:K], len(docs[:K])) + docs[K:] for q, docs in run.items()}
+    before = lines(judge(qrels, scored(run), settings), *SET_MEASURES)
+    after = lines(judge(qrels, scored(permuted), settings), *SET_MEASURES)
+    for name, values in before.items():
+        assert close(list(after[name].values()), list(values.values())), name
+
+
+@given(JUDGEMENTS, RUNS, SETTINGS, st.integers(1, 3))
+def test_no_system_beats_the_ceilings(qrels, run, settings, m):
+    judged = judge(qrels, scored(run), settings)
+    ceiling = summary(judged, f"bor_max.4,m={m}")
+    assert not summary(judged, f"bor.4,m={m}") > ceiling + 1e-12
+    assert not summary(judged, "bor_recall.4") > summary(judged, "bor_opt.4") + 1e-12
+    if settings.depth == "nominal":  # else chance may draw nothing, which has no ceiling
+        assert not ceiling > summary(judged, f"bor_max_qmean.4,m={m}") + 1e-12
+
+
+@given(JUDGEMENTS, RUNS, RUNS, st.floats(0, 3), st.floats(0, 2), st.floats(0, 2))
+def test_a_selection_never_beats_its_pool(qrels, run, more, alpha, cap4, cap3):
+    pool = {q: [*docs, *(doc for doc in more[q] if doc not in docs)] for q, docs in run.items()}
+    options = f"4,alpha={alpha!r},cap4={cap4!r},cap3={cap3!r}"
+    judged = judge(qrels, scored(run), pool=scored(pool))
+    chosen, best = lines(judged, f"ra_nwg.{options}", f"proc.{options}").values()
+    for q in chosen:
+        assert not chosen[q] > best[q] + 1e-12
+    assert summary(judged, "pool_miss.4") == 0
+
+
+@given(JUDGEMENTS, RUNS, RUNS)
+def test_the_union_with_the_run_is_a_pool_without_misses(qrels, run, first_stage):
+    settings = Settings(pool_union="union")
+    judged = judge(qrels, scored(run), settings, pool=scored(first_stage))
+    united = {q: dict.fromkeys([*run[q][:K], *first_stage[q]], 0) for q in QUERIES}
+    given_as_pool = judge(qrels, scored(run), pool=united)
+    for name in ("proc.4", "pct_proc.4", "proc_n_recall4.4"):
+        assert close(summary(judged, name), summary(given_as_pool, name))
+    misses = sum(len(set(run[q][:K]) - set(first_stage[q])) for q in QUERIES)
+    assert summary(judged, "pool_miss.4") * len(QUERIES) == pytest.approx(misses)
+
+
+@given(JUDGEMENTS, RUNS, SETTINGS, st.sampled_from(QUERIES), st.integers(0, 9))
+def test_an_unjudged_document_never_helps(qrels, run, settings, query, place):
+    longer = {**run, query: [*run[query][:place], "new", *run[query][place:]]}
+    before = lines(judge(qrels, scored(run), settings), *REWARDS)
+    after = lines(judge(qrels, scored(longer), settings), *REWARDS)
+    for name, values in before.items():
+        for q in values:
+            assert not after[name][q] > values[q] + 1e-12, (name, q)
+
+
+@pytest.mark.parametrize("m", [1, 3, 50, 100])
+def test_statistics_of_blocks_of_queries_add_up(m):
+    """Also where the chance of success is smaller than any double, or only for one block."""
+    N, R = 120000000, [100, 143, 5000]
+    whole = scores(population(N, R, [range(1, m + 1)] * 3), f"bor.1000,m={m}")
+    blocks = [scores(population(N, [r], [range(1, m + 1)]), f"bor.1000,m={m}") for r in R]
+    assert np.array_equal(whole.statistics[0], np.concatenate([b.statistics[0] for b in blocks]))
+    ways = sum(comb(r, x) * comb(N - r, 1000 - x) for r in R for x in range(m, min(r, m + 40) + 1))
+    exact = math.log2(3 * comb(N, 1000)) - math.log2(ways)
+    assert whole.summary(0) == pytest.approx(exact, rel=1e-12)
+
+
+@pytest.mark.parametrize("name", ["bor.3", "bor_max.3", "bor_recall.3", "ef.3", "dbor.1,3"])
+def test_replicates_are_summed_at_once(name):
+    judged = population(50, [1, 2, 3, 0, 40], [[1], [], [2, 3], [], [1, 2, 3]])
+    result = scores(judged, name)
+    statistics = result.statistics[0][~np.isnan(result.statistics[0]).any(axis=1)]
+    chosen = np.random.default_rng(7).integers(0, len(statistics), size=(20, len(statistics)))
+    sums = statistics[chosen].sum(axis=1)
+    summarize = result.values[0].measure.aggregate.summary
+    one_by_one = [float(summarize(row, len(statistics))) for row in sums]
+    assert close(summarize(sums, len(statistics)).tolist(), one_by_one)
