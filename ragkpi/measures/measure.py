@@ -13,6 +13,7 @@ from ragkpi.measures.parameters import Grammar, NoParameters
 Need = Literal["corpus_size", "grade_map"]
 RelevanceFormat = Literal["qrels", "qrels_jg", "prefs", "any"]
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True)
@@ -37,6 +38,9 @@ class Measure:
         What must be known besides qrels and run.
     reads
         The relevance format it is computed from.
+    better
+        Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
+        counts and properties of the collection.
     """
 
     name: str
@@ -46,6 +50,7 @@ class Measure:
     style: Style = "decimal"
     needs: frozenset[Need] = frozenset()
     reads: RelevanceFormat = "qrels"
+    better: Better = "higher"
 
     @property
     def help(self) -> str:
