@@ -11,7 +11,7 @@ import numpy as np
 from ragkpi.measures.aggregates import COUNT, Aggregate, FloatArray
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import BoolArray
-from ragkpi.statistics.resampling import sums
+from ragkpi.statistics.resampling import sums, totals
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class Block:
         added = sums(weights, self.statistics.reshape(self.queries, -1))
         return added.reshape(-1, *self.statistics.shape[1:])
 
-    def observed(self) -> FloatArray:
-        """Add the statistics of all queries, (R, T), in the order that `resampled` does."""
-        return np.asarray(self.resampled([np.ones((1, self.queries))])[0])
+    def observed(self) -> list[FloatArray]:
+        """Return the summaries over all queries, one (R,) per value."""
+        return self.summaries(totals(self.statistics))
 
-    def leave_one_out(self) -> FloatArray:
-        """Add the statistics of all queries but one, (n, R, T), scaled up to n queries.
+    def leave_one_out(self) -> list[FloatArray]:
+        """Return the summaries without each query, one (n, R) per value.
 
-        The scale keeps totals comparable with those of n queries; means and ratios do not see it.
+        Sums are scaled up to n queries: so are totals comparable; means and ratios do not see it.
         """
-        n = self.queries
-        return np.asarray((self.statistics.sum(axis=0) - self.statistics) * (n / (n - 1)))
+        others = totals(self.statistics) - self.statistics
+        return self.summaries(others * (self.queries / (self.queries - 1)))
 
     def summaries(self, sums: FloatArray) -> list[FloatArray]:
         """Turn sums over n queries, (..., T), into summaries, (...) for each value."""
@@ -75,20 +75,27 @@ def estimates(scores: Scores) -> list[int]:
     ]
 
 
-def blocks(runs: Sequence[Scores]) -> list[Block]:
-    """Group the estimated values of runs over the same queries by the queries they are known for.
+def comparable(scores: Scores) -> list[int]:
+    """Return which estimates can be better or worse."""
+    return [i for i in estimates(scores) if scores.values[i].measure.better != "neither"]
+
+
+def blocks(runs: Sequence[Scores], values: Sequence[int]) -> list[Block]:
+    """Group values of runs by the queries that they are known for.
 
     Parameters
     ----------
     runs
         With equal `queries` and equal `values`. A query whose value is NA in one run is left out
         of that value for all of them.
+    values
+        Which values, by index.
     """
     groups: dict[bytes, tuple[BoolArray, list[int]]] = {}
-    for index in estimates(runs[0]):
+    for index in values:
         known = ~np.any([np.isnan(run.statistics[index]).any(axis=1) for run in runs], axis=0)
         groups.setdefault(known.tobytes(), (known, []))[1].append(index)
-    return [_block(runs, values, known) for known, values in groups.values()]
+    return [_block(runs, alike, known) for known, alike in groups.values()]
 
 
 def _block(runs: Sequence[Scores], values: list[int], known: BoolArray) -> Block:

@@ -16,7 +16,7 @@ import numpy as np
 from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.scores import Scores
-from ragkpi.statistics.blocks import Block, blocks
+from ragkpi.statistics.blocks import Block, blocks, estimates
 from ragkpi.statistics.resampling import drawn
 
 Method = Literal["percentile", "bca"]
@@ -75,7 +75,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> list[Interval | None]:
         fewer than two queries are known. Bounds may be infinite.
     """
     found: list[Interval | None] = [None] * len(scores.values)
-    for block in blocks([scores]):
+    for block in blocks([scores], estimates(scores)):
         if block.queries < 2:
             for index in block.values:
                 found[index] = UNKNOWN
@@ -110,12 +110,10 @@ def _bca_tails(
     block: Block, replicates: list[FloatArray], tails: Tails, names: list[str]
 ) -> list[Tails]:
     """Shift the tails of every value for bias and skewness."""
-    estimates = block.summaries(block.observed())
-    left_out = block.summaries(block.leave_one_out())
     return [
         bca_tails(sample, estimate[0], jackknife[:, 0], tails) or _not_corrected(name, tails)
         for sample, estimate, jackknife, name in zip(
-            replicates, estimates, left_out, names, strict=True
+            replicates, block.observed(), block.leave_one_out(), names, strict=True
         )
     ]
 

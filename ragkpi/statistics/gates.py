@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ragkpi.errors import GateFailedError, RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.blocks import estimates
+from ragkpi.statistics.blocks import comparable
 
 
 @dataclass(frozen=True)
@@ -104,10 +104,8 @@ def shortfalls_of_baseline(
     """
     limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
     gates = []
-    for index in estimates(limits):
+    for index in comparable(limits):
         value, reference = limits.values[index], limits.summary(index)
-        if value.measure.better == "neither":
-            continue
         if math.isnan(reference):
             warnings.warn(
                 f"{value.name} is NA for {baseline[0]} and therefore no gate",

@@ -13,7 +13,7 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Value
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.blocks import Block, blocks
+from ragkpi.statistics.blocks import Block, blocks, comparable
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.corrections import CorrectionName, corrected
 from ragkpi.statistics.resampling import drawn
@@ -101,7 +101,10 @@ class Comparison:
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
-    """Compare every run but the first with the first one, for every value.
+    """Compare every run but the first with the first one, for every value that can be better.
+
+    Texts, counts and properties of the collection are left out; they would only weaken the
+    correction.
 
     Parameters
     ----------
@@ -121,12 +124,12 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
         raise UsageError("compare needs a baseline and at least one other run")
     shared = aligned(names, runs)
     found: dict[int, list[Difference]] = {}
-    for block in blocks(shared):
+    for block in blocks(shared, comparable(shared[0])):
         of_block = _differences(block, names[1:], shared[0].values, procedure)
         found.update(zip(block.values, of_block, strict=True))
     if not found:
         asked = ", ".join(value.name for value in shared[0].values)
-        raise UsageError(f"nothing to compare: {asked} is not estimated from queries; give -m")
+        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
     differences = [difference for index in sorted(found) for difference in found[index]]
     return Comparison(list(names), shared, _corrected(differences, procedure), procedure)
 
@@ -137,7 +140,7 @@ def _differences(
     seed = procedure.bootstrap.seed
     rows = zip(
         block.values,
-        block.summaries(_sequential(block.statistics)),
+        block.observed(),
         _intervals(block, procedure.bootstrap),
         _effect_sizes(block),
         p_values(block, procedure.test, procedure.trials, seed),
@@ -162,13 +165,6 @@ def _differences(
         ]
         for index, summary, interval, effect, p, pair in rows
     ]
-
-
-def _sequential(statistics: FloatArray) -> FloatArray:
-    """Add from the first query to the last, as `Scores.summary` does, (n, R, T) to (R, T)."""
-    if not len(statistics):
-        return np.full(statistics.shape[1:], np.nan)
-    return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
 
 
 def _minus(other: float, baseline: float) -> float:
@@ -203,12 +199,12 @@ def _effect_sizes(block: Block) -> list[FloatArray]:
     if n < 2:
         return [np.full(block.statistics.shape[1] - 1, np.nan)] * len(block.values)
     sizes = []
-    observed, left_out = block.summaries(block.observed()), block.summaries(block.leave_one_out())
     with np.errstate(invalid="ignore", divide="ignore"):
-        for summary, jackknife in zip(observed, left_out, strict=True):
+        for summary, jackknife in zip(block.observed(), block.leave_one_out(), strict=True):
             # The pseudo-value of a query is n * summary - (n - 1) * summary without the query.
-            spread = (n - 1) * (jackknife[:, 1:] - jackknife[:, :1]).std(axis=0, ddof=1)
-            noise = 1e-12 * n * np.abs(summary).max()
+            pseudo = np.ascontiguousarray((jackknife[:, 1:] - jackknife[:, :1]).T)
+            spread = (n - 1) * pseudo.std(axis=1, ddof=1)
+            noise = 1e-12 * n * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
             difference = summary[1:] - summary[0]
             sizes.append(np.where(spread > noise, difference / spread, np.nan))
     return sizes

@@ -65,6 +65,13 @@ def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
     return np.concatenate([np.einsum("bn,tn->bt", block, columns) for block in weights])
 
 
+def totals(statistics: FloatArray) -> FloatArray:
+    """Add from the first query to the last, (n, ...) to (...), as `Scores.summary` does."""
+    if not len(statistics):
+        return np.full(statistics.shape[1:], np.nan)
+    return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
+
+
 def _rows(total: int, queries: int) -> Iterator[int]:
     most = max(1, BLOCK // max(queries, 1))
     for start in range(0, total, most):

@@ -17,7 +17,7 @@ import numpy as np
 
 from ragkpi.measures.aggregates import Aggregate, FloatArray, first
 from ragkpi.statistics.blocks import Block
-from ragkpi.statistics.resampling import all_swaps, drawn, sums, swapped
+from ragkpi.statistics.resampling import all_swaps, drawn, sums, swapped, totals
 
 TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 
@@ -98,7 +98,7 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
     if every:
         moved = sums([all_swaps(int(differs.sum()))], change[differs])
     n = len(change)
-    baseline, other = pair.baseline.sum(axis=0), pair.other.sum(axis=0)
+    baseline, other = totals(pair.baseline), totals(pair.other)
     with np.errstate(divide="ignore", invalid="ignore"):
         observed = pair.aggregate.summary(np.stack([baseline, other]), n)
         chance = pair.aggregate.summary(other - moved, n) - pair.aggregate.summary(
@@ -116,7 +116,7 @@ def bootstrap(block: Block, trials: int, seed: int) -> list[list[float]]:
     Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 16
     """
     replicates = block.summaries(block.resampled(drawn(block.queries, trials, seed)))
-    observed = block.summaries(block.observed())
+    observed = block.observed()
     with np.errstate(invalid="ignore"):
         return [
             [

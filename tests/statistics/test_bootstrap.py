@@ -50,7 +50,7 @@ def dashboard():
 
 def interval_of_indices(made, resamples, seed):
     """Bootstrap as the author does: an index at a time from Python's own generator."""
-    (block,) = blocks([made])
+    (block,) = blocks([made], [0])
     draw = Random(seed).randrange
     indices = [[draw(block.queries) for _ in range(block.queries)] for _ in range(resamples)]
     (replicates,) = block.summaries(block.resampled([times_drawn(np.array(indices))]))

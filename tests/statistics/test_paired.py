@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.measures.aggregates import SUM
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure, compare
-from tests.handmade import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, scores
+from tests.handmade import BOR, HARM, MAP, NUM_Q, RUNID, scores, value
 
 NAMES = ["baseline", "other"]
 
@@ -74,7 +75,7 @@ def test_no_effect_size_where_differences_do_not_vary(other):
 
 def test_effect_size_of_totals_is_that_of_means():
     baseline, other = [3, 5, 1, 7], [4, 9, 1, 6]
-    totals = difference(baseline, other, NUM_RET)
+    totals = difference(baseline, other, value("num_rel_ret", SUM))
     assert totals.difference == 4
     assert totals.effect_size == pytest.approx(difference(baseline, other).effect_size)
 
@@ -93,19 +94,22 @@ def test_correction_covers_every_run_and_value_of_the_call():
 
 def test_a_run_is_compared_alike_alone_and_among_others():
     random = np.random.default_rng(8)
-    a, b, c = (scores([(MAP, random.random(25)), (BOR, random.random((25, 2)))]) for _ in range(3))
+    a, c = (scores([(MAP, random.random(25)), (BOR, random.random((25, 2)))]) for _ in range(2))
+    b = scores([(MAP, [0.0] * 25), (BOR, [[0, 0.5]] * 25)])  # -inf must not spread
     procedure = Procedure(correction="none", trials=300)
     together = compare(["a", "b", "c"], [a, b, c], procedure).differences
     alone = compare(["a", "c"], [a, c], procedure).differences
     assert [one for one in together if one.run == "c"] == alone
 
 
-def test_texts_and_the_number_of_queries_are_not_compared():
-    run = scores([(RUNID, [b"x"] * 3), (NUM_Q, [1] * 3), (MAP, [0.1, 0.2, 0.3])])
+def test_what_is_no_better_or_worse_is_not_compared():
+    chance = value("p_rand_10", better="neither")
+    columns = [(RUNID, [b"x"] * 3), (NUM_Q, [1] * 3), (chance, [0.1] * 3)]
+    run = scores([*columns, (MAP, [0.1, 0.2, 0.3])])
     found = compare(NAMES, [run, run], Procedure())
     assert [one.value.name for one in found.differences] == ["map"]
-    with pytest.raises(UsageError, match="num_q is not estimated"):
-        compare(NAMES, [scores([(NUM_Q, [1, 1])])] * 2, Procedure())
+    with pytest.raises(UsageError, match="no better or worse in runid, num_q, p_rand_10"):
+        compare(NAMES, [scores(columns)] * 2, Procedure())
 
 
 def test_queries_unknown_in_one_run_are_left_out_of_that_value():

@@ -14,7 +14,7 @@ OTHER = np.clip(BASELINE + random.normal(0.02, 0.1, size=60), 0, 1)
 
 
 def p_of(baseline, other, test="randomization", value=MAP, trials=10_000, seed=7):
-    (block,) = blocks([scores([(value, baseline)]), scores([(value, other)])])
+    (block,) = blocks([scores([(value, baseline)]), scores([(value, other)])], [0])
     return p_values(block, test, trials, seed)[0][0]
 
 
