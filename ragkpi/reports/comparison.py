@@ -20,7 +20,9 @@ _CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 
 _TESTS: Mapping[TestName, str] = {
     "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
-    "as large when run and baseline are swapped at random on every query? " + _CHANCE,
+    "as large when run and baseline are swapped at random on every query? "
+    + _CHANCE
+    + "; all swaps, p = share, where there are no more",
     "bootstrap": "p: paired bootstrap test, two-sided: how often does a resample of the queries "
     "stray from the difference by at least its size? " + _CHANCE,
     "t": "p: paired t test, two-sided: is the mean of the queries' differences 0? "

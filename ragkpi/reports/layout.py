@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
@@ -129,20 +130,17 @@ class Report(Protocol):
 def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> list[list[Cell]]:
     """Mark the best values of every column among rows that stand for the same queries.
 
-    Nothing is marked in a single row, nor where all rows are equally good.
+    Nothing is marked where no two are known to differ.
     """
     marked = [list(row) for row in rows]
     for place, column in enumerate(columns):
         if column.better == "neither":
             continue
-        known = [
-            row[place].value
-            for row in rows
-            if isinstance(row[place].value, int | float) and row[place].value == row[place].value
-        ]
-        best = (max if column.better == "higher" else min)(known, default=None)
-        if best is None or all(row[place].value == best for row in rows):
+        found = [row[place].value for row in rows]
+        known = {one for one in found if isinstance(one, int | float) and not math.isnan(one)}
+        if len(known) < 2:
             continue
+        best = max(known) if column.better == "higher" else min(known)
         for row in marked:
             if row[place].value == best:
                 row[place] = replace(row[place], best=True)

@@ -165,13 +165,16 @@ def _differences(pair: Pair) -> FloatArray | None:
 def student(pair: Pair) -> float:
     """Student's paired t test of the mean difference of the queries being 0.
 
-    Edge cases: NA for ratios of means, which are no function of single queries' differences
+    Edge cases: NA for ratios of means, which are no function of single queries' differences, and
+                where all queries differ by the same
     Source:     Student, The probable error of a mean, 1908; computed by scipy.stats.ttest_1samp
     """
     from scipy.stats import ttest_1samp
 
     differences = _differences(pair)
-    return math.nan if differences is None else float(ttest_1samp(differences, 0).pvalue)
+    if differences is None or np.ptp(differences) <= ROUNDING * np.abs(differences).max():
+        return math.nan
+    return float(ttest_1samp(differences, 0).pvalue)
 
 
 def signed_rank(pair: Pair) -> float:

@@ -66,6 +66,10 @@ def test_monte_carlo_counts_what_was_observed_as_one_more():
     assert p_of([0.0] * 40, [1.0] * 40, trials=99) == 1 / 100
 
 
+def test_no_t_where_all_queries_differ_by_the_same():
+    assert math.isnan(p_of([0.1, 0.3, 0.6], [0.2, 0.4, 0.7], "t"))
+
+
 @pytest.mark.parametrize("test", TESTS)
 def test_identical_runs_have_p_1(test):
     assert p_of(BASELINE, BASELINE, test) == 1
