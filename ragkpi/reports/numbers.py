@@ -58,9 +58,10 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
 
     With `digits`, write it as `rounded` does.
     """
-    if digits is not None or not isinstance(value, float) or not math.isfinite(value):
+    if digits is not None or not isinstance(value, int | float) or not math.isfinite(value):
         return rounded(value, style, digits)
-    return str(int(value)) if style == "integer" and value == int(value) else repr(value)
+    number = float(value)
+    return str(int(number)) if style == "integer" and number.is_integer() else repr(number)
 
 
 def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:

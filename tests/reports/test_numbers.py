@@ -48,6 +48,8 @@ def test_rounded(value, style, options, text):
         (1.3e-05, "significant", 1, "1e-05", 1e-05),
         (50.0, "integer", None, "50", 50),
         (50.0, "integer", 3, "50", 50),
+        (True, "decimal", None, "1.0", 1.0),
+        (np.float64(0.5), "decimal", None, "0.5", 0.5),
         (-3.0, "integer", None, "-3", -3),
         (2.5, "integer", None, "2.5", 2.5),
         (NAN, "decimal", None, "NA", None),
