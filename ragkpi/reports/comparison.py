@@ -159,7 +159,7 @@ def _row(difference: Difference) -> list[Cell]:
 
 def _probability(p: float) -> Cell:
     """Write a p-value that would look like 0 with all its zeros."""
-    return Cell(p, style="significant" if 0 < p < 0.0001 else "decimal")
+    return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
 
 
 def _difference_object(baseline: str, difference: Difference, digits: int | None) -> dict[str, Any]:
