@@ -33,6 +33,12 @@ class InputError(RagkpiError):
         self.expected = expected
 
 
+class GateFailedError(RagkpiError):
+    """Numbers are worse than the limits that were set for them."""
+
+    exit_status = 3
+
+
 class DataError(RagkpiError):
     """Files that can be read, but contradict themselves or each other."""
 

@@ -14,6 +14,7 @@ from ragkpi.ranking.judged import Judged
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelevanceFormat = Literal["qrels", "qrels_jg", "prefs", "any"]
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+Better = Literal["higher", "lower", "neither"]
 
 
 @dataclass(frozen=True)
@@ -40,6 +41,9 @@ class Measure:
         The relevance format it is computed from.
     cautions
         What its reader may have to be warned of.
+    better
+        Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
+        counts and properties of the collection.
     """
 
     name: str
@@ -50,12 +54,14 @@ class Measure:
     needs: frozenset[Need] = frozenset()
     reads: RelevanceFormat = "qrels"
     cautions: tuple[Caution, ...] = ()
+    better: Better = "higher"
 
     @property
     def num_q(self) -> Measure:
         """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
         name = f"num_q_{self.name}"
-        return replace(self, name=name, aggregate=COUNT, style="integer", cautions=())
+        changes: dict[str, Any] = {"aggregate": COUNT, "style": "integer", "cautions": ()}
+        return replace(self, name=name, better="neither", **changes)
 
     @property
     def help(self) -> str:

@@ -1,0 +1,68 @@
+"""LaTeX: a tabular with the rules of booktabs, the best values bold."""
+
+from __future__ import annotations
+
+import re
+
+from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.numbers import visible
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # behind \\ it would begin an option
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+_NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
+
+
+def write_latex(report: Report, layout: Layout) -> str:
+    r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it."""
+    table = report.table(layout)
+    kinds = "".join("r" if column.numeric else "l" for column in table.columns)
+    rows = []
+    for row in table.rows:
+        texts = []
+        for cell, column in zip(row, table.columns, strict=True):
+            text = column.text(cell, layout)
+            text = _number(text) if column.numeric else _escaped(text)
+            texts.append(rf"\textbf{{\boldmath {text}}}" if cell.best else text)
+        rows.append(texts)
+    return "\n".join(
+        [
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            _line([_escaped(column.name) for column in table.columns]),
+            r"\midrule",
+            *map(_line, rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *(f"% {visible(note)}" for note in table.notes),
+            "",
+        ]
+    )
+
+
+def _line(texts: list[str]) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def _escaped(text: str) -> str:
+    return "".join(_SPECIAL.get(character, character) for character in text)
+
+
+def _number(text: str) -> str:
+    """Set numbers that hold more than digits as mathematics: hyphens are no signs."""
+    return _NUMBER.sub(_mathematics, text)
+
+
+def _mathematics(found: re.Match[str]) -> str:
+    sign, digits, exponent = found.groups()
+    if not sign and not exponent and digits != "inf":
+        return digits
+    power = rf"\cdot 10^{{{int(exponent)}}}" if exponent else ""
+    return f"${sign}{digits.replace('inf', chr(92) + 'infty')}{power}$"

@@ -1,0 +1,31 @@
+"""Markdown (GitHub's tables), the best values bold."""
+
+from __future__ import annotations
+
+import re
+
+from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.numbers import visible
+
+# Characters that mean something; an underscore does not between letters, as in ndcg_cut_10.
+_SPECIAL = re.compile(r"[\\|*`<]|(?<![^\W_])_|_(?![^\W_])")
+
+
+def write_markdown(report: Report, layout: Layout) -> str:
+    """Draw a table with pipes; notes are paragraphs under it."""
+    table = report.table(layout)
+    heads = [_escaped(column.name) for column in table.columns]
+    rules = ["---:" if column.numeric else ":---" for column in table.columns]
+    lines = [heads, rules]
+    for row in table.rows:
+        texts = []
+        for cell, column in zip(row, table.columns, strict=True):
+            text = _escaped(column.text(cell, layout))
+            texts.append(f"**{text}**" if cell.best else text)
+        lines.append(texts)
+    notes = "".join(f"\n{_escaped(visible(note))}\n" for note in table.notes)
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+
+
+def _escaped(text: str) -> str:
+    return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)

@@ -1,0 +1,109 @@
+"""What numbers depend on, in one line, so that two tables can be told apart."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from ragkpi import __version__
+from ragkpi.measures.measure import Value
+from ragkpi.ranking.settings import Settings
+
+SHORT_HASH = 8
+
+
+@dataclass(frozen=True)
+class Signature:
+    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``.
+
+    Attributes
+    ----------
+    fields
+        Every one.
+    defaults
+        What the fields hold that nobody chose.
+    """
+
+    fields: Mapping[str, str]
+    defaults: Mapping[str, str]
+
+    def long(self) -> str:
+        """Spell out every field."""
+        return "|".join(f"{name}:{text}" for name, text in self.fields.items())
+
+    def short(self) -> str:
+        """Leave out fields with their defaults and cut hashes to eight digits."""
+        return "|".join(
+            f"{name}:{_cut(text)}"
+            for name, text in self.fields.items()
+            if self.defaults.get(name) != text
+        )
+
+
+def signature_of(
+    settings: Settings, values: Sequence[Value], files: Mapping[str, str | None]
+) -> Signature:
+    """Collect what the values depend on.
+
+    Parameters
+    ----------
+    settings, values
+        Of the evaluation. The corpus size, the pool and the grade map are named only where a
+        value needs them.
+    files
+        By role (``"qrels"``, ``"pool"``) the SHA-256 of each file that is not the run, from
+        `file_hash`; None where it was not computed.
+    """
+    needs: set[str] = {need for value in values for need in value.measure.needs}
+    hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
+    size = {"N": _corpus_size(settings)} if "corpus_size" in needs else {}
+    choices = _choices(settings, needs, "pool" in files)
+    return Signature(
+        {"ragkpi": __version__, **hashes, **size, **choices},
+        _choices(Settings(), needs, "pool" in files),
+    )
+
+
+def file_hash(path: str) -> str | None:
+    """Return the SHA-256 of a file's bytes as they are stored, in hex; None for ``-``."""
+    if path == "-":
+        return None
+    digest = hashlib.sha256()
+    with open(path, "rb") as file:
+        while block := file.read(1 << 20):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
+    choices = {
+        "l": str(settings.relevance_level),
+        "missing": settings.missing,
+        "unjudged": settings.unjudged,
+        "M": "all" if settings.max_retrieved is None else str(settings.max_retrieved),
+        "query": "all" if settings.only_query is None else quote(settings.only_query),
+    }
+    if "corpus_size" in needs:
+        choices["depth"] = settings.depth
+    if "grade_map" in needs:
+        choices["grades"] = settings.grade_map.name
+    if pool:
+        depth = settings.pool_depth
+        choices["pool_depth"] = "all" if depth is None else str(depth)
+        choices["pool_union"] = settings.pool_union
+    return choices
+
+
+def _corpus_size(settings: Settings) -> str:
+    size = "seen" if settings.corpus_size is None else str(settings.corpus_size)
+    if not settings.corpus_sizes:
+        return size
+    lines = sorted(b"%b %d\n" % item for item in settings.corpus_sizes.items())
+    return f"{size},per query sha256:{hashlib.sha256(b''.join(lines)).hexdigest()}"
+
+
+def _cut(text: str) -> str:
+    head, found, digest = text.partition("sha256:")
+    return f"{head}{digest[:SHORT_HASH]}" if found else text

@@ -1,0 +1,67 @@
+"""Where reports go: standard output, or a file that is replaced at once or not at all."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from typing import BinaryIO
+
+from ragkpi.errors import UsageError
+
+
+def write(text: str, path: str | None = None) -> None:
+    """Write a report to a file, or to standard output without one.
+
+    Bytes of query ids and names that are no UTF-8 are written as they were read.
+    """
+    octets = text.encode("utf-8", "surrogateescape")
+    if path is None or path == "-":
+        sys.stdout.flush()
+        sys.stdout.buffer.write(octets)
+        sys.stdout.buffer.flush()
+        return
+    with replacing(path) as file:
+        file.write(octets)
+
+
+@contextmanager
+def replacing(path: str) -> Iterator[BinaryIO]:
+    """Open a file to be written that takes the place of `path` when all is written.
+
+    If anything fails, the old file stays as it was and nothing is left behind. What is no
+    regular file, such as a pipe or /dev/null, is written directly.
+    """
+    target = os.path.realpath(path)
+    try:
+        if os.path.exists(target) and not os.path.isfile(target):
+            with open(target, "wb") as file:
+                yield file
+            return
+        with _beside(target) as file:
+            yield file
+    except OSError as problem:
+        if isinstance(problem, BrokenPipeError):
+            raise
+        reason = problem.strerror or problem
+        raise UsageError(f"-o {path}: cannot be written: {reason}; give another file") from problem
+
+
+@contextmanager
+def _beside(target: str) -> Iterator[BinaryIO]:
+    folder, name = os.path.split(target)
+    temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}.partial")
+    file = open(temporary, "xb")  # noqa: SIM115 - a file that is not ours must not be removed
+    try:
+        with file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        if os.path.exists(target):
+            os.chmod(temporary, os.stat(target).st_mode)
+        os.replace(temporary, target)
+    except BaseException:
+        with suppress(FileNotFoundError):
+            os.unlink(temporary)
+        raise

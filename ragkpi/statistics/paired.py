@@ -1,0 +1,218 @@
+"""Runs against a baseline, query by query."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.measures.measure import Value
+from ragkpi.measures.scores import Scores
+from ragkpi.statistics.alignment import aligned
+from ragkpi.statistics.blocks import Block, blocks, comparable
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
+from ragkpi.statistics.corrections import CorrectionName, corrected
+from ragkpi.statistics.resampling import drawn
+from ragkpi.statistics.significance import Pair, TestName, p_values, pairs
+
+
+@dataclass(frozen=True)
+class Procedure:
+    """How runs are compared.
+
+    Attributes
+    ----------
+    test, correction
+        Which test gives the p-values, and what is done about there being many.
+    trials
+        Random swaps, or resamples, behind a p-value.
+    bootstrap
+        How the interval of a difference is computed (always by percentiles); its seed is also
+        the test's.
+    """
+
+    test: TestName = "randomization"
+    correction: CorrectionName = "holm"
+    trials: int = 10_000
+    bootstrap: Bootstrap = field(default_factory=Bootstrap)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """One value of one run against the baseline.
+
+    Attributes
+    ----------
+    run, value
+        The name of the run; what was measured.
+    queries
+        How many queries have the value in all runs of the comparison: everything is over these.
+    baseline, summary, difference
+        The summary of the baseline and of the run, and the second minus the first.
+    interval
+        Of the difference.
+    wins, ties, losses
+        On how many queries the run is better, equal (to nine digits) and worse.
+    effect_size
+        Cohen's d_z: the difference in standard deviations of the queries' differences. For ratios
+        of means the queries' contributions are jackknife pseudo-values, which for means are the
+        values themselves. NaN where all queries differ by the same.
+    p, corrected
+        Two-sided p-value, before and after the correction; NaN where the test has no answer.
+    """
+
+    run: str
+    value: Value
+    queries: int
+    baseline: float
+    summary: float
+    difference: float
+    interval: Interval
+    wins: int
+    ties: int
+    losses: int
+    effect_size: float
+    p: float
+    corrected: float = math.nan
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Runs against a baseline.
+
+    Attributes
+    ----------
+    names, runs
+        The baseline first; the runs reduced to the queries that all of them have.
+    differences
+        Per value in printing order, and for each the runs in order.
+    procedure
+        How it was computed.
+    """
+
+    names: list[str]
+    runs: list[Scores]
+    differences: list[Difference]
+    procedure: Procedure
+
+
+def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
+    """Compare every run but the first with the first one, for every value that can be better.
+
+    Texts, counts and properties of the collection are left out; they would only weaken the
+    correction.
+
+    Parameters
+    ----------
+    names, runs
+        The baseline first. They are compared over the queries that all of them have.
+    procedure
+        Test, correction and interval.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to compare.
+    NothingInCommonError
+        If the runs share no query.
+    """
+    if len(runs) < 2:
+        raise UsageError("compare needs a baseline and at least one other run")
+    shared = aligned(names, runs)
+    found: dict[int, list[Difference]] = {}
+    for block in blocks(shared, comparable(shared[0])):
+        of_block = _differences(block, names[1:], shared[0].values, procedure)
+        found.update(zip(block.values, of_block, strict=True))
+    if not found:
+        asked = ", ".join(value.name for value in shared[0].values)
+        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+    differences = [difference for index in sorted(found) for difference in found[index]]
+    return Comparison(list(names), shared, _corrected(differences, procedure), procedure)
+
+
+def _differences(
+    block: Block, names: Sequence[str], values: Sequence[Value], procedure: Procedure
+) -> list[list[Difference]]:
+    seed = procedure.bootstrap.seed
+    rows = zip(
+        block.values,
+        block.observed(),
+        _intervals(block, procedure.bootstrap),
+        _effect_sizes(block),
+        p_values(block, procedure.test, procedure.trials, seed),
+        pairs(block),
+        strict=True,
+    )
+    return [
+        [
+            Difference(
+                name,
+                values[index],
+                block.queries,
+                float(summary[0]),
+                float(summary[run]),
+                _minus(summary[run], summary[0]),
+                interval[run - 1],
+                *_outcomes(pair[run - 1], values[index]),
+                float(effect[run - 1]),
+                p[run - 1],
+            )
+            for run, name in enumerate(names, start=1)
+        ]
+        for index, summary, interval, effect, p, pair in rows
+    ]
+
+
+def _minus(other: float, baseline: float) -> float:
+    with np.errstate(invalid="ignore"):
+        return float(np.subtract(other, baseline))
+
+
+def _outcomes(pair: Pair, value: Value) -> tuple[int, int, int]:
+    higher, lower = pair.outcomes()
+    wins, losses = (lower, higher) if value.measure.better == "lower" else (higher, lower)
+    return wins, len(pair.baseline) - higher - lower, losses
+
+
+def _intervals(block: Block, bootstrap: Bootstrap) -> list[list[Interval]]:
+    """Resample the queries of all runs alike: the interval of each difference, per value."""
+    if block.queries < 2:
+        return [[UNKNOWN] * (block.statistics.shape[1] - 1)] * len(block.values)
+    weights = drawn(block.queries, bootstrap.resamples, bootstrap.seed)
+    with np.errstate(invalid="ignore"):
+        return [
+            [order_statistics(sample, bootstrap.tails) for sample in (rest - baseline).T]
+            for baseline, rest in (
+                (summary[:, :1], summary[:, 1:])
+                for summary in block.summaries(block.resampled(weights))
+            )
+        ]
+
+
+def _effect_sizes(block: Block) -> list[FloatArray]:
+    """Compute d_z of every value and run but the first, (R - 1,) per value."""
+    n = block.queries
+    if n < 2:
+        return [np.full(block.statistics.shape[1] - 1, np.nan)] * len(block.values)
+    sizes = []
+    with np.errstate(invalid="ignore", divide="ignore"):
+        for summary, jackknife in zip(block.observed(), block.leave_one_out(), strict=True):
+            # The pseudo-value of a query is n * summary - (n - 1) * summary without the query.
+            pseudo = np.ascontiguousarray((jackknife[:, 1:] - jackknife[:, :1]).T)
+            spread = (n - 1) * pseudo.std(axis=1, ddof=1)
+            noise = 1e-12 * n * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+            difference = summary[1:] - summary[0]
+            sizes.append(np.where(spread > noise, difference / spread, np.nan))
+    return sizes
+
+
+def _corrected(differences: list[Difference], procedure: Procedure) -> list[Difference]:
+    p = corrected(np.array([difference.p for difference in differences]), procedure.correction)
+    return [
+        replace(difference, corrected=float(value))
+        for difference, value in zip(differences, p, strict=True)
+    ]

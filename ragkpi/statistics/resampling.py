@@ -1,0 +1,84 @@
+"""Weights that say how a data set is drawn again, and sums under them.
+
+Everything random in ragkpi starts here, from a seed, in one thread and in one order, so that the
+same command gives the same digits whatever the number of cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.measures.aggregates import FloatArray
+
+# Weights per block. Half a megabyte stays in the cache, which is worth a factor of two.
+BLOCK = 1 << 16
+
+
+def drawn(queries: int, resamples: int, seed: int) -> Iterator[FloatArray]:
+    """Draw `queries` out of `queries` with replacement, `resamples` times.
+
+    Parameters
+    ----------
+    queries, resamples, seed
+        The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
+        queries))``, whatever the size of the blocks they come in.
+
+    Yields
+    ------
+    (rows, queries) array
+        How often each query is drawn; all blocks together have `resamples` rows.
+    """
+    generator = np.random.default_rng(seed)
+    for rows in _rows(resamples, queries):
+        yield times_drawn(generator.integers(0, queries, size=(rows, queries)))
+
+
+def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
+    """Count how often each row of an index matrix, (rows, n), names each of 0..n-1, (rows, n)."""
+    rows, n = indices.shape
+    cells = (indices + n * np.arange(rows)[:, np.newaxis]).ravel()
+    return np.bincount(cells, minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
+    """Yield which queries exchange their labels, (rows, queries) of 0 and 1, `trials` rows."""
+    generator = np.random.default_rng(seed)
+    words = -(-queries // 64)
+    for rows in _rows(trials, queries):
+        yield _bits(generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64), queries)
+
+
+def all_swaps(queries: int) -> FloatArray:
+    """Return every way to exchange labels, (2^queries, queries) of 0 and 1."""
+    return _bits(np.arange(2**queries, dtype=np.uint64)[:, np.newaxis], queries)
+
+
+def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
+    """Add the rows of `statistics`, (n, T), under every row of the `weights`, to (B, T).
+
+    By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
+    """
+    columns = np.ascontiguousarray(statistics.T)
+    return np.concatenate([np.einsum("bn,tn->bt", block, columns) for block in weights])
+
+
+def totals(statistics: FloatArray) -> FloatArray:
+    """Add from the first query to the last, (n, ...) to (...), as `Scores.summary` does."""
+    if not len(statistics):
+        return np.full(statistics.shape[1:], np.nan)
+    return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
+
+
+def _rows(total: int, queries: int) -> Iterator[int]:
+    most = max(1, BLOCK // max(queries, 1))
+    for start in range(0, total, most):
+        yield min(most, total - start)
+
+
+def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
+    """Spread the lowest bits of each row of words, (rows, w), over `count` columns."""
+    octets = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=count, bitorder="little").astype(np.float64)

@@ -1,0 +1,193 @@
+import json
+import multiprocessing
+from datetime import datetime, timedelta, timezone
+
+import pytest
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.reports.evaluation import EvaluatedRun
+from ragkpi.reports.history import History
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.record import append, parse_meta, read_records, record
+from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.signature import Signature
+from tests.handmade import MAP, RUNID, scores, value
+
+MOMENT = datetime(2026, 11, 21, 3, 0, tzinfo=timezone(timedelta(hours=1)))
+UNKNOWN = value("unknown_10")
+
+
+def recorded(name, map_, other=0.5, meta=(), level="1"):
+    made = scores([(RUNID, [b"7"]), (MAP, [map_]), (UNKNOWN, [other])])
+    signature = Signature({"ragkpi": "9", "qrels": "q", "l": level}, {})
+    run = EvaluatedRun(name, made, (), signature)
+    files = {"qrels": ("qrels.txt", "0" * 64), "run": ("-", None)}
+    return record(run, None, files, dict(meta), MOMENT)
+
+
+def test_what_a_record_holds():
+    found = recorded("bm25", 0.25, float("-inf"), {"index": "v3"})
+    assert found.pop("ragkpi")
+    assert found == {
+        "kind": "run",
+        "time": "2026-11-21T02:00:00Z",
+        "name": "bm25",
+        "run_id": "made",
+        "signature": "ragkpi:9|qrels:q|l:1",
+        "queries": 1,
+        "values": {"runid": "7", "map": 0.25, "unknown_10": "-inf"},
+        "known": {"map": 1, "unknown_10": 1},
+        "files": {"qrels": {"path": "qrels.txt", "sha256": "0" * 64}, "run": {"path": "-"}},
+        "meta": {"index": "v3"},
+    }
+
+
+def test_appended_records_come_back(tmp_path):
+    path = str(tmp_path / "log.jsonl")
+    append(path, [recorded("one\udcff", 0.1)])
+    append(path, [recorded("two", 0.2), recorded("three", 0.3)])
+    assert [one["name"] for one in read_records(path)] == ["one\udcff", "two", "three"]
+
+
+def test_a_line_without_an_end_is_ended(tmp_path):
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(recorded("cut", 0.1)))
+    append(str(path), [recorded("next", 0.2)])
+    assert [one["name"] for one in read_records(str(path))] == ["cut", "next"]
+
+
+def write_many(path, name):
+    for _ in range(40):
+        append(path, [recorded(name, 0.5, meta={"long": name * 20_000})])
+
+
+def test_several_processes_may_append_at_once(tmp_path):
+    path = str(tmp_path / "log.jsonl")
+    context = multiprocessing.get_context("fork")
+    writers = [context.Process(target=write_many, args=(path, name)) for name in "abcd"]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join()
+        assert writer.exitcode == 0
+    names = [one["name"] for one in read_records(path)]
+    assert sorted(names) == ["a"] * 40 + ["b"] * 40 + ["c"] * 40 + ["d"] * 40
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"values": 3}', "nonsense", "{}"])
+def test_bad_lines_are_named(tmp_path, line):
+    path = tmp_path / "log.jsonl"
+    path.write_text(json.dumps(recorded("good", 0.1)) + "\n\n" + line + "\n")
+    with pytest.raises(InputError, match=r"log\.jsonl:3: .*; expected the JSON object of a run"):
+        read_records(str(path))
+
+
+def test_files_that_cannot_be_used(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        read_records(str(tmp_path / "missing"))
+    with pytest.raises(UsageError, match="cannot be appended to: No such file"):
+        append(str(tmp_path / "missing" / "log"), [])
+
+
+def test_meta():
+    assert parse_meta(["index=v3", "note=a=b", "empty="]) == {
+        "index": "v3",
+        "note": "a=b",
+        "empty": "",
+    }
+
+
+@pytest.mark.parametrize("texts", [["index"], ["=v"], ["a=1", "a=2"]])
+def test_bad_meta(texts):
+    with pytest.raises(UsageError, match="--meta"):
+        parse_meta(texts)
+
+
+HISTORY = History(
+    [
+        recorded("bm25", 0.25, 3.0, {"index": "v1", "k1": "0.9"}),
+        recorded("dense", 0.5, float("nan"), {"index": "v2"}),
+        recorded("none", 0.125, float("-inf"), {"index": "v10"}),
+        {"name": "old", "values": {"map": None}},
+    ]
+)
+
+
+def names(history):
+    return [one["name"] for one in history.records]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "kept"),
+    [
+        (["map>=0.25"], ["bm25", "dense"]),
+        (["map>0.25"], ["dense"]),
+        (["map<0.3", "index!=v1"], ["none"]),
+        (["unknown_10<=3"], ["bm25", "none"]),
+        (["unknown_10>-inf"], ["bm25"]),
+        (["index=v1"], ["bm25"]),
+        (["k1=0.90"], ["bm25"]),
+        (["run=dense"], ["dense"]),
+        (["time<2026-11-22"], ["bm25", "dense", "none"]),
+        (["map>1"], []),
+        ([], ["bm25", "dense", "none", "old"]),
+    ],
+)
+def test_where(conditions, kept):
+    assert names(HISTORY.where(conditions)) == kept
+
+
+def test_names_with_an_equals_sign():
+    history = History([{"name": "a", "values": {"t_10_alpha=0.3": 0.2}}])
+    assert names(history.where(["t_10_alpha=0.3>=0.1"])) == ["a"]
+    assert names(history.where(["t_10_alpha=0.3=0.1"])) == []
+
+
+@pytest.mark.parametrize("condition", ["map", ">=3", "recall>=0.5", ""])
+def test_bad_conditions(condition):
+    with pytest.raises(UsageError, match=r"--where .*(expected NAME|no record has 'recall')"):
+        HISTORY.where([condition])
+
+
+@pytest.mark.parametrize(
+    ("name", "order"),
+    [
+        ("map", ["dense", "bm25", "none", "old"]),
+        ("unknown_10", ["bm25", "none", "dense", "old"]),
+        ("index", ["bm25", "none", "dense", "old"]),
+        ("run", ["bm25", "dense", "none", "old"]),
+    ],
+)
+def test_sorted_by(name, order):
+    assert names(HISTORY.sorted_by(name)) == order
+
+
+def test_sorting_by_what_is_not_there():
+    with pytest.raises(UsageError, match="--sort recall: no record has 'recall'; there are run"):
+        HISTORY.sorted_by("recall")
+
+
+def test_history_as_a_table():
+    written = FORMATS["csv"].write(History(HISTORY.records[:3]), Layout())
+    assert (
+        written
+        == """\
+time,run,index,k1,runid,map,unknown_10
+2026-11-21T02:00:00Z,bm25,v1,0.9,7,0.25,3.0
+2026-11-21T02:00:00Z,dense,v2,,7,0.5,NA
+2026-11-21T02:00:00Z,none,v10,,7,0.125,-inf
+"""
+    )
+
+
+def test_what_differs_between_signatures_is_shown():
+    mixed = History([recorded("a", 0.1), recorded("b", 0.2, level="2")])
+    rows = FORMATS["csv"].write(mixed, Layout()).splitlines()
+    assert [row.split(",")[-1] for row in rows] == ["signature", "l:1", "l:2"]
+    assert "*" not in FORMATS["table"].write(mixed, Layout())
+
+
+def test_an_empty_history():
+    assert FORMATS["csv"].write(History([]).where(["map>1"]).sorted_by("map"), Layout()) == (
+        "time,run\n"
+    )

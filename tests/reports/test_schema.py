@@ -1,0 +1,97 @@
+"""All that is written as JSON is valid under the published schema."""
+
+import json
+from datetime import datetime, timezone
+from importlib.resources import files
+from itertools import product
+
+import pytest
+
+from ragkpi.reports.comparison import ComparisonReport
+from ragkpi.reports.evaluation import EvaluatedRun, Evaluation
+from ragkpi.reports.history import History
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.record import record
+from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.statistics.paired import Procedure, compare
+from tests.handmade import BOR, MAP, NUM_Q, RUNID, scores
+
+jsonschema = pytest.importorskip("jsonschema")
+SCHEMA = json.loads((files("ragkpi.reports") / "schema.json").read_text())
+LINE = {"$schema": SCHEMA["$schema"], "$ref": "#/$defs/line", "$defs": SCHEMA["$defs"]}
+
+
+def validate(found, schema):
+    checker = jsonschema.Draft202012Validator(
+        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
+    )
+    checker.validate(found)
+
+
+def refuse(constant):
+    raise AssertionError(f"{constant} is no JSON")
+
+
+BOOTSTRAP = Bootstrap(resamples=20)
+LAYOUTS = [
+    Layout(per_query=per_query, digits=digits)
+    for per_query, digits in product(["hidden", "shown"], [None, 2])
+]
+
+
+def run(name, rows):
+    made = scores([(RUNID, [b"id\xff"] * 3), (NUM_Q, [1] * 3), (MAP, rows[0]), (BOR, rows[1])])
+    found = intervals(made, BOOTSTRAP)
+    return EvaluatedRun(name, made, found, Signature({"ragkpi": "9"}, {}))
+
+
+ONE = run("one", [[0.5, float("nan"), 0.25], [[0, 0.5], [0, 0.25], [float("nan")] * 2]])
+NOTHING = run("nothing", [[float("nan")] * 3, [[float("nan")] * 2] * 3])
+SHA = {"qrels": ("q", "0" * 64), "run": ("-", None)}
+MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=timezone.utc)
+REPORTS = {
+    "one run": Evaluation([ONE], BOOTSTRAP),
+    "two runs": Evaluation([ONE, NOTHING], BOOTSTRAP),
+    "without intervals": Evaluation([EvaluatedRun("plain", ONE.scores)]),
+    "comparison": ComparisonReport(
+        compare(["a", "b", "c"], [ONE.scores, NOTHING.scores, ONE.scores], Procedure())
+    ),
+    "history": History([record(ONE, BOOTSTRAP, SHA, {"index": "v3"}, MOMENT)]),
+}
+
+
+def test_the_schema_is_one():
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS, ids=str)
+@pytest.mark.parametrize("name", REPORTS)
+def test_documents_and_lines(name, layout):
+    written = FORMATS["json"].write(REPORTS[name], layout)
+    validate(json.loads(written, parse_constant=refuse), SCHEMA)
+    for line in FORMATS["jsonl"].write(REPORTS[name], layout).splitlines():
+        validate(json.loads(line, parse_constant=refuse), LINE)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"kind": "run"},
+        {"kind": "query", "run": "a", "query": "q", "values": {"map": [1]}},
+        {"run": "a", "query": "q", "values": {}},
+    ],
+)
+def test_the_schema_refuses(wrong):
+    with pytest.raises(jsonschema.ValidationError):
+        validate(wrong, LINE)
+
+
+def test_values_by_hand():
+    (found,) = json.loads(FORMATS["json"].write(REPORTS["one run"], LAYOUTS[2]))["runs"]
+    assert found["values"] == {"runid": "id\udcff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
+    assert found["known"] == {"map": 2, "bor_10": 2}
+    assert found["intervals"]["bor_10"] == ["-inf", "-inf"]
+    assert found["per_query"]["q001"] == {"map": None, "bor_10": "-inf"}
+    assert found["per_query"]["q002"] == {"map": 0.25, "bor_10": None}

@@ -1,0 +1,155 @@
+import json
+import math
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from ragkpi.errors import RagkpiWarning
+from ragkpi.measures.aggregates import GEOMETRIC_MEAN
+from ragkpi.statistics.blocks import blocks
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, intervals, order_statistics
+from ragkpi.statistics.resampling import times_drawn
+from tests.handmade import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, scores, value
+
+CASES = json.loads((Path(__file__).parents[1] / "oracle" / "rag_cases.json").read_text())["cases"]
+TWELVE = next(case for case in CASES if case["id"] == "boot_12_queries")
+
+# dashboard_exhaust.jsonl of github.com/repantis-ai/bits-over-random (MIT): N = 600, K = 40; a
+# letter per query, its place in the alphabet the relevant documents, lower case if one was found.
+DASHBOARD = (
+    "ehhecFDjggegedgDFhgdgdifBfhgggBgCgffDeFgdfffhhfidgghfjffEjgdhdkefidDffhigfieihgf"
+    "fhBhffgdceffdeAiBggDhigAgeffdjgfBFcijFjEffgeehfaggdhdgfhfeFEedgffffggfhfBgegiDff"
+    "fffhCdgegedikBdghhhhhfdfifieigejCcfegEheghlgfFfdGhgfjghhhfCEdFefgdfAhffedhEfhfeg"
+    "dEfCEEfefcghhgfggFEeeffAeAgfEgfDjgeDfiDfhEEbBfGBggdeffeggchFeCeFchigdEhgkjhhCgdF"
+    "hjDecfEfeeeiebjGAhhhfgdFdfEDkciffFcgdgfefgighfDBfdiagdeijcfhefgcfFFEDhefggjfefDg"
+    "jfhggfhfhfcegffDggfeigDjFDffehgegEgeEFhgggCchfcFFeeCecddaEhDCDgFffcfhghegDdigfif"
+    "CCjffigfihDgchfhdfCggfdhfEdfDedieDiegDhdecfihfeggBhkefigffihdGfdegdfDDiFeBegCfDf"
+    "hEdhgfefiFhegdFefelcFFffBjdgCdlgjibheffgfFggjdggeggedgefBggegjgggfdggifDFbgghehf"
+    "jdFffiichhfhhhDDfEgfkdefiDffBfhehdgehDgCedhfefgDgfDhfCgiACdcdDdfEDgfDFDeCedjCEGg"
+    "hjgedicfggfiggBffejejhFgghfFbghheggihfBgbhefegdfdgedffFggeCfeigghhfehjgFfCFBfeDh"
+)
+
+
+def chance(N, R, K):
+    return 1 - math.comb(N - R, K) / math.comb(N, K)
+
+
+def twelve():
+    N, K = TWELVE["inputs"]["N"], TWELVE["inputs"]["K"]
+    rows = TWELVE["inputs"]["rows_R_hit"]
+    return scores([(BOR, [[hit, chance(N, R, K)] for R, hit in rows])])
+
+
+def dashboard():
+    rows = [[letter.islower(), ord(letter.upper()) - ord("A") + 1] for letter in DASHBOARD]
+    return scores([(BOR, [[hit, chance(600, R, 40)] for hit, R in rows])])
+
+
+def interval_of_indices(made, resamples, seed):
+    """Bootstrap as the author does: an index at a time from Python's own generator."""
+    (block,) = blocks([made], [0])
+    draw = Random(seed).randrange
+    indices = [[draw(block.queries) for _ in range(block.queries)] for _ in range(resamples)]
+    (replicates,) = block.summaries(block.resampled([times_drawn(np.array(indices))]))
+    return order_statistics(replicates[:, 0], (0.025, 0.975))
+
+
+def test_oracle_twelve_queries():
+    (found,) = intervals(twelve(), Bootstrap(resamples=5000, seed=7))
+    expected = TWELVE["expected"]["ci_numpy_default_rng_integers"]
+    assert found == pytest.approx(expected, rel=1e-12)
+
+
+def test_oracle_twelve_queries_with_python_indices():
+    expected = TWELVE["expected"]["ci_python_random_randrange"]
+    assert interval_of_indices(twelve(), 5000, 7) == pytest.approx(expected, rel=1e-12)
+
+
+def test_interval_that_the_author_of_bor_prints():
+    assert dashboard().summary(0) == pytest.approx(1.2758, abs=5e-5)
+    expected = (1.2297, 1.3199)  # README.md of the same repository, --ci with its defaults
+    assert interval_of_indices(dashboard(), 2000, 0) == pytest.approx(expected, abs=5e-5)
+
+
+def test_block_size_does_not_change_digits(monkeypatch):
+    made = scores([(MAP, np.random.default_rng(1).random(50))])
+    whole = intervals(made, Bootstrap(resamples=400))
+    monkeypatch.setattr("ragkpi.statistics.resampling.BLOCK", 64)
+    assert intervals(made, Bootstrap(resamples=400)) == whole
+
+
+def test_a_value_has_the_same_interval_alone_and_among_others():
+    random = np.random.default_rng(2)
+    columns = [(MAP, random.random(40)), (HARM, random.random(40)), (BOR, random.random((40, 2)))]
+    together = intervals(scores(columns), Bootstrap(resamples=500))
+    alone = [intervals(scores([column]), Bootstrap(resamples=500))[0] for column in columns]
+    assert together == alone
+
+
+def test_unknown_queries_are_no_part_of_the_sample():
+    known = [0.1, 0.9, 0.4, 0.6]
+    with_holes = scores([(MAP, [0.1, np.nan, 0.9, 0.4, np.nan, 0.6]), (HARM, [0] * 6)])
+    expected = intervals(scores([(MAP, known)]), Bootstrap())
+    assert intervals(with_holes, Bootstrap())[:1] == expected
+
+
+def test_failed_resamples_give_an_infinite_bound():
+    low, high = intervals(scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())[0]
+    assert low == -np.inf  # no success in (5/6)^6 = 33 % of the resamples
+    assert np.isfinite(high)
+
+
+def test_undefined_replicates_widen_both_ways():
+    replicates = np.array([np.nan, 1.0, 2.0, 3.0])
+    assert order_statistics(replicates, (0.0, 1.0)) == (-np.inf, np.inf)
+    assert order_statistics(replicates, (0.25, 0.5)) == (1.0, 3.0)
+
+
+def test_no_interval_where_there_is_no_sample():
+    single = scores([(RUNID, [b"x"]), (NUM_Q, [1]), (NUM_RET, [9]), (MAP, [0.3])])
+    assert intervals(single, Bootstrap()) == [None, None, UNKNOWN, UNKNOWN]
+
+
+def test_every_aggregate_is_resampled_as_it_is_summed():
+    logs = np.log(np.random.default_rng(4).random(30))
+    geometric = scores([(value("gm_map", GEOMETRIC_MEAN), logs), (NUM_RET, logs), (MAP, logs)])
+    gm, total, mean = intervals(geometric, Bootstrap())
+    assert gm == pytest.approx(np.exp(mean), rel=1e-12)
+    assert total == pytest.approx(np.multiply(mean, 30), rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_agreement_with_scipy(method):
+    sample = np.random.default_rng(5).gamma(1.5, size=60)
+    found = intervals(scores([(MAP, sample)]), Bootstrap(resamples=20_000, method=method))[0]
+    generator = np.random.default_rng(7)
+    scipy = stats.bootstrap(
+        (sample,), np.mean, n_resamples=20_000, method=method, rng=generator
+    ).confidence_interval
+    # The same resamples, for scipy draws its indices the same way; its quantiles interpolate.
+    assert found == pytest.approx(scipy, abs=2e-3)
+
+
+def test_bca_falls_back_where_leaving_one_out_is_infinite():
+    one_success = scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)])
+    with pytest.warns(RagkpiWarning, match="bor_10: its interval is a percentile interval"):
+        found = intervals(one_success, Bootstrap(method="bca"))
+    assert found == intervals(one_success, Bootstrap())
+
+
+@pytest.mark.parametrize("method", ["percentile", "bca"])
+def test_coverage(method):
+    """Of 95 % intervals, 93 to 97 % cover the population's value, for means and for ratios."""
+    random = np.random.default_rng(2026)
+    truth = [2 / 5, np.log2(0.6 / 0.2)]
+    covered = np.zeros(2)
+    for trial in range(1000):
+        hit, chances = random.random(150) < 0.6, random.beta(2, 8, size=150)
+        sample = [(MAP, random.beta(2, 3, size=150)), (BOR, np.column_stack([hit, chances]))]
+        found = intervals(scores(sample), Bootstrap(resamples=800, seed=trial, method=method))
+        covered += [low <= true <= high for (low, high), true in zip(found, truth, strict=True)]
+    assert (covered >= 930).all()
+    assert (covered <= 970).all()
