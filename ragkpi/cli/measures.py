@@ -40,5 +40,5 @@ def explanation(measure: Measure) -> str:
         "Reads": measure.reads,
         "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
     }
-    lines = [f"{label + ':':<13}{text}" for label, text in facts.items()]
+    lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]
     return "\n".join([measure.name, measure.help, *lines])

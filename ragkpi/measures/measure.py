@@ -60,8 +60,9 @@ class Measure:
     def num_q(self) -> Measure:
         """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
         name = f"num_q_{self.name}"
-        changes: dict[str, Any] = {"aggregate": COUNT, "style": "integer", "cautions": ()}
-        return replace(self, name=name, better="neither", **changes)
+        return replace(
+            self, name=name, aggregate=COUNT, style="integer", cautions=(), better="neither"
+        )
 
     @property
     def help(self) -> str:

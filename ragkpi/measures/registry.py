@@ -10,7 +10,7 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
-from ragkpi.measures import registry_prefs, registry_trec
+from ragkpi.measures import registry_prefs, registry_rag, registry_trec
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.requests import parse_requests
 
@@ -20,6 +20,7 @@ _MEASURES = [
     *registry_trec.CLASSIC,
     *registry_prefs.PREFS_MEASURES,
     *registry_trec.LATER,
+    *registry_rag.RAG_MEASURES,
 ]
 
 REGISTRY: Mapping[str, Measure] = {measure.name: measure for measure in _MEASURES}
@@ -27,6 +28,7 @@ REGISTRY: Mapping[str, Measure] = {measure.name: measure for measure in _MEASURE
 NICKNAMES: Mapping[str, Sequence[str]] = {
     **registry_trec.NICKNAMES,
     **registry_prefs.PREFS_NICKNAMES,
+    **registry_rag.RAG_NICKNAMES,
 }
 
 

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 from ragkpi.measures import judgment_groups, preferences
 from ragkpi.measures.aggregates import SUM
-from ragkpi.measures.measure import Measure
+from ragkpi.measures.measure import Better, Measure
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.registry_trec import MULTIPLES_OF_R
 
+_BETTER: Mapping[Callable[..., Any], Better] = {
+    preferences.prefs_num_prefs_poss: "neither",
+    preferences.prefs_num_prefs_ful: "higher",
+    preferences.prefs_num_prefs_ful_ret: "higher",
+}
 _COUNTS = [
-    Measure(function.__name__, function, aggregate=SUM, style="integer", reads="prefs")
-    for function in (
-        preferences.prefs_num_prefs_poss,
-        preferences.prefs_num_prefs_ful,
-        preferences.prefs_num_prefs_ful_ret,
+    Measure(
+        function.__name__, function, aggregate=SUM, style="integer", reads="prefs", better=better
     )
+    for function, better in _BETTER.items()
 ]
 _SHARES = [
     Measure(function.__name__, function, reads="prefs")

@@ -41,7 +41,7 @@ _chance = partial(
 )
 # Recall does not saturate as success does, and p_obs does not speak of chance.
 _recall = partial(_chance, cautions=(deeper_than_corpus,))
-_between = partial(_chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2))
+_between = partial(_chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2), better="neither")
 _evidence = partial(Measure, parameters=Cutoffs(_SLOTS), needs=_GRADES)
 _weighted = partial(_evidence, parameters=Cutoffs(_SLOTS, _WEIGHTS), cautions=(no_top_grade,))
 _tradeoff = partial(Measure, parameters=Cutoffs((5, 10, 20), _SHARE))
@@ -49,16 +49,22 @@ _kpi = partial(Measure, parameters=Cutoffs((10, 25, 50, 100)))
 
 RAG_MEASURES: Sequence[Measure] = (
     _recall("p_obs", chance.p_obs, needs=frozenset(), cautions=()),
-    _chance("p_rand", chance.p_rand, style="significant"),
+    _chance("p_rand", chance.p_rand, style="significant", better="neither"),
     _chance("ef", chance.ef, aggregate=bits.SUMMARY_RATIO, style="significant"),
     _chance("bor", chance.bor, aggregate=bits.BITS),
-    _chance("bor_max", chance.bor_max, aggregate=bits.CEILING),
-    _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN),
+    _chance("bor_max", chance.bor_max, aggregate=bits.CEILING, better="neither"),
+    _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN, better="neither"),
     _recall("ef_recall", chance.ef_recall, aggregate=bits.SUMMARY_RATIO, style="significant"),
     _recall("bor_recall", chance.bor_recall, aggregate=bits.LOG2_RATIO),
-    _recall("bor_opt", chance.bor_opt, aggregate=bits.LOG2_RATIO_SUMMARY),
-    _chance("lambda", chance.lambda_, aggregate=bits.SUMMARY_MEAN, style="significant"),
-    _chance("collapse", chance.collapse, aggregate=bits.SUMMARY_MEAN),
+    _recall("bor_opt", chance.bor_opt, aggregate=bits.LOG2_RATIO_SUMMARY, better="neither"),
+    _chance(
+        "lambda",
+        chance.lambda_,
+        aggregate=bits.SUMMARY_MEAN,
+        style="significant",
+        better="neither",
+    ),
+    _chance("collapse", chance.collapse, aggregate=bits.SUMMARY_MEAN, better="neither"),
     _between("dbor", chance.dbor, aggregate=bits.BITS_DIFFERENCE),
     _between("dbor_sparse", chance.dbor_sparse, aggregate=bits.SPARSE_DIFFERENCE),
     _weighted("ra_nwg", evidence.ra_nwg),
@@ -74,17 +80,28 @@ RAG_MEASURES: Sequence[Measure] = (
         aggregate=bits.SUMMARY_RATIO,
         cautions=(no_top_grade, pool_is_the_run, above_ceiling),
     ),
-    Measure("pool_miss", evidence.pool_miss, Cutoffs(_SLOTS), needs=frozenset({"outside_pool"})),
+    Measure(
+        "pool_miss",
+        evidence.pool_miss,
+        Cutoffs(_SLOTS),
+        needs=frozenset({"outside_pool"}),
+        better="lower",
+    ),
     _evidence("n_recall4", evidence.n_recall4),
     _evidence("n_recall5", evidence.n_recall5, cautions=(no_top_grade,)),
     _evidence("proc_n_recall4", evidence.proc_n_recall4, cautions=(pool_is_the_run,)),
     _evidence("proc_n_recall5", evidence.proc_n_recall5, cautions=(no_top_grade, pool_is_the_run)),
     _evidence("precision4", evidence.precision4),
-    _evidence("harm", evidence.harm),
-    _evidence("harm_u", evidence.harm_u),
+    _evidence("harm", evidence.harm, better="lower"),
+    _evidence("harm_u", evidence.harm_u, better="lower"),
     _evidence("full_hit", evidence.full_hit),
     Measure(
-        "num_q_fallback", evidence.num_q_fallback, aggregate=SUM, style="integer", needs=_GRADES
+        "num_q_fallback",
+        evidence.num_q_fallback,
+        aggregate=SUM,
+        style="integer",
+        needs=_GRADES,
+        better="neither",
     ),
     _tradeoff("t", tradeoff.t),
     _tradeoff("t_code", tradeoff.t_code),

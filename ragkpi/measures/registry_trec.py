@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from ragkpi.measures import (
     average_precision,
@@ -27,13 +28,16 @@ from ragkpi.measures.parameters import (
 
 MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
+_number = partial(Measure, aggregate=SUM, style="integer")
+_property = partial(Measure, better="neither")
+
 # trec_eval prints its preference measures between these two lists.
 CLASSIC = [
-    Measure("runid", counts.runid, aggregate=LABEL, style="text", reads="any"),
-    Measure("num_q", counts.num_q, aggregate=COUNT, style="integer", reads="any"),
-    Measure("num_ret", counts.num_ret, aggregate=SUM, style="integer"),
-    Measure("num_rel", counts.num_rel, aggregate=SUM, style="integer"),
-    Measure("num_rel_ret", counts.num_rel_ret, aggregate=SUM, style="integer"),
+    _property("runid", counts.runid, aggregate=LABEL, style="text", reads="any"),
+    _property("num_q", counts.num_q, aggregate=COUNT, style="integer", reads="any"),
+    _number("num_ret", counts.num_ret, better="neither"),
+    _number("num_rel", counts.num_rel, better="neither"),
+    _number("num_rel_ret", counts.num_rel_ret),
     Measure("map", average_precision.average_precision),
     Measure("gm_map", average_precision.gm_map, aggregate=GEOMETRIC_MEAN),
     Measure("Rprec", precision.Rprec),
@@ -41,7 +45,7 @@ CLASSIC = [
     Measure("recip_rank", precision.recip_rank, Cutoffs(default=())),
     Measure("iprec_at_recall", recall_points.iprec_at_recall, RealCutoffs(RECALL_POINTS)),
     Measure("P", precision.P, Cutoffs()),
-    Measure(
+    _property(
         "relstring",
         text.relstring,
         RealList((10.0,), "length", used=1),
@@ -57,7 +61,7 @@ CLASSIC = [
     Measure("binG", gain.binG),
     Measure("G", gain.G, Gains()),
     Measure("dcg", gain.dcg, Gains()),
-    Measure("ideal_dcg", gain.ideal_dcg, Gains()),
+    _property("ideal_dcg", gain.ideal_dcg, Gains()),
     Measure("ndcg", gain.ndcg, Gains()),
     Measure("ndcg_rel", gain.ndcg_rel, Gains()),
     Measure("Rndcg", gain.Rndcg, Gains()),
@@ -70,14 +74,16 @@ CLASSIC = [
     Measure("set_recall", sets.set_recall),
     Measure("set_map", sets.set_map),
     Measure("set_F", sets.set_F, RealList((1.0,), "weight", used=1)),
-    Measure("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, aggregate=SUM, style="integer"),
+    _number("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, better="lower"),
 ]
 
 LATER = [
     Measure("yaap", average_precision.yaap),
     Measure("rbp", rank_biased.rbp, Gains(probability=0.9)),
-    Measure("rbp_resid", rank_biased.rbp_resid, Gains(probability=0.9, gains=False)),
-    Measure("unj", precision.unj, Cutoffs((5, 10, 20))),
+    Measure(
+        "rbp_resid", rank_biased.rbp_resid, Gains(probability=0.9, gains=False), better="lower"
+    ),
+    Measure("unj", precision.unj, Cutoffs((5, 10, 20)), better="lower"),
 ]
 
 _COUNTS = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]

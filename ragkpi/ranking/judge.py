@@ -109,9 +109,11 @@ def _queries(
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        wanted = "" if settings.only_query is None else " that -D names"
+        wanted = settings.only_query
+        named = "no query" if wanted is None else f"query {shown_queries([wanted])} (-D 0.QID)"
+        negated = "is" if wanted is None else "is not"
         raise NothingInCommonError(
-            f"no query{wanted} is both judged in {judgements.file} and retrieved for "
+            f"{named} {negated} both judged in {judgements.file} and retrieved for "
             f"(judged: {shown_queries(judgements.queries)}; run: "
             f"{shown_queries(sorted(hits.queries))})"
         )

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surroundings import surrounded
 
 from ragkpi.formats.decimals import parse_decimals, parse_decimals_slowly
 from ragkpi.formats.integers import parse_integers, parse_integers_slowly
 from ragkpi.formats.tokens import Tokens
+from tests.formats.surroundings import surrounded
 
 pytestmark = pytest.mark.filterwarnings("error")  # such as an overflow in a cast
 

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from surroundings import surrounded
 
 from ragkpi.formats.identity import equal_tokens, hash_tokens, sort_descending, tail_keys
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.words import CHUNK
+from tests.formats.surroundings import surrounded
 
 STRINGS = st.lists(
     st.builds(

@@ -4,15 +4,10 @@ import dataclasses
 
 import numpy as np
 
-from ragkpi.measures.registry import NICKNAMES, REGISTRY
-from ragkpi.measures.registry_rag import RAG_MEASURES, RAG_NICKNAMES
-from ragkpi.measures.requests import parse_requests
+from ragkpi.measures.registry import find_values
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.settings import Settings
-
-MEASURES = {**REGISTRY, **{measure.name: measure for measure in RAG_MEASURES}}
-SETS = {**NICKNAMES, **RAG_NICKNAMES}
 
 
 def ranking(scores):
@@ -98,7 +93,7 @@ def integers(numbers):
 
 
 def scores(judged, *requests):
-    return score(judged, parse_requests(requests, MEASURES, SETS))
+    return score(judged, find_values(requests))
 
 
 def lines(judged, *requests):

@@ -4,9 +4,9 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.cautions import cautions
-from ragkpi.measures.requests import parse_requests
+from ragkpi.measures.registry import find_values
 from ragkpi.ranking.settings import Settings
-from tests.measures.by_hand import MEASURES, SETS, judge, population, summary
+from tests.measures.by_hand import judge, population, summary
 
 GRADED = {"a": {"top": 3, "good": 2, "poor": 0}}
 UNGRADED = {"a": {"good": 2, "poor": 0}}
@@ -49,7 +49,7 @@ UNAFFECTED = {
 
 
 def said(judged, request):
-    return cautions(judged, parse_requests([request], MEASURES, SETS))
+    return cautions(judged, find_values([request]))
 
 
 @pytest.mark.parametrize(("judged", "request_", "expected"), CASES.values(), ids=CASES)
@@ -73,7 +73,7 @@ def test_advised_depth_is_the_last_outside_the_collapse_zone():
 
 def test_measures_of_one_kind_share_a_line():
     judged = population(11314, [572], [[1]])
-    values = parse_requests(["bor.50,100", "bor_max.100", "ef.60"], MEASURES, SETS)
+    values = find_values(["bor.50,100", "bor_max.100", "ef.60"])
     (line,) = cautions(judged, values)
     assert "K = 60, 100 " in line
 

@@ -8,7 +8,7 @@ import pytest
 from ragkpi.measures import rubric
 from ragkpi.ranking.grades import parse_grade_map
 from ragkpi.ranking.settings import Settings
-from tests.measures.by_hand import MEASURES, judge, lines
+from tests.measures.by_hand import judge, lines
 from tests.measures.rag_oracle import agree, cases
 
 WEIGHT = re.compile("w[345]")
@@ -58,11 +58,6 @@ def printed(name):
     return re.sub(r"_m(\d+)_(\d+)$", r"_\2_m=\1", name)
 
 
-def of_trec_eval(name):
-    """Whether this is one of trec_eval's measures; their registry is a file of its own."""
-    return re.match(r"(P|recall|success|unj|ndcg_cut|map_cut|recip_rank)_", name)
-
-
 FILES = cases("files", "aggregate", "grade_map", "t", "classic", "kpi")
 
 
@@ -74,8 +69,6 @@ def test_files(case, tmp_path):
         for name, values in case["expected"].items()
         if values != "NA" and not WEIGHT.fullmatch(name) and not THRESHOLD.match(name)
     }
-    if "success" not in MEASURES:
-        expected = {name: v for name, v in expected.items() if not of_trec_eval(name)}
     if expected:
         agree(evaluate(tmp_path, case["inputs"]["options"], expected), expected, case)
 
