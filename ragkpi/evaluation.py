@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from ragkpi.measures.measure import Value
+from ragkpi.measures.cautions import cautions
+from ragkpi.measures.measure import Need, Value
 from ragkpi.measures.relevance_formats import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
+from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judge import Coverage, shown_queries
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.relevance import READERS, AnyJudged
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import available_workers, read_hits
@@ -16,11 +20,27 @@ from ragkpi.ranking.workers import available_workers, read_hits
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of one run: its scores, what they were computed from, and what was left out."""
+    """What came of one run.
+
+    Attributes
+    ----------
+    scores
+        The values.
+    judged
+        What they were computed from.
+    coverage
+        Which queries the qrels and the run have for themselves alone.
+    notes
+        What was left out or assumed, a line each.
+    warnings
+        What may mislead whoever reads the values, a line each.
+    """
 
     scores: Scores
     judged: AnyJudged
     coverage: Coverage
+    notes: Sequence[str]
+    warnings: Sequence[str]
 
 
 class Evaluator:
@@ -36,6 +56,8 @@ class Evaluator:
         The choices that change numbers.
     relevance_format
         The format of the qrels, as -R names it.
+    pool
+        Path of the first stage that the runs were selected from; None if there is none.
 
     Raises
     ------
@@ -49,26 +71,95 @@ class Evaluator:
         values: Sequence[Value],
         settings: Settings,
         relevance_format: str = "qrels",
+        pool: str | None = None,
     ) -> None:
         refuse_wrong_format(values, relevance_format)
         self.values = list(values)
         self.settings = settings
         self.relevance = READERS[relevance_format](qrels)
+        self.pool = pool
+        self._pool_hits = None if pool is None else self._read(pool, Wanted())
 
     def evaluate(self, run: str) -> Evaluation:
         """Evaluate the run at a path, ``-`` for standard input."""
-        hits = read_hits(run, self.relevance.judgements, workers=available_workers())
-        judged, coverage = self.relevance.judge(hits, self.settings)
-        divisor = len(judged.queries)
-        if self.settings.missing == "zero":
-            divisor = len(
-                self.relevance.judgements.queries
-            )  # trec_eval divides so even with -D 0.QID
-        return Evaluation(score(judged, self.values, divisor), judged, coverage)
+        return self.score([self.read(run)])[0]
+
+    def read(self, run: str) -> Hits:
+        """Read a run for all that the values need of it."""
+        counted = self._needs("corpus_size") and not self._says_corpus_size()
+        return self._read(
+            run, Wanted("counted" if counted else "ignored", depth=self._depth_outside_pool())
+        )
+
+    def score(self, runs: Sequence[Hits]) -> list[Evaluation]:
+        """Evaluate runs as `read` returns them; without a corpus size they share a counted one."""
+        seen = 0
+        if self._needs("corpus_size") and not self._says_corpus_size():
+            seen = count_documents(self.relevance.judgements, runs)
+        return [self._score(run, seen) for run in runs]
+
+    def _read(self, run: str, wanted: Wanted) -> Hits:
+        return read_hits(run, self.relevance.judgements, wanted, workers=available_workers())
+
+    def _score(self, run: Hits, seen: int) -> Evaluation:
+        judgements = self.relevance.judgements
+        judged, coverage = self.relevance.judge(run, self.settings)
+        notes = _coverage_notes(coverage, self.settings)
+        warnings: list[str] = []
+        if isinstance(judged, Judged):
+            judged = self._equipped(judged, run, seen)
+            notes += self._notes(judged, seen)
+            warnings = cautions(judged, self.values)
+        # trec_eval divides by all judged queries under -c, even with -D 0.QID.
+        all_queries = self.settings.missing == "zero"
+        divisor = len(judgements.queries) if all_queries else len(judged.queries)
+        return Evaluation(score(judged, self.values, divisor), judged, coverage, notes, warnings)
+
+    def _equipped(self, judged: Judged, run: Hits, seen: int) -> Judged:
+        """Add what the values need besides qrels and run."""
+        judgements = self.relevance.judgements
+        if self._needs("corpus_size"):
+            sizes = corpus_sizes(judged.queries, self.settings, seen)
+            judged = replace(judged, corpus_size=sizes)
+        if self.pool is not None and self._pool_hits is not None:
+            judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
+            if self._needs("outside_pool"):
+                outside = outside_pool(judgements, run, judged, self.pool)
+                judged = replace(judged, outside_pool=outside)
+        return judged
+
+    def _notes(self, judged: Judged, seen: int) -> list[str]:
+        notes = []
+        if seen:
+            notes.append(
+                f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
+                "run: every bor is a lower bound; give the real size with -N or in the "
+                "environment variable RAGKPI_CORPUS_SIZE"
+            )
+        if judged.pool is not None:
+            lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
+            if lacking:
+                notes.append(
+                    f"{len(lacking)} evaluated queries are missing from the pool "
+                    f"({shown_queries(lacking)}): nothing is reachable for them"
+                )
+        return notes
+
+    def _needs(self, need: Need) -> bool:
+        return any(need in value.measure.needs for value in self.values)
+
+    def _says_corpus_size(self) -> bool:
+        return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
+
+    def _depth_outside_pool(self) -> int:
+        if self.pool is None:
+            return 0
+        concerned = [v for v in self.values if "outside_pool" in v.measure.needs]
+        return max((value.arguments["cutoff"] for value in concerned), default=0)
 
 
-def coverage_note(coverage: Coverage, settings: Settings) -> str:
-    """Say in one line which queries the means leave out; empty if none is."""
+def _coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
+    """Say which queries the means leave out, in one line if there are any."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
         notes.append(
@@ -80,4 +171,4 @@ def coverage_note(coverage: Coverage, settings: Settings) -> str:
             f"{len(coverage.unjudged)} queries of the run are not judged and ignored "
             f"({shown_queries(coverage.unjudged)})"
         )
-    return f"ragkpi: {'; '.join(notes)}" if notes else ""
+    return ["; ".join(notes)] if notes else []

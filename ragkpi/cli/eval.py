@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli import options
+from ragkpi.cli.options import Asked, evaluation, say, takes
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,28 +17,20 @@ if TYPE_CHECKING:
 CONTEXT: dict[str, list[str]] = {"help_option_names": []}
 
 
+@takes(asked=evaluation)
 def command(
     context: typer.Context,
+    asked: Asked,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="QRELS RUN", help="Files; - is standard input.", show_default=False),
     ] = None,
-    measure: options.Measures = [],  # noqa: B006 - typer copies defaults
     per_query: Annotated[
         bool, typer.Option("-q", "--query_eval_wanted", help="Also print a line per query.")
     ] = False,
     no_summary: Annotated[
         bool, typer.Option("-n", "--nosummary", help="Leave out the lines over all queries.")
     ] = False,
-    complete: options.Complete = False,
-    strict: options.Strict = False,
-    level: options.Level = 1,
-    max_retrieved: options.MaxRetrieved = None,
-    judged_only: options.JudgedOnly = False,
-    corpus_size: options.CorpusSize = None,
-    debug: options.Debug = "0",
-    relevance_format: options.RelevanceFormat = "qrels",
-    results_format: options.ResultsFormat = "trec_results",
     zscores: Annotated[
         str | None,
         typer.Option(
@@ -65,41 +57,25 @@ def command(
 
         print(f"ragkpi {__version__}")
         return
-    if help_ and not measure:
+    if help_ and not asked.requests:
         print(context.get_help())
         return
-    from ragkpi.measures.registry import find_values
-    from ragkpi.measures.relevance_formats import default_requests
-
-    values = find_values(measure or default_requests(relevance_format))
+    values = asked.values()
     if help_:
         _explain(values)
         return
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi eval [options] QRELS RUN")
-    options.refuse_other_results(results_format)
-    from ragkpi.evaluation import Evaluator, coverage_note
-    from ragkpi.ranking.settings import Settings
-    from ragkpi.reports.trec import write_trec
-
-    settings = Settings(
-        relevance_level=level,
-        missing=options.missing_policy(complete, strict),
-        unjudged="removed" if judged_only else "kept",
-        max_retrieved=max_retrieved,
-        only_query=options.only_query(debug),
-        corpus_size=corpus_size,
-    )
-    evaluation = Evaluator(files[0], values, settings, relevance_format).evaluate(files[1])
-    note = coverage_note(evaluation.coverage, settings)
-    if note:
-        print(note, file=sys.stderr)
-    scores, prefix = evaluation.scores, b""
+    result = asked.evaluator(files[0], values).evaluate(files[1])
+    say(result)
+    scores, prefix = result.scores, b""
     if zscores is not None:
         from ragkpi.formats.zscores import read_zscores
         from ragkpi.statistics.zscores import standardize
 
         scores, prefix = standardize(scores, read_zscores(zscores)), b"Z"
+    from ragkpi.reports.trec import write_trec
+
     write_trec(
         scores,
         sys.stdout.buffer,

@@ -1,102 +1,268 @@
-"""Options that several commands share: how qrels and runs are read and what is measured.
+"""Options that several commands share, and how a command takes them.
 
 Long names with underscores are trec_eval's.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from ragkpi.errors import UsageError
 
-if TYPE_CHECKING:  # importing it would import numpy before the command line is read
-    from ragkpi.ranking.settings import Missing
-
-Measures = Annotated[
-    list[str],
-    typer.Option(
-        "-m",
-        "--measure",
-        metavar="NAME[.PARAMS]",
-        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10; repeatable. "
-        "Default: official, or what -R serves.",
-    ),
-]
-RelevanceFormat = Annotated[
-    str,
-    typer.Option(
-        "-R",
-        "--Rel_info_format",
-        metavar="FORMAT",
-        help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
-        "(preferences). Each has its own measures.",
-    ),
-]
-Complete = Annotated[
-    bool,
-    typer.Option(
-        "-c",
-        "--complete_rel_info_wanted",
-        help="Average over all judged queries; a query missing from the run scores as empty.",
-    ),
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="A judged query missing from the run is an error.")
-]
-Level = Annotated[
-    int,
-    typer.Option("-l", "--level_for_rel", min=0, help="Lowest judged level that is relevant."),
-]
-MaxRetrieved = Annotated[
-    int | None,
-    typer.Option(
-        "-M", "--Max_retrieved_per_topic", min=0, help="Only this many top documents per query."
-    ),
-]
-JudgedOnly = Annotated[
-    bool,
-    typer.Option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
-]
-CorpusSize = Annotated[
-    int | None,
-    typer.Option(
-        "-N",
-        "--Number_docs_in_coll",
-        min=0,
-        envvar="RAGKPI_CORPUS_SIZE",
-        help="Documents (passages, tools) that could have been retrieved.",
-    ),
-]
-Debug = Annotated[
-    str,
-    typer.Option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
-]
-ResultsFormat = Annotated[
-    str,
-    typer.Option(
-        "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
-    ),
-]
+if TYPE_CHECKING:  # importing them would import numpy before the command line is read
+    from ragkpi.evaluation import Evaluation, Evaluator
+    from ragkpi.measures.measure import Value
+    from ragkpi.ranking.settings import Missing, Settings
 
 
-def refuse_other_results(results_format: str) -> None:
-    """Raise `UsageError` for a -T that is not the one there is."""
+def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of groups: functions from options to one argument of its.
+
+    ``@takes(asked=evaluation)`` replaces the command's parameter ``asked`` by the options that
+    `evaluation` declares; what `evaluation` returns for them is passed as ``asked``.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        own = inspect.signature(command, eval_str=True).parameters
+        shared = {
+            name: inspect.signature(group, eval_str=True).parameters
+            for name, group in groups.items()
+        }
+        parameters = [option for options in shared.values() for option in options.values()]
+        parameters += [parameter for name, parameter in own.items() if name not in groups]
+
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            for name, options in shared.items():
+                given[name] = groups[name](**{option: given.pop(option) for option in options})
+            command(**given)
+
+        # What typer reads: the signature, and the annotations behind it.
+        del run.__wrapped__
+        run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+            [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY) for parameter in parameters]
+        )
+        run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return run
+
+    return decorate
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be evaluated, and how.
+
+    Attributes
+    ----------
+    requests
+        The texts of ``-m``; empty if there was none.
+    settings
+        The choices that change numbers.
+    relevance_format
+        The format of the qrels.
+    pool
+        Path of the first stage, or None.
+    """
+
+    requests: Sequence[str]
+    settings: Settings
+    relevance_format: str
+    pool: str | None
+
+    def values(self, default: Sequence[str] | None = None) -> list[Value]:
+        """Resolve the requests, or `default`, or what the relevance format serves."""
+        from ragkpi.measures.registry import find_values
+        from ragkpi.measures.relevance_formats import default_requests
+
+        return find_values(self.requests or default or default_requests(self.relevance_format))
+
+    def evaluator(self, qrels: str, values: Sequence[Value]) -> Evaluator:
+        """Read the qrels, and the pool if there is one."""
+        from ragkpi.evaluation import Evaluator
+
+        return Evaluator(qrels, values, self.settings, self.relevance_format, self.pool)
+
+
+def evaluation(
+    measure: Annotated[
+        list[str],
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME[.PARAMS]",
+            help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable. "
+            "Default: official, or what -R serves.",
+        ),
+    ] = [],  # noqa: B006 - typer copies defaults
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "-c",
+            "--complete_rel_info_wanted",
+            help="Average over all judged queries; a query missing from the run scores as empty.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A judged query missing from the run is an error.")
+    ] = False,
+    level: Annotated[
+        int,
+        typer.Option(
+            "-l",
+            "--level_for_rel",
+            metavar="LEVEL",
+            min=0,
+            help="Lowest judged level that is relevant.",
+        ),
+    ] = 1,
+    max_retrieved: Annotated[
+        int | None,
+        typer.Option(
+            "-M",
+            "--Max_retrieved_per_topic",
+            metavar="DEPTH",
+            min=0,
+            help="Only this many top documents per query.",
+        ),
+    ] = None,
+    judged_only: Annotated[
+        bool,
+        typer.Option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
+    ] = False,
+    corpus_size: Annotated[
+        int | None,
+        typer.Option(
+            "-N",
+            "--Number_docs_in_coll",
+            "--corpus-size",
+            metavar="N",
+            min=0,
+            envvar="RAGKPI_CORPUS_SIZE",
+            help="Documents (passages, tools) that could have been retrieved: what chance "
+            "draws from.",
+        ),
+    ] = None,
+    corpus_sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus-sizes", metavar="FILE", help="The same for single queries: lines QUERY SIZE."
+        ),
+    ] = None,
+    depth: Annotated[
+        str,
+        typer.Option(
+            "--depth",
+            metavar="nominal|ret",
+            help="Whether chance draws K documents, or as many of them as were retrieved.",
+        ),
+    ] = "nominal",
+    grade_map: Annotated[
+        str,
+        typer.Option(
+            "--grade-map",
+            metavar="MAP",
+            help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
+            "binary, or 0=1,1=3,2=4,3=5.",
+        ),
+    ] = "umbrela",
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            "--pool", metavar="RUN", help="The first stage that the run was selected from."
+        ),
+    ] = None,
+    pool_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--pool-depth", metavar="DEPTH", min=1, help="Only this many top documents of the pool."
+        ),
+    ] = None,
+    pool_union: Annotated[
+        bool, typer.Option("--pool-union", help="Add the run's top K to the pool.")
+    ] = False,
+    debug: Annotated[
+        str,
+        typer.Option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
+    ] = "0",
+    relevance_format: Annotated[
+        str,
+        typer.Option(
+            "-R",
+            "--Rel_info_format",
+            metavar="FORMAT",
+            help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
+            "(preferences). Each has its own measures.",
+        ),
+    ] = "qrels",
+    results_format: Annotated[
+        str,
+        typer.Option(
+            "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
+        ),
+    ] = "trec_results",
+) -> Asked:
+    """Read the options that say what is evaluated, and how."""
+    from ragkpi.ranking.grades import parse_grade_map
+    from ragkpi.ranking.settings import Settings
+
     if results_format != "trec_results":
         raise UsageError(f"-T {results_format}: no such format; expected trec_results")
+    if depth not in ("nominal", "ret"):
+        raise UsageError(f"--depth {depth}: no such depth; expected nominal or ret")
+    if pool is None and (pool_depth is not None or pool_union):
+        option = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
+        raise UsageError(f"{option}: no pool is given; expected --pool RUN with it")
+    sizes = {}
+    if corpus_sizes is not None:
+        from ragkpi.formats.corpus_sizes import read_corpus_sizes
+
+        sizes = read_corpus_sizes(corpus_sizes)
+    settings = Settings(
+        relevance_level=level,
+        missing=_missing_policy(complete, strict),
+        unjudged="removed" if judged_only else "kept",
+        max_retrieved=max_retrieved,
+        only_query=_only_query(debug),
+        corpus_size=corpus_size,
+        corpus_sizes=sizes,
+        depth="ret" if depth == "ret" else "nominal",
+        grade_map=parse_grade_map(grade_map),
+        pool_depth=pool_depth,
+        pool_union="union" if pool_union else "pool",
+    )
+    return Asked(measure, settings, relevance_format, pool)
 
 
-def missing_policy(complete: bool, strict: bool) -> Missing:
+def _missing_policy(complete: bool, strict: bool) -> Missing:
     """Name what becomes of judged queries that a run lacks."""
     if strict:
         return "error"
     return "zero" if complete else "intersection"
 
 
-def only_query(debug: str) -> bytes | None:
+def _only_query(debug: str) -> bytes | None:
     """Read ``-D 0.QID``; trec_eval's debug texts (levels above 0) are not offered."""
     level, dot, query = debug.partition(".")
     if level != "0" or (dot and not query):
         raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
     return query.encode("utf-8", "surrogateescape") if dot else None
+
+
+def say(evaluation: Evaluation, run: str = "") -> None:
+    """Print what was left out or assumed, and what may mislead, on stderr; a line each."""
+    import sys
+    import warnings
+
+    from ragkpi.errors import RagkpiWarning
+
+    about = f" ({run})" if run else ""
+    for note in evaluation.notes:
+        print(f"ragkpi: {note}{about}", file=sys.stderr)
+    for warning in evaluation.warnings:
+        warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 import numpy as np
@@ -16,11 +16,47 @@ from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import rank_rows
 
-CountDocuments = Literal["no", "yes"]
-
 
 class ScatteredQueryError(Exception):
     """The lines of a query do not stand together, so its blocks cannot be judged one by one."""
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a run is read for, besides its judged documents.
+
+    Attributes
+    ----------
+    documents
+        ``"counted"`` also hashes every retrieved document, to count the distinct ones.
+    depth
+        The names of all documents of judged queries down to this rank, judged or not.
+    """
+
+    documents: Literal["ignored", "counted"] = "ignored"
+    depth: int = 0
+
+
+JUDGED_ONLY = Wanted()
+
+
+@dataclass(frozen=True)
+class TopDocuments:
+    """The n documents that the judged queries of a run have down to some rank.
+
+    Attributes
+    ----------
+    query, rank, judgement : (n,)
+        The query's number in the judgements, the 1-based rank, and the row of the judgement, -1
+        for unjudged documents; in no particular order.
+    document : list of bytes, length n
+        Their ids.
+    """
+
+    query: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    rank: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    judgement: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    document: list[bytes] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -40,6 +76,8 @@ class Hits:
         The run id of the last line.
     documents : (n,) uint64
         Hashes of the retrieved documents, if they were asked for; empty otherwise.
+    top
+        The names down to the depth that was asked for.
     """
 
     queries: list[bytes]
@@ -49,10 +87,11 @@ class Hits:
     rank: IntArray
     run_id: bytes
     documents: KeyArray
+    top: TopDocuments = field(default_factory=TopDocuments)
 
 
 def find_hits(
-    blocks: Iterable[RunColumns], judgements: Judgements, count_documents: CountDocuments = "no"
+    blocks: Iterable[RunColumns], judgements: Judgements, wanted: Wanted = JUDGED_ONLY
 ) -> Hits:
     """Judge a run block by block.
 
@@ -62,8 +101,8 @@ def find_hits(
         Columns of whole queries.
     judgements
         Which documents matter.
-    count_documents
-        ``"yes"`` also hashes every retrieved document, to count the distinct ones.
+    wanted
+        What else the run is read for.
 
     Raises
     ------
@@ -80,12 +119,12 @@ def find_hits(
         seen.update(ids)
         if len(seen) != before + len(ids):
             raise ScatteredQueryError
-        parts.append(_judge_block(block, ids, judgements, count_documents))
+        parts.append(_judge_block(block, ids, judgements, wanted))
     return join_hits(parts)
 
 
 def _judge_block(
-    block: RunColumns, ids: list[bytes], judgements: Judgements, count_documents: CountDocuments
+    block: RunColumns, ids: list[bytes], judgements: Judgements, wanted: Wanted
 ) -> Hits:
     query = np.array([judgements.index.get(id_, -1) for id_ in ids], dtype=np.int64)
     group = block.group()
@@ -95,7 +134,8 @@ def _judge_block(
         raise _duplicate_error(block, duplicate, ids[group[duplicate[0]]])
     row = judgements.find(query[group], block.document, key)
     judged = row >= 0
-    rank = rank_rows(block, judged, judgements.ties)
+    needed = np.ones_like(judged) if wanted.depth else judged
+    rank = rank_rows(block, needed, judgements.ties)
     return Hits(
         queries=ids,
         query=query,
@@ -105,10 +145,19 @@ def _judge_block(
         run_id=block.run_id,
         documents=(
             np.unique(hash_tokens(block.document))
-            if count_documents == "yes"
+            if wanted.documents == "counted"
             else np.empty(0, dtype=np.uint64)
         ),
+        top=_top(block, query[group], row, rank, wanted.depth) if wanted.depth else TopDocuments(),
     )
+
+
+def _top(
+    block: RunColumns, query: IntArray, judgement: IntArray, rank: IntArray, depth: int
+) -> TopDocuments:
+    rows = np.flatnonzero((rank <= depth) & (query >= 0))
+    names = block.document.take(rows).tolist()
+    return TopDocuments(query[rows], rank[rows], judgement[rows], names)
 
 
 def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], query: bytes) -> DataError:
@@ -134,4 +183,10 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
         rank=np.concatenate([part.rank for part in parts]),
         run_id=parts[-1].run_id,
         documents=np.unique(np.concatenate([part.documents for part in parts])),
+        top=TopDocuments(
+            query=np.concatenate([part.top.query for part in parts]),
+            rank=np.concatenate([part.top.rank for part in parts]),
+            judgement=np.concatenate([part.top.judgement for part in parts]),
+            document=[document for part in parts for document in part.top.document],
+        ),
     )

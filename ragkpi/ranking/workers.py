@@ -8,7 +8,14 @@ import os
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.run import stream_run
-from ragkpi.ranking.hits import CountDocuments, Hits, ScatteredQueryError, find_hits, join_hits
+from ragkpi.ranking.hits import (
+    JUDGED_ONLY,
+    Hits,
+    ScatteredQueryError,
+    Wanted,
+    find_hits,
+    join_hits,
+)
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
 
@@ -19,7 +26,7 @@ _SEARCHED = 1 << 21
 
 
 def read_hits(
-    path: str, judgements: Judgements, count_documents: CountDocuments = "no", workers: int = 1
+    path: str, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, workers: int = 1
 ) -> Hits:
     """Judge the run at a path (``-`` for standard input), with up to `workers` processes.
 
@@ -32,13 +39,13 @@ def read_hits(
         hits = None
         bounds = _bounds(source, path, workers)
         if len(bounds) > 2:
-            hits = _judge_ranges(path, bounds, judgements, count_documents)
+            hits = _judge_ranges(path, bounds, judgements, wanted)
         if hits is None:
             source.keep_copy()
             try:
-                hits = find_hits(stream_run(source), judgements, count_documents)
+                hits = find_hits(stream_run(source), judgements, wanted)
             except ScatteredQueryError:
-                hits = find_hits(regroup_run(source), judgements, count_documents)
+                hits = find_hits(regroup_run(source), judgements, wanted)
     if not hits.queries:
         raise InputError(path, None, "holds no results", "expected a run of at least one line")
     return hits
@@ -84,7 +91,7 @@ def _query_change(path: str, offset: int) -> int | None:
 
 
 def _judge_ranges(
-    path: str, bounds: list[int], judgements: Judgements, count_documents: CountDocuments
+    path: str, bounds: list[int], judgements: Judgements, wanted: Wanted
 ) -> Hits | None:
     """Judge each range in a process of its own, the first in this one.
 
@@ -97,7 +104,7 @@ def _judge_ranges(
         try:
             with Source(path) as source:
                 source.seek(start)
-                return find_hits(stream_run(source, end - start), judgements, count_documents)
+                return find_hits(stream_run(source, end - start), judgements, wanted)
         except (ScatteredQueryError, InputError, DataError):
             return None
 

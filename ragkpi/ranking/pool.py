@@ -1,0 +1,113 @@
+"""A run beside the pool that it was selected from, and the corpus that the pool comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+import numpy as np
+
+from ragkpi.errors import UsageError
+from ragkpi.formats.identity import hash_tokens
+from ragkpi.formats.qrels import QrelsColumns
+from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.judge import judge
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.workers import read_hits
+
+
+def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
+    """Judge a pool over the queries of the run that was selected from it.
+
+    The pool is what was there to select from, so -M and -J, which speak of the run, leave it as it
+    is; ``settings.pool_depth`` cuts it.
+    """
+    settings = replace(judged.settings, max_retrieved=judged.settings.pool_depth, unjudged="kept")
+    return judge(judgements, pool, settings, queries=judged.queries)[0]
+
+
+def outside_pool(judgements: Judgements, run: Hits, judged: Judged, pool: str) -> IntArray:
+    """Find the documents of a run that its pool lacks, by reading the pool for them.
+
+    Parameters
+    ----------
+    judgements
+        What both are judged by.
+    run
+        A run with the names of its top documents.
+    judged
+        The same run, judged.
+    pool
+        The path of the pool.
+
+    Returns
+    -------
+    (M, 2)
+        0-based query and 1-based rank, as in `judged`, of each top document that is not in the
+        first ``settings.pool_depth`` documents of the pool.
+    """
+    settings, top = judged.settings, run.top
+    number = np.full(len(judgements.queries), -1, dtype=np.int64)
+    number[[judgements.index[query] for query in judged.queries]] = np.arange(len(judged.queries))
+    if settings.unjudged == "removed":  # what is left has judgements, and new ranks
+        query, rank = judged.query, judged.rank
+        names = judgements.document.take(judged.judgement).tolist()
+    else:
+        query, rank, names = number[top.query], top.rank, top.document
+    chosen = query >= 0
+    if settings.max_retrieved is not None:
+        chosen &= rank <= settings.max_retrieved
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    wanted = _as_judgements(judged.queries, query[rows], [names[row] for row in rows.tolist()])
+    found = read_hits(pool, wanted)
+    depth = np.inf if settings.pool_depth is None else settings.pool_depth
+    inside = np.zeros(len(rows), dtype=bool)
+    inside[found.judgement[found.rank <= depth]] = True
+    return np.stack([query[rows], rank[rows]], axis=1)[~inside]
+
+
+def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
+    """Make documents, ordered by query, look like judged ones: the reader of runs finds those."""
+    nothing = np.zeros(len(documents), dtype=np.int64)
+    ids = Tokens.from_strings([queries[number] for number in query.tolist()])
+    columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)
+    return group_judgements(columns)
+
+
+def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
+    """Count the distinct documents of the qrels and of runs that were read for them."""
+    seen = [hash_tokens(judgements.document), *(run.documents for run in runs)]
+    return len(np.unique(np.concatenate(seen)))
+
+
+def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:
+    """Return how many documents could have been retrieved for each query, (Q,).
+
+    Parameters
+    ----------
+    queries
+        The evaluated queries.
+    settings
+        The sizes as given.
+    seen
+        The size where none is given at all.
+
+    Raises
+    ------
+    UsageError
+        If only single queries have a size, and not all of them.
+    """
+    given, sizes = settings.corpus_size, settings.corpus_sizes
+    if given is None and not sizes:
+        given = seen
+    lacking = [query for query in queries if query not in sizes] if given is None else []
+    if lacking:
+        raise UsageError(
+            f"--corpus-sizes has no line for query {lacking[0].decode('utf-8', 'replace')} and "
+            f"{len(lacking) - 1} others; expected each evaluated query there, or -N for the rest"
+        )
+    return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)
