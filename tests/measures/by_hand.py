@@ -98,7 +98,10 @@ def scores(judged, *requests):
 
 def lines(judged, *requests):
     """Evaluate -m requests to {printed name: {query or "all": value}}; NaN is NA."""
-    result = scores(judged, *requests)
+    return lines_of(scores(judged, *requests))
+
+
+def lines_of(result):
     return {
         value.name: {
             **dict(
