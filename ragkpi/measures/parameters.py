@@ -274,14 +274,19 @@ class Gains(_Named):
     def parse(self, measure: str, text: str) -> list[Parameters]:
         gains: dict[int, float] = {}
         probability = self.probability
+        given: set[str] = set()
         for item in text.split(","):
             key, equals, number = item.partition("=")
             if not equals or "=" in number:
                 raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
+                if "p" in given:
+                    raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
                 probability = value
             elif re.fullmatch(r"[+-]?\d+", key):
+                if not self.gains:
+                    raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes p")
                 level = int(key)
                 if level < 0:
                     raise UsageError(
@@ -297,6 +302,7 @@ class Gains(_Named):
                     RagkpiWarning,
                     stacklevel=2,
                 )
+            given.add(key)
         return [Parameters(text, self._arguments(gains, probability))]
 
     def describe(self) -> str:
