@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import KeyArray, hash_tokens
+from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
 from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray
 from ragkpi.ranking.duplicates import find_duplicate
@@ -104,7 +104,7 @@ def _judge_block(
         rank=rank[judged],
         run_id=block.run_id,
         documents=(
-            np.unique(hash_tokens(block.document))
+            distinct(hash_tokens(block.document))
             if count_documents == "yes"
             else np.empty(0, dtype=np.uint64)
         ),
@@ -133,5 +133,5 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
         judgement=np.concatenate([part.judgement for part in parts]),
         rank=np.concatenate([part.rank for part in parts]),
         run_id=parts[-1].run_id,
-        documents=np.unique(np.concatenate([part.documents for part in parts])),
+        documents=distinct(np.concatenate([part.documents for part in parts])),
     )

@@ -10,7 +10,14 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.grouping import group_starts
-from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, tail_keys
+from ragkpi.formats.identity import (
+    SPREAD,
+    KeyArray,
+    distinct,
+    equal_tokens,
+    hash_tokens,
+    tail_keys,
+)
 from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate
@@ -61,7 +68,7 @@ class Judgements:
         sample = slice(0, _SAMPLE)
         tails = tail_keys(self.document.take(sample))
         tails ^= self.query[sample].astype(np.uint64) * SPREAD
-        return tail_keys if len(np.unique(tails)) >= 0.95 * len(tails) else hash_tokens
+        return tail_keys if len(distinct(tails)) >= 0.95 * len(tails) else hash_tokens
 
     @cached_property
     def _slots(self) -> _SlotTable:
