@@ -88,7 +88,7 @@ def stream_run(
             block = reader.read(lines=block.count_lines())
         else:
             first_kept = int(table.line[used]) - block.first_line
-            block = reader.read(keep_from=int(table.begin[used]), lines=first_kept)
+            block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
 
 
 def columns_of(block: Block) -> RunColumns | None:

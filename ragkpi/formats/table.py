@@ -46,16 +46,19 @@ class Lines:
     ----------
     buffer
         The text of the block.
-    starts, ends : (n, k)
-        Where each word begins and ends in the buffer.
+    origin
+        The place in the buffer that places are counted from.
+    before, ends : (n, k)
+        The place before each word's first byte, and the place behind its last one.
     line : (n,)
         Physical line numbers, from 1.
     begin : (n,)
-        Where each line begins in the buffer.
+        The place of each line's first byte.
     """
 
     buffer: ByteArray
-    starts: IntArray
+    origin: int
+    before: IntArray
     ends: IntArray
     line: IntArray
     begin: IntArray
@@ -64,10 +67,9 @@ class Lines:
         return len(self.line)
 
     def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
-        """Return a column, or some rows of it, in arrays without gaps: they are read often."""
-        return Tokens(
-            self.buffer, self.starts[rows, number].copy(), self.ends[rows, number].copy()
-        )
+        """Return a column, or some rows of it."""
+        start = self.before[rows, number] + (self.origin + 1)
+        return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
 
 
 @dataclass(frozen=True)
@@ -84,50 +86,48 @@ def scan(block: Block, layout: Layout) -> Lines:
     Blank lines and comments are passed over. Raises `InputError` for the first line with a wrong
     number of columns, and for a NUL byte.
     """
-    text = block.buffer[block.start : block.end]
-    regular = _scan_regular(block, text, layout)
-    return _scan_general(block, text, layout) if regular is None else regular
+    regular = _scan_regular(block, layout)
+    return _scan_general(block, layout) if regular is None else regular
 
 
-def _scan_regular(block: Block, text: ByteArray, layout: Layout) -> Lines | None:
+def _scan_regular(block: Block, layout: Layout) -> Lines | None:
     """Read a block whose lines all have the separators of the first; None if it is not so.
 
     One look at all bytes finds what may be a separator. Only those are looked at again: by their
     kinds, which must repeat from line to line, and by their distances, which must leave a word
     between any two but a carriage return and its newline.
     """
+    origin = block.start - 1  # another newline or padding, both taken for a separator
+    text = block.buffer[origin : block.end]
     places = np.flatnonzero(text <= _SPACE)
-    kinds = text[places]
+    kinds = text[places[1:]]
     width = int(np.argmax(kinds == _NEWLINE)) + 1
     rows, rest = divmod(len(kinds), width)
     pattern = kinds[:width].tobytes()
-    if rest or places[0] == 0 or (kinds[width:] != kinds[:-width]).any() or pattern.strip():
+    if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
         return None
     gaps = np.diff(places)
     returns = np.count_nonzero(gaps == 1)
     if returns:
-        at_ends = pattern.endswith(b"\r\n") and (gaps[width - 2 :: width] == 1).all()
+        at_ends = pattern.endswith(b"\r\n") and (gaps[width - 1 :: width] == 1).all()
         if not at_ends or returns != rows:
             return None
     columns = width - (returns > 0)
     wanted = len(layout.columns)
     if columns < wanted or (columns > wanted and layout.extra == "refused"):
         return None
-    places += block.start
-    starts = np.empty(len(places) + 1, dtype=np.int64)
-    starts[0] = block.start
-    np.add(places, 1, out=starts[1:])
-    ends = places.reshape(rows, width)[:, :wanted]
-    starts = starts[:-1].reshape(rows, width)[:, :wanted]
-    begin = starts[:, 0]
-    if (block.buffer[begin] == _HASH).any():
+    before = places[:-1].reshape(rows, width)[:, :wanted]
+    ends = places[1:].reshape(rows, width)[:, :wanted]
+    begin = before[:, 0] + 1
+    if (text[begin] == _HASH).any():
         return None
     line = block.first_line + np.arange(rows)
-    return Lines(block.buffer, starts, ends, line, begin)
+    return Lines(block.buffer, origin, before, ends, line, begin)
 
 
-def _scan_general(block: Block, text: ByteArray, layout: Layout) -> Lines:
+def _scan_general(block: Block, layout: Layout) -> Lines:
     """Read any block: runs of white space, blank lines, comments, more columns than named."""
+    text = block.buffer[block.start : block.end]
     white = (text - np.uint8(_TAB)) <= 4
     white |= text == _SPACE
     newlines = np.flatnonzero(text == _NEWLINE)
@@ -161,10 +161,11 @@ def _scan_general(block: Block, text: ByteArray, layout: Layout) -> Lines:
     words = first_word[rows, np.newaxis] + np.arange(wanted)
     return Lines(
         block.buffer,
-        starts[words] + block.start,
-        ends[words] + block.start,
+        block.start,
+        starts[words] - 1,
+        ends[words],
         block.first_line + rows,
-        begin[rows] + block.start,
+        begin[rows],
     )
 
 
