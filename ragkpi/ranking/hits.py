@@ -14,7 +14,7 @@ from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import rank_rows
+from ragkpi.ranking.order import ranks_of
 
 CountDocuments = Literal["no", "yes"]
 
@@ -88,20 +88,17 @@ def _judge_block(
     block: RunColumns, ids: list[bytes], judgements: Judgements, count_documents: CountDocuments
 ) -> Hits:
     query = np.array([judgements.index.get(id_, -1) for id_ in ids], dtype=np.int64)
-    group = block.group()
     key = judgements.keys_of(block.document)
-    duplicate = find_duplicate(group, block.document, key)
+    duplicate = find_duplicate(block.starts, block.document, key)
     if duplicate is not None:
-        raise _duplicate_error(block, duplicate, ids[group[duplicate[0]]])
-    row = judgements.find(query[group], block.document, key)
-    judged = row >= 0
-    rank = rank_rows(block, judged, judgements.ties)
+        raise _duplicate_error(block, duplicate, ids)
+    line, judgement = judgements.find(query, block.starts, block.document, key)
     return Hits(
         queries=ids,
         query=query,
         num_ret=np.diff(block.starts),
-        judgement=row[judged],
-        rank=rank[judged],
+        judgement=judgement,
+        rank=ranks_of(block, line, judgements.ties),
         run_id=block.run_id,
         documents=(
             distinct(hash_tokens(block.document))
@@ -111,7 +108,8 @@ def _judge_block(
     )
 
 
-def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], query: bytes) -> DataError:
+def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[bytes]) -> DataError:
+    query = ids[int(np.searchsorted(block.starts, duplicate[0], side="right")) - 1]
     first, second = sorted(int(block.line[row]) for row in duplicate)
     return DataError(
         f"{block.file}:{second}: document "
