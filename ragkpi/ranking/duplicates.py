@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
@@ -42,7 +43,7 @@ def find_duplicate(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[i
     return None
 
 
-def _last_writers(starts: IntArray, key: KeyArray) -> IntArray:
+def _last_writers(starts: IntArray, key: KeyArray) -> npt.NDArray[np.int32]:
     """Return for each row the last one of those that share its slot, (n,).
 
     The slots of a group stand together, so that few bytes of memory are in use at a time.
@@ -56,5 +57,4 @@ def _last_writers(starts: IntArray, key: KeyArray) -> IntArray:
     slots += np.repeat(starts[:-1] * _SLOTS_PER_ROW, sizes)
     writer = np.empty(len(key) * _SLOTS_PER_ROW, dtype=np.int32)  # only written slots are read
     writer[slots] = np.arange(len(key), dtype=np.int32)
-    last: IntArray = writer[slots]
-    return last
+    return writer[slots]
