@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 import warnings
@@ -17,6 +18,7 @@ def entry() -> None:
     # Idle BLAS threads spin through 70 ms of processor time at every start, and forking for a
     # big run is safe only while there are none.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    gc.set_threshold(100_000)  # importing makes objects, not garbage: looking for it takes 7 ms
     status = main(sys.argv[1:])
     try:
         sys.stdout.flush()

@@ -13,7 +13,7 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import PADDING, ByteArray
 
 # Fits the second-level cache together with its temporaries; 64 MB is half as fast.
-BLOCK_SIZE = 1 << 20
+BLOCK_SIZE = 1 << 21
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 12  # how far to look for a newline at a time

@@ -85,6 +85,17 @@ def _hash_long(tokens: Tokens, row: int) -> np.uint64:
     return np.uint64(int.from_bytes(blake2b(text.data, digest_size=8).digest(), "little"))
 
 
+def distinct(keys: KeyArray) -> KeyArray:
+    """Return the different keys, ascending.
+
+    As `np.unique`, which imports numpy.ma: longer than a small run takes to read.
+    """
+    ordered = np.sort(keys)
+    first = np.ones(len(ordered), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return ordered[first]
+
+
 def equal_tokens(a: Tokens, rows_a: IntArray, b: Tokens, rows_b: IntArray) -> BoolArray:
     """Compare ``a[rows_a[i]]`` with ``b[rows_b[i]]``, byte by byte, (n,)."""
     a, b = a.take(rows_a), b.take(rows_b)

@@ -12,7 +12,7 @@ from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.grouping import group_starts
 from ragkpi.formats.opening import Source
-from ragkpi.formats.table import Layout, Table, scan, shown
+from ragkpi.formats.table import Layout, Lines, scan, shown
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
 LAYOUT = Layout(("query", "Q0", "document", "rank", "score", "run_id"), "ignored", "first_word")
@@ -77,7 +77,7 @@ def stream_run(
     block = reader.read()
     while block is not None:
         table = scan(block, LAYOUT)
-        starts = group_starts(table.columns[_QUERY])
+        starts = group_starts(table.column(_QUERY))
         used = len(table)
         if len(table) and not block.last:
             used = int(starts[-2])  # the last query may go on in the next block
@@ -88,7 +88,7 @@ def stream_run(
             block = reader.read(lines=block.count_lines())
         else:
             first_kept = int(table.line[used]) - block.first_line
-            block = reader.read(keep_from=int(table.begin[used]), lines=first_kept)
+            block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
 
 
 def columns_of(block: Block) -> RunColumns | None:
@@ -96,12 +96,12 @@ def columns_of(block: Block) -> RunColumns | None:
     table = scan(block, LAYOUT)
     if not len(table):
         return None
-    return _columns(block, table, group_starts(table.columns[_QUERY]), len(table))
+    return _columns(block, table, group_starts(table.column(_QUERY)), len(table))
 
 
-def _columns(block: Block, table: Table, starts: IntArray, used: int) -> RunColumns:
+def _columns(block: Block, table: Lines, starts: IntArray, used: int) -> RunColumns:
     rows = slice(0, used)
-    score_text = table.columns[_SCORE].take(rows)
+    score_text = table.column(_SCORE, rows)
     score = parse_decimals(score_text)
     if np.isnan(score).any():
         row = int(np.flatnonzero(np.isnan(score))[0])
@@ -113,10 +113,10 @@ def _columns(block: Block, table: Table, starts: IntArray, used: int) -> RunColu
         )
     return RunColumns(
         file=block.file,
-        query=table.columns[_QUERY].take(starts[:-1]),
+        query=table.column(_QUERY, starts[:-1]),
         starts=starts,
-        document=table.columns[_DOCUMENT].take(rows),
+        document=table.column(_DOCUMENT, rows),
         score=score,
         line=table.line[rows],
-        run_id=table.columns[_RUN_ID][used - 1],
+        run_id=table.column(_RUN_ID, slice(used - 1, used))[0],
     )

@@ -9,9 +9,9 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import Block, BlockReader
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 
 Comments = Literal["first_column", "first_word"]
 Extra = Literal["refused", "ignored"]
@@ -39,61 +39,97 @@ class Layout:
 
 
 @dataclass(frozen=True)
-class Table:
-    """The lines of a block or file: one `Tokens` per column, and physical line numbers.
+class Lines:
+    """The n data lines of a block, in k columns.
 
-    `begin` is where each line's text starts in the buffer.
+    Attributes
+    ----------
+    buffer
+        The text of the block.
+    origin
+        The place in the buffer that places are counted from.
+    before, ends : (n, k)
+        The place before each word's first byte, and the place behind its last one.
+    line : (n,)
+        Physical line numbers, from 1.
+    begin : (n,)
+        The place of each line's first byte.
     """
 
-    file: str
-    columns: list[Tokens]
+    buffer: ByteArray
+    origin: int
+    before: IntArray
+    ends: IntArray
     line: IntArray
     begin: IntArray
 
     def __len__(self) -> int:
         return len(self.line)
 
+    def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
+        """Return a column, or some rows of it."""
+        start = self.before[rows, number] + (self.origin + 1)
+        return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
 
-def scan(block: Block, layout: Layout) -> Table:
+
+@dataclass(frozen=True)
+class Table:
+    """The data lines of a file: one `Tokens` per column, and physical line numbers."""
+
+    columns: list[Tokens]
+    line: IntArray
+
+
+def scan(block: Block, layout: Layout) -> Lines:
     """Find the columns of every data line of a block.
 
     Blank lines and comments are passed over. Raises `InputError` for the first line with a wrong
     number of columns, and for a NUL byte.
     """
+    regular = _scan_regular(block, layout)
+    return _scan_general(block, layout) if regular is None else regular
+
+
+def _scan_regular(block: Block, layout: Layout) -> Lines | None:
+    """Read a block whose lines all have the separators of the first; None if it is not so.
+
+    One look at all bytes finds what may be a separator. Only those are looked at again: by their
+    kinds, which must repeat from line to line, and by their distances, which must leave a word
+    between any two but a carriage return and its newline.
+    """
+    origin = block.start - 1  # another newline or padding, both taken for a separator
+    text = block.buffer[origin : block.end]
+    places = np.flatnonzero(text <= _SPACE)
+    kinds = text[places[1:]]
+    width = int(np.argmax(kinds == _NEWLINE)) + 1
+    rows, rest = divmod(len(kinds), width)
+    pattern = kinds[:width].tobytes()
+    if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
+        return None
+    gaps = np.diff(places)
+    returns = np.count_nonzero(gaps == 1)
+    if returns:
+        at_ends = pattern.endswith(b"\r\n") and (gaps[width - 1 :: width] == 1).all()
+        if not at_ends or returns != rows:
+            return None
+    columns = width - (returns > 0)
+    wanted = len(layout.columns)
+    if columns < wanted or (columns > wanted and layout.extra == "refused"):
+        return None
+    before = places[:-1].reshape(rows, width)[:, :wanted]
+    ends = places[1:].reshape(rows, width)[:, :wanted]
+    begin = before[:, 0] + 1
+    if (text[begin] == _HASH).any():
+        return None
+    line = block.first_line + np.arange(rows)
+    return Lines(block.buffer, origin, before, ends, line, begin)
+
+
+def _scan_general(block: Block, layout: Layout) -> Lines:
+    """Read any block: runs of white space, blank lines, comments, more columns than named."""
     text = block.buffer[block.start : block.end]
     white = (text - np.uint8(_TAB)) <= 4
     white |= text == _SPACE
-    regular = _scan_regular(block, text, white, len(layout.columns))
-    if regular is not None:
-        return regular
-    return _scan_general(block, text, white, layout)
-
-
-def _scan_regular(block: Block, text: ByteArray, white: BoolArray, columns: int) -> Table | None:
-    """Read a block in which one separator stands between columns; None if it is not so."""
-    separators = np.flatnonzero(white)
-    rows, rest = divmod(len(separators), columns)
-    if rest or rows != np.count_nonzero(text == _NEWLINE) or text.min() == 0:
-        return None
-    if separators[0] == 0 or np.diff(separators).min(initial=2) < 2:
-        return None
-    separators += block.start
-    places = separators.reshape(rows, columns)
-    newline = places[:, -1]
-    if (block.buffer[newline] != _NEWLINE).any():
-        return None
-    begin = np.empty(rows, dtype=np.int64)
-    begin[0] = block.start
-    begin[1:] = newline[:-1] + 1
-    if (block.buffer[begin] == _HASH).any():
-        return None
-    starts = [begin, *(places[:, column] + 1 for column in range(columns - 1))]
-    tokens = [Tokens(block.buffer, starts[c], places[:, c]) for c in range(columns)]
-    return Table(block.file, tokens, block.first_line + np.arange(rows), begin)
-
-
-def _scan_general(block: Block, text: ByteArray, white: BoolArray, layout: Layout) -> Table:
-    """Read any block: runs of white space, blank lines, comments, more columns than named."""
     newlines = np.flatnonzero(text == _NEWLINE)
     _refuse_nul(block, text, newlines)
     # A word begins or ends wherever white space changes; the last byte is a newline.
@@ -122,12 +158,15 @@ def _scan_general(block: Block, text: ByteArray, white: BoolArray, layout: Layou
             f"expected {wanted}: {' '.join(layout.columns)}",
         )
     rows = np.flatnonzero(data)
-    first = first_word[rows]
-    columns = [
-        Tokens(block.buffer, starts[first + c] + block.start, ends[first + c] + block.start)
-        for c in range(wanted)
-    ]
-    return Table(block.file, columns, block.first_line + rows, begin[rows] + block.start)
+    words = first_word[rows, np.newaxis] + np.arange(wanted)
+    return Lines(
+        block.buffer,
+        block.start,
+        starts[words] - 1,
+        ends[words],
+        block.first_line + rows,
+        begin[rows],
+    )
 
 
 def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
@@ -158,4 +197,15 @@ def read_table(path: str, layout: Layout) -> Table:
         block = BlockReader(source, size).read_all()
     if block is None:
         raise InputError(path, None, "is empty", f"expected lines of {' '.join(layout.columns)}")
-    return scan(block, layout)
+    # Blocks of it: the temporary arrays of a whole file would not fit the cache.
+    parts = [scan(part, layout) for part in block.split(BLOCK_SIZE)]
+    columns = [_joined([part.column(c) for part in parts]) for c in range(len(layout.columns))]
+    return Table(columns, np.concatenate([part.line for part in parts]))
+
+
+def _joined(parts: list[Tokens]) -> Tokens:
+    return Tokens(
+        parts[0].buffer,
+        np.concatenate([part.start for part in parts]),
+        np.concatenate([part.end for part in parts]),
+    )

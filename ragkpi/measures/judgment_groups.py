@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from ragkpi.measures.average_precision import average_precision
 from ragkpi.measures.precision import P
 from ragkpi.measures.recall_points import Rprec_mult
 from ragkpi.ranking.judged import FloatArray
-from ragkpi.ranking.judged_groups import JudgedGroups
+
+if TYPE_CHECKING:  # what only qrels_jg needs is not loaded for every run
+    from ragkpi.ranking.judged_groups import JudgedGroups
 
 
 def map_avgjg(judged: JudgedGroups) -> FloatArray:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
-from ragkpi.ranking.preferences import JudgedPreferences, Tally
+
+if TYPE_CHECKING:  # what only preference files need is not loaded for every run
+    from ragkpi.ranking.preferences import JudgedPreferences, Tally
 
 # What the docstrings share. A preference says that one document is better than another for a
 # query; it is fulfilled if the better one is retrieved above the worse one or alone.

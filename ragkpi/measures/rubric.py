@@ -76,7 +76,7 @@ def _counts(
 ) -> IntArray:
     """Count documents given by their query and judged level per query and rubric grade."""
     known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
-    judged.settings.grade_map.refuse_unknown(np.unique(judged.levels).tolist())
+    judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
     place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
     grade = np.where(known[place, 0] == levels, known[place, 1], 0)  # negative levels: no label
     queries = len(judged.queries)

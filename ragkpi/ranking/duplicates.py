@@ -3,45 +3,58 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _SLOTS_PER_ROW = 8
+_HALF = np.uint64(32)
 
 
-def find_duplicate(group: IntArray, document: Tokens, key: KeyArray) -> tuple[int, int] | None:
-    """Return two rows with the same group and document, or None.
+def find_duplicate(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[int, int] | None:
+    """Return two rows of one group with the same document, or None.
 
-    Every row writes its number to a slot chosen by its key. Two equal rows share a slot, so when
-    one of them is the slot's last writer the other finds it there; rows that find an unequal one
-    try again among themselves, with the last writers gone. No pair can be missed.
+    Every row writes its number to a slot of its group, chosen by its key. Two equal rows share a
+    slot, so when one of them is the slot's last writer the other finds it there; rows that find
+    an unequal one try again among themselves, with the last writers gone. No pair can be missed.
 
     Parameters
     ----------
-    group, document, key : length n
-        The query of each row, its document, and a number that is equal for equal documents.
+    starts : (G+1,)
+        Group g is the rows ``starts[g]:starts[g + 1]``, 0 and n at the ends.
+    document, key : length n
+        The document of each row, and a number that is equal for equal documents.
     """
     rows: IntArray = np.arange(len(key))
-    salt = group.astype(np.uint64)
-    mixed = (key + salt) * SPREAD
     while len(rows) > 1:
-        bits = int(len(rows) * _SLOTS_PER_ROW - 1).bit_length()
-        slot = (mixed >> np.uint64(64 - bits)).astype(np.int64)
-        writer = np.empty(1 << bits, dtype=np.int32)  # only written slots are read
-        writer[slot] = np.arange(len(rows), dtype=np.int32)
-        last = writer[slot]
-        other = np.flatnonzero(last != np.arange(len(rows), dtype=np.int32))
-        mine, theirs = rows[other], rows[last[other]]
-        alike = np.flatnonzero((key[mine] == key[theirs]) & (group[mine] == group[theirs]))
-        same = equal_tokens(document, mine[alike], document, theirs[alike])
-        if same.any():
-            pair = alike[np.flatnonzero(same)[0]]
-            return int(theirs[pair]), int(mine[pair])
-        if 2 * len(other) > len(rows):
-            # The keys say little (ids that end alike): go on with hashes of all bytes.
-            key = key.copy()
-            key[mine] = hash_tokens(document.take(mine))
-            mixed[other] = (key[mine] + salt[mine]) * SPREAD
-        rows, mixed = mine, mixed[other]
+        last = _last_writers(starts, key)
+        losers = np.flatnonzero(last != np.arange(len(rows), dtype=np.int32))
+        winners = last[losers].astype(np.int64)
+        alike = np.flatnonzero(key[losers] == key[winners])
+        if len(alike):
+            mine, theirs = rows[losers[alike]], rows[winners[alike]]
+            pairs = np.flatnonzero(equal_tokens(document, mine, document, theirs))
+            if len(pairs):
+                return int(theirs[pairs[0]]), int(mine[pairs[0]])
+        rows, starts = rows[losers], np.searchsorted(losers, starts)
+        # Keys that say little (ids that end alike) give way to hashes of all bytes.
+        key = key[losers] if 2 * len(losers) < len(key) else hash_tokens(document.take(rows))
     return None
+
+
+def _last_writers(starts: IntArray, key: KeyArray) -> npt.NDArray[np.int32]:
+    """Return for each row the last one of those that share its slot, (n,).
+
+    The slots of a group stand together, so that few bytes of memory are in use at a time.
+    """
+    sizes = np.diff(starts)
+    slot = key * SPREAD
+    slot >>= _HALF
+    slot *= np.repeat((sizes * _SLOTS_PER_ROW).astype(np.uint64), sizes)
+    slot >>= _HALF
+    slots = slot.view(np.int64)
+    slots += np.repeat(starts[:-1] * _SLOTS_PER_ROW, sizes)
+    writer = np.empty(len(key) * _SLOTS_PER_ROW, dtype=np.int32)  # only written slots are read
+    writer[slots] = np.arange(len(key), dtype=np.int32)
+    return writer[slots]

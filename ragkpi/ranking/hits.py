@@ -9,12 +9,12 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import KeyArray, hash_tokens
+from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
 from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import rank_rows
+from ragkpi.ranking.order import Ties, ranks_of
 
 
 class ScatteredQueryError(Exception):
@@ -127,40 +127,52 @@ def _judge_block(
     block: RunColumns, ids: list[bytes], judgements: Judgements, wanted: Wanted
 ) -> Hits:
     query = np.array([judgements.index.get(id_, -1) for id_ in ids], dtype=np.int64)
-    group = block.group()
     key = judgements.keys_of(block.document)
-    duplicate = find_duplicate(group, block.document, key)
+    duplicate = find_duplicate(block.starts, block.document, key)
     if duplicate is not None:
-        raise _duplicate_error(block, duplicate, ids[group[duplicate[0]]])
-    row = judgements.find(query[group], block.document, key)
-    judged = row >= 0
-    needed = np.ones_like(judged) if wanted.depth else judged
-    rank = rank_rows(block, needed, judgements.ties)
+        raise _duplicate_error(block, duplicate, ids)
+    line, judgement = judgements.find(query, block.starts, block.document, key)
     return Hits(
         queries=ids,
         query=query,
         num_ret=np.diff(block.starts),
-        judgement=row[judged],
-        rank=rank[judged],
+        judgement=judgement,
+        rank=ranks_of(block, line, judgements.ties),
         run_id=block.run_id,
         documents=(
-            np.unique(hash_tokens(block.document))
+            distinct(hash_tokens(block.document))
             if wanted.documents == "counted"
             else np.empty(0, dtype=np.uint64)
         ),
-        top=_top(block, query[group], row, rank, wanted.depth) if wanted.depth else TopDocuments(),
+        top=(
+            _top(block, query, line, judgement, judgements.ties, wanted.depth)
+            if wanted.depth
+            else TopDocuments()
+        ),
     )
 
 
 def _top(
-    block: RunColumns, query: IntArray, judgement: IntArray, rank: IntArray, depth: int
+    block: RunColumns,
+    query: IntArray,
+    judged: IntArray,
+    judgement: IntArray,
+    ties: Ties,
+    depth: int,
 ) -> TopDocuments:
-    rows = np.flatnonzero((rank <= depth) & (query >= 0))
+    """Name the documents of judged queries; those in the lines `judged` have a `judgement`."""
+    of_line = np.full(len(block.score), -1, dtype=np.int64)
+    of_line[judged] = judgement
+    query_of_line = query[block.group()]
+    rows = np.flatnonzero(query_of_line >= 0)
+    rank = ranks_of(block, rows, ties)
+    rows, rank = rows[rank <= depth], rank[rank <= depth]
     names = block.document.take(rows).tolist()
-    return TopDocuments(query[rows], rank[rows], judgement[rows], names)
+    return TopDocuments(query_of_line[rows], rank, of_line[rows], names)
 
 
-def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], query: bytes) -> DataError:
+def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[bytes]) -> DataError:
+    query = ids[int(np.searchsorted(block.starts, duplicate[0], side="right")) - 1]
     first, second = sorted(int(block.line[row]) for row in duplicate)
     return DataError(
         f"{block.file}:{second}: document "
@@ -182,7 +194,7 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
         judgement=np.concatenate([part.judgement for part in parts]),
         rank=np.concatenate([part.rank for part in parts]),
         run_id=parts[-1].run_id,
-        documents=np.unique(np.concatenate([part.documents for part in parts])),
+        documents=distinct(np.concatenate([part.documents for part in parts])),
         top=TopDocuments(
             query=np.concatenate([part.top.query for part in parts]),
             rank=np.concatenate([part.top.rank for part in parts]),

@@ -10,9 +10,16 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.grouping import group_starts
-from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, tail_keys
+from ragkpi.formats.identity import (
+    SPREAD,
+    KeyArray,
+    distinct,
+    equal_tokens,
+    hash_tokens,
+    tail_keys,
+)
 from ragkpi.formats.qrels import QrelsColumns
-from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
 
@@ -61,7 +68,7 @@ class Judgements:
         sample = slice(0, _SAMPLE)
         tails = tail_keys(self.document.take(sample))
         tails ^= self.query[sample].astype(np.uint64) * SPREAD
-        return tail_keys if len(np.unique(tails)) >= 0.95 * len(tails) else hash_tokens
+        return tail_keys if len(distinct(tails)) >= 0.95 * len(tails) else hash_tokens
 
     @cached_property
     def _slots(self) -> _SlotTable:
@@ -71,15 +78,20 @@ class Judgements:
         """Build the table that `find` uses, if it is not there yet."""
         _ = self._slots
 
-    def find(self, query: IntArray, document: Tokens, key: KeyArray) -> IntArray:
-        """Return the row of the judgement of each document for its query; -1 if unjudged.
+    def find(
+        self, query: IntArray, starts: IntArray, document: Tokens, key: KeyArray
+    ) -> tuple[IntArray, IntArray]:
+        """Return which of n documents are judged for their query, and in which rows here.
 
         Parameters
         ----------
-        query, document, key : length n
-            The query's number here (-1: not judged at all), the document and its `keys_of`.
+        query, starts : (G,), (G+1,)
+            Documents ``starts[g]:starts[g + 1]`` are asked for query number ``query[g]`` here;
+            -1: not judged at all.
+        document, key : length n
+            The documents and their `keys_of`.
         """
-        return self._slots.find(query, document, key)
+        return self._slots.find(query, starts, document, key)
 
 
 class _SlotTable:
@@ -101,12 +113,15 @@ class _SlotTable:
         # Rows, or -1 for none; 32 bits, so that twice as many slots stay in the cache.
         self._first = np.full(self._base[-1] + 1, -1, dtype=np.int32)
         self._next = np.full(len(self._key), -1, dtype=np.int32)
-        self._insert(self._slot(judgements.query, self._key))
+        self._insert(self._slot(np.arange(len(counts)), judgements.starts, self._key))
 
-    def _slot(self, query: IntArray, key: KeyArray) -> IntArray:
-        mixed = (key * SPREAD) >> np.uint64(33)
-        slot: IntArray = (mixed & self._mask[query]).astype(np.int64)
-        slot += self._base[query]
+    def _slot(self, query: IntArray, starts: IntArray, key: KeyArray) -> IntArray:
+        sizes = np.diff(starts)
+        mixed = key * SPREAD
+        mixed >>= np.uint64(33)
+        mixed &= np.repeat(self._mask[query], sizes)
+        slot = mixed.view(np.int64)
+        slot += np.repeat(self._base[query], sizes)
         return slot
 
     def _insert(self, slot: IntArray) -> None:
@@ -119,24 +134,23 @@ class _SlotTable:
             self._next[rows[winner]] = before[winner]
             rows = rows[~winner]
 
-    def find(self, query: IntArray, document: Tokens, key: KeyArray) -> IntArray:
-        candidate = self._first[self._slot(query, key)]
-        found = np.full(len(key), -1, dtype=np.int64)
-        lines = np.flatnonzero(candidate >= 0)
-        row = candidate[lines].astype(np.int64)
-        while len(lines):
-            same = self._same(document, lines, row, key)
-            found[lines[same]] = row[same]
-            row = self._next[row].astype(np.int64)
-            going_on = ~same & (row >= 0)
-            lines, row = lines[going_on], row[going_on]
-        return found
-
-    def _same(self, document: Tokens, lines: IntArray, row: IntArray, key: KeyArray) -> BoolArray:
-        same: BoolArray = self._key[row] == key[lines]
-        alike = np.flatnonzero(same)
-        same[alike] = equal_tokens(document, lines[alike], self._judgements.document, row[alike])
-        return same
+    def find(
+        self, query: IntArray, starts: IntArray, document: Tokens, key: KeyArray
+    ) -> tuple[IntArray, IntArray]:
+        candidate = self._first[self._slot(query, starts, key)]
+        line = np.flatnonzero(candidate >= 0)
+        row = candidate[line]
+        lines, rows = [line[:0]], [row[:0]]
+        while len(line):
+            alike = self._key[row] == key[line]
+            lines.append(line[alike])
+            rows.append(row[alike])
+            row = self._next[row]
+            going_on = row >= 0
+            line, row = line[going_on], row[going_on]
+        line, row = np.concatenate(lines), np.concatenate(rows).astype(np.int64)
+        same = equal_tokens(document, line, self._judgements.document, row)
+        return line[same], row[same]
 
 
 def group_judgements(columns: QrelsColumns) -> Judgements:
@@ -154,10 +168,11 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     numbers = np.array([index[query] for query in group_ids], dtype=np.int64)
     query = np.repeat(numbers, np.diff(starts))
     document, level, line = columns.document, columns.level, columns.line
+    bounds = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(queries)))])
     if (np.diff(numbers) < 0).any():
         order = np.argsort(query, kind="stable")
         query, document, level, line = query[order], document.take(order), level[order], line[order]
-    duplicate = find_duplicate(query, document, tail_keys(document))
+    duplicate = find_duplicate(bounds, document, tail_keys(document))
     if duplicate is not None:
         first, second = sorted(int(line[row]) for row in duplicate)
         row = duplicate[0]
@@ -167,5 +182,4 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
             f"judged at line {first}; expected one judgement of each document per query"
         )
-    bounds = np.searchsorted(query, np.arange(len(queries) + 1))
     return Judgements(columns.file, queries, bounds, document, level, index)

@@ -8,13 +8,13 @@ import numpy as np
 
 from ragkpi.formats.identity import sort_descending
 from ragkpi.formats.run import RunColumns
-from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray
 
 Ties = Literal["descending", "ascending"]
 
 
-def rank_rows(run: RunColumns, needed: BoolArray, ties: Ties) -> IntArray:
-    """Return the 1-based rank of every row of a run within its query, (n,).
+def ranks_of(run: RunColumns, rows: IntArray, ties: Ties) -> IntArray:
+    """Return the 1-based ranks of some rows of a run within their queries.
 
     Most runs are sorted already, so only queries with a rising score are sorted, and ids are
     compared only where scores tie around a document that matters.
@@ -23,70 +23,78 @@ def rank_rows(run: RunColumns, needed: BoolArray, ties: Ties) -> IntArray:
     ----------
     run
         Whole queries.
-    needed : (n,)
-        The rows whose rank must be exact among equal scores. The rank of the others is exact but
-        for their order among equals.
+    rows : (m,)
+        The rows that matter, in any order.
     ties
         The order of ids among equal scores: ``"descending"`` for qrels, ``"ascending"`` for
         preferences.
     """
-    starts, score = run.starts, run.score
-    sizes = np.diff(starts)
-    place = np.arange(len(score)) - np.repeat(starts[:-1], sizes)
-    inside = np.ones(len(score), dtype=bool)  # whether the row above belongs to the same query
-    inside[starts[:-1]] = False
-    rising = np.zeros(len(score), dtype=bool)
-    np.greater(score[1:], score[:-1], out=rising[1:])
-    rising &= inside
-    tied = np.zeros(len(score), dtype=bool)
-    np.equal(score[1:], score[:-1], out=tied[1:])
-    tied &= inside
-    if rising.any():
-        order = _sorted_rows(run, rising)
-        place[order] = np.arange(len(score)) - np.repeat(starts[:-1], sizes)
-        ordered = score[order]
-        np.equal(ordered[1:], ordered[:-1], out=tied[1:])
-        tied &= inside
-        _order_ties(run, order, tied, needed, ties, place)
-    elif tied.any():
-        _order_ties(run, np.arange(len(score)), tied, needed, ties, place)
-    return place + 1
+    order = _by_score(run)
+    score = run.score if order is None else run.score[order]
+    place: IntArray = np.arange(len(score))
+    if order is not None:
+        place[order] = np.arange(len(score))
+    first = _first_of_ties(score, run.starts)
+    tied = ~(first[:-1] & first[1:])[place[rows]]
+    if tied.any():
+        _order_ties(run, order, place, rows[tied], np.flatnonzero(first), ties)
+    query = np.searchsorted(run.starts, rows, side="right") - 1
+    ranks: IntArray = place[rows] - run.starts[query] + 1
+    return ranks
 
 
-def _sorted_rows(run: RunColumns, rising: BoolArray) -> IntArray:
-    """Return the rows by query and falling score; only queries that are not so are sorted."""
+def _by_score(run: RunColumns) -> IntArray | None:
+    """Return the rows by query and falling score; None if they stand so."""
+    rising = _neighbours(run.starts, run.score[1:] > run.score[:-1])
+    if not rising.any():
+        return None
     group = run.group()
-    order: IntArray = np.arange(len(rising))
     unsorted = np.zeros(len(run.query), dtype=bool)
-    unsorted[group[rising]] = True
+    unsorted[group[1:][rising]] = True
+    order: IntArray = np.arange(len(group))
     rows = np.flatnonzero(unsorted[group])
-    order[rows] = rows[np.lexsort((-run.score[rows], group[rows]))]
+    by_score = rows[np.argsort(-run.score[rows])]
+    # Sixteen bits are sorted by counting.
+    group = group.astype(np.uint16 if len(run.query) < 1 << 16 else np.int64)
+    order[rows] = by_score[np.argsort(group[by_score], kind="stable")]
     return order
+
+
+def _neighbours(starts: IntArray, holds: BoolArray) -> BoolArray:
+    """Clear what holds between a row and the next one where that belongs to another query."""
+    holds[starts[1:-1] - 1] = False
+    return holds
+
+
+def _first_of_ties(score: FloatArray, starts: IntArray) -> BoolArray:
+    """Say which places of a ranking score differently from the one above; so does the end."""
+    first = np.ones(len(score) + 1, dtype=bool)
+    np.logical_not(_neighbours(starts, score[1:] == score[:-1]), out=first[1:-1])
+    return first
 
 
 def _order_ties(
     run: RunColumns,
-    order: IntArray,
-    tied: BoolArray,
-    needed: BoolArray,
-    ties: Ties,
+    order: IntArray | None,
     place: IntArray,
+    rows: IntArray,
+    bounds: IntArray,
+    ties: Ties,
 ) -> None:
-    """Put tied rows in order of id, in `place`, where a needed row is among them.
+    """Put rows with the scores of the given ones in order of id, in `place`.
 
-    `order` has the rows as ranked so far, `tied` says that a place's score equals the one above.
+    Places ``bounds[i]:bounds[i + 1]`` have one score each.
     """
-    run_of_ties = np.cumsum(~tied) - 1
-    matters = np.zeros(run_of_ties[-1] + 1, dtype=bool)
-    matters[run_of_ties[needed[order]]] = True
-    size = np.bincount(run_of_ties)
-    places = np.flatnonzero((matters & (size > 1))[run_of_ties])
-    if not len(places):
-        return
-    rows = order[places]
-    documents, groups = run.document.take(rows), run_of_ties[places]
+    matters = np.zeros(len(bounds), dtype=bool)
+    matters[np.searchsorted(bounds, place[rows], side="right") - 1] = True
+    chosen = np.flatnonzero(matters)
+    sizes = bounds[chosen + 1] - bounds[chosen]
+    group = np.repeat(np.arange(len(chosen)), sizes)
+    places = np.arange(len(group)) + (bounds[chosen] - np.cumsum(sizes) + sizes)[group]
+    tied = places if order is None else order[places]
+    documents = run.document.take(tied)
     if ties == "descending":
-        by_id = sort_descending(documents, groups)
+        by_id = sort_descending(documents, group)
     else:
-        by_id = sort_descending(documents, -groups)[::-1]
-    place[rows[by_id]] = place[rows]
+        by_id = sort_descending(documents, -group)[::-1]
+    place[tied[by_id]] = places

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.identity import hash_tokens
+from ragkpi.formats.identity import distinct, hash_tokens
 from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.ranking.hits import Hits
@@ -81,7 +81,7 @@ def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]
 def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
     """Count the distinct documents of the qrels and of runs that were read for them."""
     seen = [hash_tokens(judgements.document), *(run.documents for run in runs)]
-    return len(np.unique(np.concatenate(seen)))
+    return len(distinct(np.concatenate(seen)))
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:

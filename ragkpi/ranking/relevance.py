@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ragkpi.formats.preferences import read_preferences, read_qrels_preferences
 from ragkpi.formats.qrels import read_qrels
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
-from ragkpi.ranking.judge_preferences import Preferences
 from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.judged_groups import GroupedQrels, JudgedGroups
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.preferences import JudgedPreferences
 from ragkpi.ranking.settings import Settings
 
-AnyJudged: TypeAlias = Judged | JudgedGroups | JudgedPreferences
+if TYPE_CHECKING:
+    from ragkpi.ranking.judged_groups import JudgedGroups
+    from ragkpi.ranking.preferences import JudgedPreferences
+
+AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
 
 class Relevance(Protocol):
@@ -46,9 +46,34 @@ class Qrels:
         return judge(self.judgements, hits, settings)
 
 
+# The rarer formats are imported when a file is in one of them.
+def _read_qrels(path: str) -> Relevance:
+    return Qrels(group_judgements(read_qrels(path)))
+
+
+def _read_judgment_groups(path: str) -> Relevance:
+    from ragkpi.ranking.judged_groups import GroupedQrels
+
+    return GroupedQrels.of(read_qrels(path))
+
+
+def _read_preferences(path: str) -> Relevance:
+    from ragkpi.formats.preferences import read_preferences
+    from ragkpi.ranking.judge_preferences import Preferences
+
+    return Preferences.of(read_preferences(path))
+
+
+def _read_qrels_preferences(path: str) -> Relevance:
+    from ragkpi.formats.preferences import read_qrels_preferences
+    from ragkpi.ranking.judge_preferences import Preferences
+
+    return Preferences.of(read_qrels_preferences(path))
+
+
 READERS: Mapping[str, Callable[[str], Relevance]] = {
-    "qrels": lambda path: Qrels(group_judgements(read_qrels(path))),
-    "qrels_jg": lambda path: GroupedQrels.of(read_qrels(path)),
-    "prefs": lambda path: Preferences.of(read_preferences(path)),
-    "qrels_prefs": lambda path: Preferences.of(read_qrels_preferences(path)),
+    "qrels": _read_qrels,
+    "qrels_jg": _read_judgment_groups,
+    "prefs": _read_preferences,
+    "qrels_prefs": _read_qrels_preferences,
 }
