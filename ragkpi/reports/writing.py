@@ -27,7 +27,7 @@ def write(text: str, path: str | None = None) -> None:
 
 
 @contextmanager
-def replacing(path: str) -> Iterator[BinaryIO]:
+def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` when all is written.
 
     If anything fails, the old file stays as it was and nothing is left behind. What is no
@@ -45,7 +45,9 @@ def replacing(path: str) -> Iterator[BinaryIO]:
         if isinstance(problem, BrokenPipeError):
             raise
         reason = problem.strerror or problem
-        raise UsageError(f"-o {path}: cannot be written: {reason}; give another file") from problem
+        raise UsageError(
+            f"{option} {path}: cannot be written: {reason}; give another file"
+        ) from problem
 
 
 @contextmanager

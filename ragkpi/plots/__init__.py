@@ -1,0 +1,1 @@
+"""Charts as data, and their two renderers: pictures through matplotlib, and plain text."""
