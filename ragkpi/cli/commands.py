@@ -11,6 +11,8 @@ from typer.core import TyperCommand, TyperGroup
 
 # Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
 COMMANDS: Mapping[str, str] = {
+    "depth": "How many passages to retrieve, or tools to show: success against chance, by depth.",
+    "diagnose": "Retriever or reranker: where each query lost its evidence, and what was missed.",
     "eval": "Evaluate a run: trec_eval's lines, and the measures retrieval for RAG needs.",
     "measures": "List the measures, or explain one.",
     "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",

@@ -8,14 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-import numpy as np
-
-from ragkpi.measures import chance, evidence, rubric
+from ragkpi.measures import chance, collapse, evidence, rubric
 from ragkpi.measures.measure import Caution, Value
-from ragkpi.ranking.judged import FloatArray, Judged
-
-_LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
-_CEILING_LIMIT = 0.1  # bits
+from ragkpi.ranking.judged import Judged
 
 
 def cautions(judged: Judged, values: Sequence[Value]) -> list[str]:
@@ -36,31 +31,19 @@ def _cutoffs(value: Value) -> tuple[int, ...]:
     return cutoff if isinstance(cutoff, tuple) else (cutoff,)
 
 
-def _mean(per_query: FloatArray) -> float:
-    valid = per_query[~np.isnan(per_query)]
-    return float(valid.mean()) if len(valid) else 0.0
-
-
 def collapse_zone(judged: Judged, values: Sequence[Value]) -> Iterator[str]:
     """Chance succeeds so often that success says nothing; say which K would leave the zone."""
-
-    def collapsed(cutoff: int, m: int) -> bool:
-        # lambda is the mean number of hits: it speaks about one hit, not about m of them.
-        crowded = m == 1 and _mean(chance.lambda_(judged, cutoff, m)) >= _LAMBDA_LIMIT
-        return crowded or _mean(chance.p_rand(judged, cutoff, m)) > 2.0**-_CEILING_LIMIT
-
     asked = {(value.arguments["m"], cutoff) for value in values for cutoff in _cutoffs(value)}
     for m in sorted({m for m, _ in asked}):
-        deep = sorted(cutoff for m_, cutoff in asked if m_ == m and collapsed(cutoff, m))
+        deep = sorted(
+            cutoff for m_, cutoff in asked if m_ == m and collapse.collapsed(judged, cutoff, m)
+        )
         if not deep:
             continue
-        inside, outside = deep[0], 0
-        while inside - outside > 1:
-            middle = (inside + outside) // 2
-            inside, outside = (middle, outside) if collapsed(middle, m) else (inside, middle)
+        outside = (collapse.collapse_depth(judged, m) or deep[0]) - 1
         places = ", ".join(map(str, deep))
-        lambda_ = _mean(chance.lambda_(judged, deep[0], m))
-        p_rand = _mean(chance.p_rand(judged, deep[0], m))
+        lambda_ = collapse.mean(chance.lambda_(judged, deep[0], m))
+        p_rand = collapse.mean(chance.p_rand(judged, deep[0], m))
         advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
         yield (
             f"bor and its relatives at K = {places} (m = {m}) are in the collapse zone: at "

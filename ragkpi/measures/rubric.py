@@ -40,6 +40,20 @@ def pooled(judged: Judged, cutoff: int) -> IntArray:
     return counts
 
 
+def grades(judged: Judged, levels: IntArray) -> IntArray:
+    """Return the rubric grade of judged levels, 0 for negative ones, which are no label.
+
+    Raises
+    ------
+    UsageError
+        If the grade map lacks a level that documents of these queries have.
+    """
+    known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
+    judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
+    place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
+    return np.where(known[place, 0] == levels, known[place, 1], 0)
+
+
 def weights(counts: IntArray, alpha: float, cap4: float, cap3: float) -> FloatArray:
     """Return what a document of each grade is worth, (Q, 6), from the labelled counts, (Q, 6).
 
@@ -75,10 +89,7 @@ def _counts(
     judged: Judged, query: IntArray, levels: IntArray, weight: IntArray | BoolArray
 ) -> IntArray:
     """Count documents given by their query and judged level per query and rubric grade."""
-    known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
-    judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
-    place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
-    grade = np.where(known[place, 0] == levels, known[place, 1], 0)  # negative levels: no label
+    grade = grades(judged, levels)
     queries = len(judged.queries)
     cells = np.bincount(query * GRADES + grade, weights=weight, minlength=queries * GRADES)
     counts = cells.astype(np.int64).reshape(queries, GRADES)

@@ -108,6 +108,13 @@ class Plane:
     rules: Sequence[Rule] = ()
     corners: Sequence[str] = ()
 
+    @property
+    def needs_legend(self) -> bool:
+        """Whether a single curve or group, which the title names, is not all there is."""
+        return len(self.lines) + len(self.points) > 1 or any(
+            line.role == "ceiling" for line in self.lines
+        )
+
 
 @dataclass(frozen=True)
 class Interval:

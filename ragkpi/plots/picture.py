@@ -119,9 +119,9 @@ def _plane(chart: Plane, axes: Any) -> None:
             va="bottom" if lower else "top",
             color=_GREY,
         )
-    if len(chart.lines) + len(chart.points) > 1:
+    if chart.needs_legend:
         axes.legend(
-            frameon=False, fontsize=8, ncols=3, loc="upper center", bbox_to_anchor=(0.5, -0.13)
+            frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.13)
         )
 
 
@@ -176,8 +176,8 @@ def _rule(rule: Rule, axes: Any) -> None:
     stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
     if rule.axis == "x":
         axes.axvline(rule.at, **stroke)
-        place = {"xy": (rule.at, 1), "xycoords": axes.get_xaxis_transform(), "va": "top"}
-        turned = {"rotation": 90, "ha": "right", "xytext": (-2, -3)}
+        place = {"xy": (rule.at, 0), "xycoords": axes.get_xaxis_transform(), "va": "bottom"}
+        turned = {"rotation": 90, "ha": "right", "xytext": (-2, 3)}
     else:
         axes.axhline(rule.at, **stroke)
         place = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}

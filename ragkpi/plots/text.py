@@ -169,7 +169,7 @@ def _legend(chart: Plane, width: int) -> list[str]:
         if lines[-1] and len(lines[-1]) + 3 + len(entry) > width:
             lines.append("")
         lines[-1] += f"{'   ' if lines[-1] else '  '}{entry}"
-    return lines if len(entries) > 1 else []
+    return lines if chart.needs_legend else []
 
 
 def _intervals(chart: Intervals, width: int) -> list[str]:

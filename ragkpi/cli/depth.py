@@ -1,0 +1,175 @@
+"""`ragkpi depth`: how many passages to retrieve, or tools to show."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ragkpi.cli.answering import Output, output
+from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.analysis.curves import Curves
+    from ragkpi.analysis.depth import Limits
+    from ragkpi.ranking.judged import Judged
+
+
+@takes(asked=evaluation, out=output)
+def command(
+    asked: Asked,
+    out: Output,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[QRELS RUN...]", help="Qrels and runs.", show_default=False),
+    ] = None,
+    at: Annotated[
+        str | None,
+        typer.Option(
+            "--at",
+            metavar="K,K,...",
+            help="Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
+        ),
+    ] = None,
+    at_least: Annotated[
+        int,
+        typer.Option(
+            "--at-least", metavar="M", min=1, help="Relevant documents that make a success."
+        ),
+    ] = 1,
+    max_loss: Annotated[
+        float | None,
+        typer.Option(
+            "--max-loss",
+            metavar="BITS",
+            min=0,
+            help="Bits of BoR that the answer may lie below the best depth. Without it the "
+            "answer is free to, and what one bit would buy is said.",
+        ),
+    ] = None,
+    plateau: Annotated[
+        float,
+        typer.Option(
+            "--plateau",
+            metavar="SHARE",
+            min=0,
+            max=1,
+            help="Success has plateaued where deeper lists add no more than this.",
+        ),
+    ] = 0.02,
+    tokens: Annotated[
+        float | None,
+        typer.Option(
+            "--tokens-per-passage", metavar="TOKENS", min=0, help="Also show the cost in tokens."
+        ),
+    ] = None,
+    relevant: Annotated[
+        str | None,
+        typer.Option(
+            "--relevant",
+            metavar="R[,R...]",
+            help="Without files: how many of the -N are relevant, per query.",
+        ),
+    ] = None,
+    ci: Annotated[
+        bool, typer.Option("--ci", help="Add 95 % bootstrap intervals of p_obs and bor.")
+    ] = False,
+) -> None:
+    """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
+
+    Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
+    (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
+    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse).
+
+    The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
+    outside the collapse zone, and the deepest one within --max-loss bits of the best.
+
+    Without files, 'ragkpi depth -N 58 --relevant 4' says what chance and a perfect selector do.
+    """
+    from ragkpi.analysis.depth import Limits
+    from ragkpi.plots.depth import depth_charts
+    from ragkpi.reports.depth import depth_answer
+
+    if asked.requests:
+        raise UsageError("-m: 'ragkpi depth' has its own measures; 'ragkpi eval' computes others")
+    limits = Limits(at_least, max_loss, plateau)
+    depths = None if at is None else _numbers("--at", at)
+    if relevant is not None:
+        if files:
+            raise UsageError("--relevant stands in place of files; expected one or the other")
+        found = _from_counts(asked, _numbers("--relevant", relevant), depths, limits)
+    else:
+        if files is None or len(files) < 2:
+            raise UsageError(
+                f"{len(files or [])} files; expected qrels and runs, or -N and --relevant"
+            )
+        found = _from_files(asked, files, depths, limits, ci)
+    out.write(depth_answer(found, tokens), depth_charts(found))
+
+
+def _from_counts(
+    asked: Asked, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
+) -> Curves:
+    from ragkpi.analysis.curves import Curve, Curves
+    from ragkpi.analysis.depth import DEPTHS, count_values, study_counts
+    from ragkpi.measures.scores import score
+    from ragkpi.ranking.from_counts import judged_from_counts
+
+    size = asked.settings.corpus_size
+    if size is None:
+        raise UsageError("--relevant: the number to choose from is missing; give it with -N")
+    judged = judged_from_counts(size, relevant, asked.settings)
+    depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
+    _refuse_above(size, depths)
+    study = study_counts(judged, depths, limits)
+    curve = Curve("", score(judged, count_values(depths, limits.m)), study)
+    return Curves([curve], depths, limits, corpus_size=size)
+
+
+def _from_files(
+    asked: Asked,
+    files: Sequence[str],
+    depths: Sequence[int] | None,
+    limits: Limits,
+    ci: bool,
+) -> Curves:
+    from ragkpi.analysis.curves import Curve, Curves, interval_by_name
+    from ragkpi.analysis.depth import DEPTHS, run_values, study_run
+    from ragkpi.measures.corpus import corpus_size
+    from ragkpi.reports.names import run_names
+    from ragkpi.statistics.bootstrap import Bootstrap
+
+    qrels, *paths = files
+    evaluator = asked.evaluator(qrels, run_values(depths or DEPTHS, limits.m))
+    runs = [evaluator.read(path) for path in paths]
+    deepest = max(int(run.num_ret.max(initial=1)) for run in runs)
+    # What is read of a run does not depend on the depths, but the depths on what was read.
+    depths = depths or [depth for depth in DEPTHS if depth <= deepest]
+    evaluator.values = run_values(depths, limits.m)
+    bootstrap = Bootstrap() if ci else None
+    curves = []
+    for name, path, result in zip(run_names(paths), paths, evaluator.score(runs), strict=True):
+        say(result, path)
+        judged = cast("Judged", result.judged)  # these values are of no other relevance format
+        _refuse_above(int(corpus_size(judged).min()), depths)
+        found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
+        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
+    return Curves(curves, depths, limits, bootstrap)
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    """Read whole numbers from 1 between commas."""
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise UsageError(f"{option} {text}: expected whole numbers from 1, with commas between")
+    return sorted({int(part) for part in parts})
+
+
+def _refuse_above(size: int, depths: Sequence[int]) -> None:
+    if depths[-1] > size:
+        raise UsageError(
+            f"--at {depths[-1]}: the corpus has only {size} documents; give a smaller K, or -N if "
+            "it is larger"
+        )

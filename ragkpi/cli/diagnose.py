@@ -1,0 +1,78 @@
+"""`ragkpi diagnose`: whether it is the retriever or the reranker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ragkpi.cli.answering import Output, output
+from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.ranking.judged import Judged
+
+
+@takes(asked=evaluation, out=output)
+def command(
+    asked: Asked,
+    out: Output,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QRELS RUN", help="Qrels and a run.", show_default=False),
+    ] = None,
+    cutoff: Annotated[
+        int, typer.Option("-k", "--cutoff", metavar="K", min=1, help="Documents shown.")
+    ] = 10,
+    proc: Annotated[
+        float,
+        typer.Option("--good-proc", metavar="SHARE", min=0, help="PROC from which a pool is good."),
+    ] = 0.8,
+    pct_proc: Annotated[
+        float,
+        typer.Option(
+            "--good-pct-proc",
+            metavar="SHARE",
+            min=0,
+            help="%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
+        ),
+    ] = 0.8,
+    worst: Annotated[
+        int, typer.Option("--worst", metavar="N", min=0, help="Show the N worst queries.")
+    ] = 10,
+    per_query: Annotated[bool, typer.Option("-q", help="Show all queries.")] = False,
+    missed: Annotated[
+        int,
+        typer.Option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),
+    ] = 3,
+) -> None:
+    """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
+
+    PROC is the best that K documents of the pool could give, %PROC the share of it that the run
+    realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
+    or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
+    selection + realised. Missed documents come with grade, judged level and rank in the pool.
+    """
+    from ragkpi.analysis.diagnosis import Thresholds, diagnose
+    from ragkpi.measures.registry import find_values
+    from ragkpi.plots.diagnosis import diagnosis_chart
+    from ragkpi.reports.diagnosis import diagnosis_answer
+
+    if asked.requests:
+        raise UsageError(
+            "-m: 'ragkpi diagnose' has its own measures; 'ragkpi eval' computes others"
+        )
+    if files is None or len(files) != 2:
+        raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
+    if asked.pool is None:
+        raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
+    values = find_values([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
+    evaluator = asked.evaluator(files[0], values)
+    result = evaluator.evaluate(files[1])
+    say(result)
+    judgements = evaluator.relevance.judgements
+    judged = cast("Judged", result.judged)  # these values are of no other relevance format
+    found = diagnose(judged, judgements, cutoff, Thresholds(proc, pct_proc))
+    most = None if per_query else worst
+    out.write(diagnosis_answer(found, judgements.document, most, missed), [diagnosis_chart(found)])
