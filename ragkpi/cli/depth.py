@@ -151,9 +151,10 @@ def _from_files(
     bootstrap = Bootstrap() if ci else None
     curves = []
     for name, path, result in zip(run_names(paths), paths, evaluator.score(runs), strict=True):
-        say(result, path)
         judged = cast("Judged", result.judged)  # these values are of no other relevance format
         _refuse_above(int(corpus_size(judged).min()), depths)
+        say(result, path)
+        _warn_below(int(judged.num_ret.max()), depths, path)
         found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
     return Curves(curves, depths, limits, bootstrap)
@@ -172,4 +173,19 @@ def _refuse_above(size: int, depths: Sequence[int]) -> None:
         raise UsageError(
             f"--at {depths[-1]}: the corpus has only {size} documents; give a smaller K, or -N if "
             "it is larger"
+        )
+
+
+def _warn_below(deepest: int, depths: Sequence[int], run: str) -> None:
+    """Say that success cannot rise where nothing was retrieved, but chance does."""
+    import warnings
+
+    from ragkpi.errors import RagkpiWarning
+
+    if depths[-1] > deepest:
+        warnings.warn(
+            f"no query has more than {deepest} documents, so K above is chance rising alone; give "
+            f"a deeper run, or --at down to {deepest} ({run})",
+            RagkpiWarning,
+            stacklevel=2,
         )

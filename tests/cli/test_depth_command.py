@@ -1,0 +1,193 @@
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from ragkpi.reports.registry import FORMATS
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+QRELS = FIXTURES / "qrels.txt"
+RUN = FIXTURES / "first_stage.run"
+
+
+@pytest.fixture
+def depth(ragkpi):
+    return lambda *arguments: ragkpi("depth", *arguments)
+
+
+def rows(outcome):
+    assert outcome.status == 0, outcome.err
+    return json.loads(outcome.out)["rows"]
+
+
+# The tables of source 000 with the corrections of the errata: K = 5 of 58 has the exact ceiling
+# 1.69 (its Poisson column is wrong), showing all 58 exactly 0, and 5 of 20 only 0.735 bits.
+@pytest.mark.parametrize(
+    ("N", "R", "K", "lambda_", "bor_max"),
+    [
+        (58, 4, 5, 10 / 29, 1.6905234049945678897),
+        (58, 4, 20, 40 / 29, 0.27575346212765475986),
+        (58, 4, 58, 4.0, 0.0),
+        (20, 3, 5, 0.75, 0.735),
+        (20, 3, 20, 3.0, 0.0),
+        (100, 8, 50, 4.0, None),
+        (10_000, 1, 10, 0.001, 9.965784284662087),
+        (11_314, 572, 10, 5720 / 11314, 1.3044003087511932469),
+        (11_314, 572, 100, 57200 / 11314, 0.0078900519258999933582),
+    ],
+)
+def test_tables_of_the_article(depth, N, R, K, lambda_, bor_max):
+    (row,) = rows(depth("-N", N, "--relevant", R, "--at", K, "--format", "json"))
+    assert row["lambda"] == pytest.approx(lambda_)
+    if bor_max is not None:
+        assert row["bor_max"] == pytest.approx(bor_max, abs=0.0005 if R == 3 else 1e-12)
+    assert row["collapse"] == (row["p_rand"] >= 0.95)
+
+
+def test_several_counts_are_averaged(depth):
+    """The "3 to 5 tools" of source 000: P_rand is the mean over the cases, exactly."""
+    (row,) = rows(depth("-N", 58, "--relevant", "3,5", "--at", 5, "--format", "json"))
+    mean = (0.24079595540575576873 + 0.37372056927410829407) / 2
+    assert row["p_rand"] == pytest.approx(mean, rel=1e-12)
+
+
+def test_how_many_tools_may_i_show(depth):
+    outcome = depth("--corpus-size", "58", "--relevant", "4", "--at", "5,20,58")
+    lines = outcome.out.decode().splitlines()
+    assert [line.split()[0] for line in lines[2:5]] == ["5", "20", "58"]
+    assert lines[-1].startswith("Show at most 27 of 58: from K = 28 on chance")
+    assert "1.69 (K = 5), 0.28 (K = 20), 0.11 (K = 27), 0.00 (K = 58)" in lines[-1]
+
+
+def test_values_are_those_of_eval(depth, ragkpi):
+    found = {row["K"]: row for row in rows(depth("-N", "5000", QRELS, RUN, "--format", "json"))}
+    assert list(found) == [1, 2, 3, 5, 10, 20, 50]  # as deep as the run
+    requests = ["p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse", "recall", "ra_nwg"]
+    asked = [part for name in requests for part in ("-m", f"{name}.10")]
+    asked += ["-m", "dbor.5,10", "-m", "dbor_sparse.5,10"]
+    shown = ragkpi("eval", "-N", "5000", *asked, QRELS, RUN).out.decode().split("\n")
+    expected = {line.split()[0]: float(line.split()[2]) for line in shown if line}
+    assert len(expected) == 11
+    for name, value in expected.items():
+        measure = name.removesuffix("_10").removesuffix("_5")
+        assert found[10][measure] == pytest.approx(value, abs=6e-5, rel=1e-5)
+
+
+def test_an_answer_ends_in_a_sentence_and_a_chart(depth):
+    table, _, chart = (
+        depth("-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--plot", "-")
+        .out.decode()
+        .partition("\n\n")
+    )
+    # From rank 38 on ten of eleven answerable questions have something relevant.
+    assert table.splitlines()[-1].startswith("Retrieve 38 (9,500 tokens): ")
+    assert "Success is 0.909 there" in table
+    assert chart.startswith("Bits-over-Random by depth\n")
+    assert chart.endswith("  o first_stage   -- ceiling BoR_max\n")
+
+
+def test_max_loss_binds_the_answer(depth):
+    free = depth("-N", "5000", QRELS, RUN).out.decode()
+    bound = depth("-N", "5000", QRELS, RUN, "--max-loss", "1").out.decode()
+    line = "max loss: K = 2 is the deepest within 1 bit of the best"
+    assert line in free
+    assert line in bound
+    assert "Retrieve 2: no deeper list stays within 1 bit of the best" in bound
+
+
+def test_several_runs_have_a_curve_and_a_sentence_each(depth):
+    runs = sorted((FIXTURES / "runs").iterdir())
+    outcome = depth("-c", "-N", "5000", QRELS, *runs, "--at", "5,10", "--ci", "--format", "json")
+    found = json.loads(outcome.out)
+    names = ["bm25", "dense", "fusion"]
+    assert [(row["run"], row["K"]) for row in found["rows"]] == [
+        (name, K) for name in names for K in (5, 10)
+    ]
+    assert [sentence.partition(": ")[0] for sentence in found["answer"]] == names
+    assert [study["run"] for study in found["findings"]["depth"]] == names
+    for row in found["rows"]:
+        for name in ("p_obs", "bor"):
+            low, high = row[f"{name}_interval"]
+            assert low <= row[name] <= high
+
+
+def test_more_than_one_relevant_document_may_be_needed(depth):
+    options = ["-N", "5000", "--at", "50", "--at-least", "3", "--format", "json"]
+    (row,) = rows(depth(*options, QRELS, RUN))
+    assert row["p_obs"] == pytest.approx(0.7)  # 7 of the 10 queries that have three
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("source", ["counts", "runs"])
+def test_every_format_and_the_schema(depth, tmp_path, name, source):
+    given = ["--relevant", "4"] if source == "counts" else [QRELS, RUN, FIXTURES / "dense.run"]
+    target = tmp_path / "report"
+    outcome = depth("-N", "5000", "--ci", "--at", "1,10", *given, "--format", name, "-o", target)
+    assert (outcome.status, outcome.out) == (0, b"")
+    text = target.read_text(encoding="utf-8")
+    if name in ("csv", "tsv"):
+        read = list(csv.DictReader(io.StringIO(text), delimiter="," if name == "csv" else "\t"))
+        assert [row["K"] for row in read] == ["1", "10"] * (1 if source == "counts" else 2)
+        assert all(row["run"] for row in read if source == "runs")
+    elif name in ("json", "jsonl"):
+        jsonschema = pytest.importorskip("jsonschema")
+        schema = json.loads((files("ragkpi.reports") / "schema.json").read_text())
+        if name == "jsonl":
+            schema = {"$ref": "#/$defs/line", "$defs": schema["$defs"]}
+        for one in text.splitlines() if name == "jsonl" else [text]:
+            jsonschema.validate(json.loads(one), schema)
+    else:
+        assert "bor" in text
+
+
+def test_a_picture_is_drawn(depth, tmp_path):
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "depth.svg"
+    assert depth("-N", "5000", QRELS, RUN, "--ci", "--plot", target).status == 0
+    drawn = target.read_text(encoding="utf-8")
+    for words in ("first_stage", "ceiling BoR_max", "chance P_rand", "K = 38"):
+        assert f">{words}<" in drawn
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ([], "0 files; expected qrels and runs, or -N and --relevant"),
+        ([QRELS], "1 files"),
+        (["--relevant", "4"], "give it with -N"),
+        (["-N", "58", "--relevant", "59"], "--relevant 59"),
+        (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
+        (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: the corpus has only 58"),
+        (["-N", "58", "--relevant", "4", "--at", "0,5"], "--at 0,5"),
+        (["-N", "58", "--relevant", "4", QRELS, RUN], "in place of files"),
+        (["-N", "5000", "--at", "6000", QRELS, RUN], "--at 6000: the corpus has only 5000"),
+        (["-N", "20", QRELS, RUN], "but the corpus size is 20"),
+        (["-N", "58", "--relevant", "4", "--format", "trex"], "--format trex"),
+        (["-N", "58", "--relevant", "4", "--plot", "x.pdf"], "--plot x.pdf"),
+        (["-m", "map", QRELS, RUN], "-m: 'ragkpi depth' has its own measures"),
+        (["-R", "prefs", QRELS, RUN], "-R qrels"),
+    ],
+)
+def test_errors_are_one_line(depth, monkeypatch, arguments, words):
+    monkeypatch.delenv("RAGKPI_CORPUS_SIZE", raising=False)
+    outcome = depth(*arguments)
+    assert (outcome.status, outcome.out) == (1, b"")
+    assert outcome.err.decode().count("\n") == 1
+    assert words in outcome.err.decode()
+
+
+def test_without_a_corpus_size_the_lower_bound_is_said(depth, monkeypatch):
+    monkeypatch.delenv("RAGKPI_CORPUS_SIZE", raising=False)
+    outcome = depth(QRELS, RUN)
+    assert outcome.status == 0
+    assert b"every bor is a lower bound" in outcome.err
+
+
+def test_depths_below_the_run_are_called_so(depth):
+    outcome = depth("-N", "5000", "--at", "50,100", QRELS, RUN)
+    assert outcome.status == 0
+    assert b"no query has more than 50 documents" in outcome.err
+    assert b"no query has more" not in depth("-N", "5000", "--at", "50", QRELS, RUN).err

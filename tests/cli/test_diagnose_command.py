@@ -1,0 +1,174 @@
+import csv
+import io
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from ragkpi.reports.registry import FORMATS
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+SELECTION = ["--pool", FIXTURES / "first_stage.run", FIXTURES / "qrels.txt"]
+SELECTION += [FIXTURES / "reranked.run"]
+
+# Two documents fit. q1: both 3s are in the pool, one is shown. q2: one of two is in the pool, and
+# shown. q3: both shown. q4: nothing useful is judged. q5: the only 3 is not in the pool.
+CASE = {
+    "qrels": {
+        "q1": {"a": 3, "b": 3, "x": 0},
+        "q2": {"a": 3, "b": 3},
+        "q3": {"a": 3, "b": 3},
+        "q4": {"a": 0},
+        "q5": {"a": 3},
+    },
+    "pool": {"q1": "xyab", "q2": "axy", "q3": "ab", "q4": "a", "q5": "x"},
+    "run": {"q1": "ax", "q2": "ax", "q3": "ba", "q4": "a", "q5": "x"},
+}
+
+
+@pytest.fixture
+def diagnose(ragkpi, tmp_path):
+    def run(*arguments):
+        return ragkpi("diagnose", *arguments, folder=tmp_path)
+
+    for name in ("pool", "run"):
+        lines = [
+            f"{query} Q0 {document} {rank} {-rank} {name}\n"
+            for query, ranking in CASE[name].items()
+            for rank, document in enumerate(ranking, 1)
+        ]
+        (tmp_path / name).write_text("".join(lines))
+    lines = [
+        f"{q} 0 {d} {level}\n" for q, levels in CASE["qrels"].items() for d, level in levels.items()
+    ]
+    (tmp_path / "qrels").write_text("".join(lines))
+    return run
+
+
+def test_a_case_by_hand(diagnose):
+    outcome = diagnose("-k", 2, "--pool", "pool", "qrels", "run", "--format", "json", "-q")
+    found = json.loads(outcome.out)
+    assert found["findings"]["queries"] == {
+        "q1": "reranker",
+        "q2": "retriever",
+        "q3": "fine",
+        "q4": "NA",
+        "q5": "retriever",
+    }
+    assert found["findings"]["verdicts"] == {
+        "retriever": 2,
+        "reranker": 1,
+        "both": 0,
+        "fine": 1,
+        "NA": 1,
+    }
+    # q1 loses 1/2 by selection, q2 1/2 and q5 all by the pool, q3 nothing.
+    assert found["findings"]["shares"] == pytest.approx(
+        {"missed_by_pool": 1.5 / 4, "missed_by_selection": 0.5 / 4, "realised": 2 / 4}
+    )
+    assert found["answer"] == ["Fix retrieval first: 75 % of the lost gain is not in the pool."]
+    assert [row["query"] for row in found["rows"]] == ["q5", "q1", "q2", "q3", "q4"]
+    missed = [row.get("document") for row in found["rows"]]
+    assert missed == ["a", "b", "b", None, None]
+    ranks = [row.get("pool_rank") for row in found["rows"]]
+    assert ranks == ["not in it", 4, "not in it", None, None]
+    assert (found["rows"][0]["grade"], found["rows"][0]["level"]) == (5, 3)
+    assert found["rows"][0]["pct_proc_2"] is None
+
+
+def test_the_sentence_names_the_reranker_when_the_pool_has_what_is_lost(diagnose):
+    outcome = diagnose("-k", 2, "-D", "0.q1", "--pool", "pool", "qrels", "run")
+    last = outcome.out.decode().splitlines()[-1]
+    assert last.startswith("Fix the reranker first: 100 % of the lost gain is in the pool")
+
+
+@pytest.mark.parametrize(
+    ("query", "words"), [("q3", "Nothing is lost"), ("q4", "Nothing can be diagnosed")]
+)
+def test_there_may_be_nothing_to_mend(diagnose, query, words):
+    outcome = diagnose("-k", 2, "-D", f"0.{query}", "--pool", "pool", "qrels", "run")
+    assert outcome.out.decode().splitlines()[-1].startswith(words)
+
+
+def test_values_are_those_of_eval(ragkpi):
+    outcome = ragkpi("diagnose", *SELECTION, "-q", "--missed", "0", "--format", "json")
+    rows = {row["query"]: row for row in json.loads(outcome.out)["rows"]}
+    names = ["proc_10", "pct_proc_10", "ra_nwg_10"]
+    asked = [part for name in names for part in ("-m", name)]
+    shown = ragkpi("eval", "-q", *asked, *SELECTION).out.decode().split("\n")
+    compared = 0
+    for name, query, value in (line.split() for line in shown if line):
+        if query == "all":
+            continue
+        expected = None if value == "NA" else pytest.approx(float(value), abs=6e-5)
+        assert rows[query][name] == expected
+        compared += 1
+    assert compared == 3 * len(rows) == 36
+
+
+def test_people_see_the_worst_queries_and_each_once(ragkpi):
+    outcome = ragkpi("diagnose", *SELECTION, "--worst", "2", "--missed", "2")
+    lines = outcome.out.decode().splitlines()
+    heads = [line.split()[0] for line in lines[2:6]]
+    assert heads[0] == "hd-12"
+    assert heads[2] == "hd-07"
+    assert heads[1].startswith("kb_")
+    assert lines[6].startswith("the worst 2 of 12 queries")
+    assert "retriever: 8" in outcome.out.decode()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_and_the_schema(ragkpi, tmp_path, name):
+    target = tmp_path / "report"
+    outcome = ragkpi("diagnose", *SELECTION, "-q", "--format", name, "-o", target)
+    assert (outcome.status, outcome.out) == (0, b"")
+    text = target.read_text(encoding="utf-8")
+    if name in ("csv", "tsv"):
+        read = list(csv.DictReader(io.StringIO(text), delimiter="," if name == "csv" else "\t"))
+        assert len({row["query"] for row in read}) == 12
+        assert all(row["query"] for row in read)
+    elif name in ("json", "jsonl"):
+        jsonschema = pytest.importorskip("jsonschema")
+        schema = json.loads((files("ragkpi.reports") / "schema.json").read_text())
+        if name == "jsonl":
+            schema = {"$ref": "#/$defs/line", "$defs": schema["$defs"]}
+        for one in text.splitlines() if name == "jsonl" else [text]:
+            jsonschema.validate(json.loads(one), schema)
+    else:
+        assert "hd-12" in text
+
+
+def test_pictures_count_the_quadrants(ragkpi, tmp_path):
+    chart = ragkpi("diagnose", *SELECTION, "--plot", "-").out.decode().partition("\n\n")[2]
+    assert "retriever 8" in chart
+    assert "reranker 0" in chart
+    pytest.importorskip("matplotlib")
+    target = tmp_path / "quadrants.svg"
+    assert ragkpi("diagnose", *SELECTION, "--plot", target).status == 0
+    assert ">retriever 8<" in target.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["qrels", "run"], "no pool is given; expected --pool RUN"),
+        (["--pool", "pool", "qrels"], "1 files; expected two"),
+        (["-m", "map", "--pool", "pool", "qrels", "run"], "-m: 'ragkpi diagnose' has its own"),
+        (["-R", "prefs", "--pool", "pool", "qrels", "run"], "-R qrels"),
+        (["--grade-map", "rubric", "--pool", "pool", "qrels", "run"], "judged level 0 is not in"),
+        (["-k", "0", "--pool", "pool", "qrels", "run"], "-k"),
+    ],
+)
+def test_errors_are_one_line(diagnose, arguments, words):
+    outcome = diagnose(*arguments)
+    assert (outcome.status, outcome.out) == (1, b"")
+    assert outcome.err.decode().count("\n") == 1
+    assert words in outcome.err.decode()
+
+
+def test_a_run_that_was_selected_from_elsewhere_is_called_so(diagnose):
+    outcome = diagnose("-k", 2, "--pool", "run", "qrels", "pool")
+    assert "it is not what the run was selected from" in outcome.out.decode()
+    united = diagnose("-k", 2, "--pool-union", "--pool", "run", "qrels", "pool")
+    assert "it is not what the run was selected from" not in united.out.decode()
