@@ -20,7 +20,7 @@ from ragkpi.measures.registry import find_values
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-_EVERY = 1000  # depths are tried one by one down to this one, below it only those asked for
+_EVERY = 1000  # depths are tried one by one down to this one, and by bisection below it
 
 Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
 
@@ -105,7 +105,7 @@ class Study:
     collapse
         None if no depth collapses.
     plateau
-        None without a run, or if it never succeeds.
+        None without a run, or if success still rises at the deepest depth, or is 0 there.
     affordable
         Of the run's BoR; of the ceiling without a run.
     choice
@@ -144,8 +144,8 @@ def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
 
 
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Judge depths by what chance does, for a system that always succeeds."""
-    return _study(judged, depths, limits, CEILING, None)
+    """Judge depths by what chance does, down to the whole corpus, if a system always succeeds."""
+    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING, None)
 
 
 def _study(
@@ -192,6 +192,8 @@ def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
         return None
     # A query less than allowed must not fail by the last bit of the difference.
     place = int(np.argmax(success >= final - limits.plateau - 1e-12))
+    if place + 1 == deepest:
+        return None
     return Plateau(place + 1, float(success[place]), deepest, float(final))
 
 
@@ -205,10 +207,15 @@ def _affordable(
     if not np.isfinite(bits).any():
         return None
     best = int(np.nanargmax(bits))
-    place = int(np.flatnonzero(bits >= bits[best] - limits.allowed_loss - 1e-12)[-1])
-    return Affordable(
-        int(every[place]), float(bits[place]), int(every[best]), float(bits[best]), max(depths)
-    )
+    enough = bits[best] - limits.allowed_loss - 1e-12
+    place = int(np.flatnonzero(bits >= enough)[-1])
+    inside, outside = every[place], every[min(place + 1, len(every) - 1)]
+    while outside - inside > 1:  # where depths were left out
+        middle = (inside + outside) // 2
+        within = _curve(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
+        inside, outside = (middle, outside) if within else (inside, middle)
+    found = _curve(judged, np.array([inside]), limits.m, aggregate)[0]
+    return Affordable(int(inside), float(found), int(every[best]), float(bits[best]), max(depths))
 
 
 def _success(judged: Judged, depths: IntArray, m: int) -> FloatArray:

@@ -17,7 +17,7 @@ _VISIBLE = 0.02  # relative difference that a line's width does not hide
 
 
 def depth_charts(found: Curves) -> list[Chart]:
-    """Draw Bits-over-Random under its ceiling, and success beside chance, by depth."""
+    """Draw Bits-over-Random under its ceiling, and success above chance, by depth."""
     ticks = found.depths if len(found.depths) <= _MOST_TICKS else ()
     depth = Axis("K, documents retrieved", "log", ticks=ticks)
     if found.corpus_size is not None:
@@ -37,7 +37,7 @@ def depth_charts(found: Curves) -> list[Chart]:
             rules=rules,
         ),
         Plane(
-            "Success by depth", depth, Axis("share of queries", low=0, high=1), rates, rules=rules
+            "Success and chance by depth", depth, Axis("share of queries", low=0, high=1), rates, rules=rules
         ),
     ]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ragkpi.errors import UsageError
-from ragkpi.plots.chart import Chart, Intervals, Line, Plane, Points, Rule, extent, shortened
+from ragkpi.plots.chart import Axis, Chart, Intervals, Line, Plane, Points, Rule, extent, shortened
 from ragkpi.reports.writing import replacing
 
 _FORMATS = ("png", "svg")
@@ -19,6 +19,7 @@ _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7")
 _GREY = "#777777"
+_NEAREST = 0.05  # of the length of an axis, between two ticks
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -90,15 +91,25 @@ def _scale(chart: Chart, axes: Any, direction: str) -> None:
     low, high = extent(chart, "x" if direction == "x" else "y")
     corners = not isinstance(chart, Intervals) and chart.corners  # which need room beside points
     margin = (0.12 if corners else 0.04) * (high - low)
+    distance = _NEAREST * (high - low)
     low, high = low - margin, high + margin
     if wanted.scale == "log":
         (axes.set_xscale if direction == "x" else axes.set_yscale)("log")
         low, high = 10**low, 10**high
     (axes.set_xlim if direction == "x" else axes.set_ylim)(low, high)
     if wanted.ticks:
-        side.set_major_locator(FixedLocator(list(wanted.ticks)))
+        side.set_major_locator(FixedLocator(_apart(wanted, distance)))
         side.set_minor_locator(NullLocator())
         side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+
+
+def _apart(axis: Axis, distance: float) -> list[float]:
+    """Leave out ticks whose numbers would touch that of the next one."""
+    kept: list[float] = []
+    for tick in reversed(axis.ticks):
+        if not kept or axis.place(kept[-1]) - axis.place(tick) >= distance:
+            kept.append(tick)
+    return kept
 
 
 def _plane(chart: Plane, axes: Any) -> None:

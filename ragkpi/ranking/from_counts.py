@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -38,6 +39,6 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
         rank=nothing,
         grade=nothing,
         judgement=nothing,
-        settings=settings,
+        settings=replace(settings, depth="nominal"),  # "ret" would draw none
         corpus_size=np.full(len(counts), corpus_size, dtype=np.int64),
     )

@@ -85,6 +85,8 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
         yield "collapse: none, however deep"
     if study.plateau:
         yield f"plateau: {_plateau(study.plateau, limits)}"
+    elif curve.name and study.affordable:
+        yield f"plateau: none down to K = {study.affordable.deepest:,}: success still rises there"
     if study.affordable:
         yield f"max loss: {_affordable(study.affordable, limits)}"
 
@@ -152,7 +154,7 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
         return f"deeper lists bring {gain}, and each doubling costs up to {_doubling(limits)}"
     if choice.limit == "max_loss":
         return f"no deeper list stays within {_allowed(limits)} of the best"
-    return "no deeper list was asked about"
+    return "success still rises there, and nothing deeper was looked at"
 
 
 def _allowed(limits: Limits) -> str:

@@ -56,6 +56,20 @@ def test_collapse_begins_where_lambda_or_the_ceiling_says(N, R):
     assert study.choice.limit == "collapse"
 
 
+def test_what_may_be_shown_does_not_depend_on_the_depths_asked_about():
+    judged = judged_from_counts(58, [4], Settings())
+    for limits in (Limits(), Limits(max_loss=2.0)):
+        assert study_counts(judged, [5], limits) == study_counts(judged, [5, 20, 58], limits)
+
+
+@pytest.mark.parametrize("max_loss", [3.0, 12.0])
+def test_affordable_depths_are_found_in_large_corpora(max_loss):
+    """With R = 1 the ceiling is log2(N / K): a loss of b bits buys exactly 2^b documents."""
+    judged = judged_from_counts(100_000_000, [1], Settings())
+    found = study_counts(judged, [1, 10], Limits(max_loss=max_loss)).affordable
+    assert found.depth == 2**max_loss
+
+
 def test_counts_know_nothing_of_success():
     judged = judged_from_counts(58, [4], Settings())
     study = study_counts(judged, [5, 20, 58], Limits())
@@ -93,6 +107,13 @@ def test_success_has_plateaued_when_little_is_left_to_gain():
     for allowed, depth in [(0.0, 40), (0.09, 40), (0.1, 9), (0.2, 8), (1.0, 1)]:
         found = study_run(judged, [1, 50], Limits(plateau=allowed)).plateau
         assert (found.depth, found.final) == (depth, 1.0)
+
+
+def test_success_that_rises_at_the_deepest_depth_has_not_plateaued():
+    judged = population(10_000, [1, 1], [[1], [20]])
+    study = study_run(judged, [1, 20], Limits())
+    assert study.plateau is None
+    assert (study.choice.depth, study.choice.limit) == (20, "deepest")
 
 
 def test_queries_that_cannot_succeed_do_not_count():
