@@ -37,7 +37,11 @@ def depth_charts(found: Curves) -> list[Chart]:
             rules=rules,
         ),
         Plane(
-            "Success and chance by depth", depth, Axis("share of queries", low=0, high=1), rates, rules=rules
+            "Success and chance by depth",
+            depth,
+            Axis("share of queries", low=0, high=1),
+            rates,
+            rules=rules,
         ),
     ]
 
