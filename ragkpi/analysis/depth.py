@@ -185,16 +185,17 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
 
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
-    every = np.arange(1, deepest + 1)
+    first = judged.rank[judged.relevant & (judged.found == limits.m)]
+    every = np.union1d([1, deepest], first[first <= deepest])  # success rises nowhere else
     success = _success(judged, every, limits.m)
     final = success[-1]
     if not final:
         return None
     # A query less than allowed must not fail by the last bit of the difference.
     place = int(np.argmax(success >= final - limits.plateau - 1e-12))
-    if place + 1 == deepest:
+    if every[place] == deepest:
         return None
-    return Plateau(place + 1, float(success[place]), deepest, float(final))
+    return Plateau(int(every[place]), float(success[place]), deepest, float(final))
 
 
 def _affordable(

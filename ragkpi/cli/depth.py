@@ -145,6 +145,8 @@ def _from_files(
     evaluator = asked.evaluator(qrels, run_values(depths or DEPTHS, limits.m))
     runs = [evaluator.read(path) for path in paths]
     deepest = max(int(run.num_ret.max(initial=1)) for run in runs)
+    if asked.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, asked.settings.max_retrieved))
     # What is read of a run does not depend on the depths, but the depths on what was read.
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     evaluator.values = run_values(depths, limits.m)

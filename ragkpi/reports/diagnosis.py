@@ -96,7 +96,7 @@ def _notes(found: Diagnosis, shown: int) -> Iterator[str]:
             yield f"{verdict}: {count} ({_MEANING[verdict]})"
     empty = int((found.proc == 0).sum())
     if empty:
-        yield f"{empty} queries find nothing useful in the pool: no %PROC, no point in a chart"
+        yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
     if found.outside_pool:
         yield (
             f"the pool lacks {found.outside_pool} documents of the top {found.cutoff}: it is not "

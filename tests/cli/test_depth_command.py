@@ -76,6 +76,11 @@ def test_values_are_those_of_eval(depth, ragkpi):
         assert found[10][measure] == pytest.approx(value, abs=6e-5, rel=1e-5)
 
 
+def test_default_depths_end_with_what_counts_of_the_run(depth):
+    options = ["-N", "5000", "-M", "7", "--format", "json"]
+    assert [row["K"] for row in rows(depth(*options, QRELS, RUN))] == [1, 2, 3, 5]
+
+
 def test_an_answer_ends_in_a_sentence_and_a_chart(depth):
     table, _, chart = (
         depth("-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--plot", "-")
