@@ -18,6 +18,8 @@ from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
+_ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
+
 VERDICTS: tuple[Verdict, ...] = ("retriever", "reranker", "both", "fine", "NA")
 
 
@@ -151,8 +153,8 @@ def diagnose(
 
 def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Verdict]:
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
-    poor_pool = proc < thresholds.proc
-    poor_selection = pct_proc < thresholds.pct_proc  # not where it is NA
+    poor_pool = proc < thresholds.proc - _ROUNDING
+    poor_selection = pct_proc < thresholds.pct_proc - _ROUNDING  # not where it is NA
     found: list[Verdict] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],

@@ -45,8 +45,8 @@ def command(
             "--max-loss",
             metavar="BITS",
             min=0,
-            help="Bits of BoR that the answer may lie below the best depth. Without it the "
-            "answer is free to, and what one bit would buy is said.",
+            help="Bits of BoR that the answer may lie below the best depth. Default: any; what "
+            "one bit buys is said.",
         ),
     ] = None,
     plateau: Annotated[

@@ -129,7 +129,7 @@ def _sentence(found: Diagnosis) -> str:
     else:
         share, first = selection / lost, "the reranker"
         where = f"in the pool, but not in the top {found.cutoff}"
-    return f"Fix {first} first: {share * 100:.0f} % of the lost gain is {where}."
+    return f"Fix {first} first: {min(share, 1) * 100:.0f} % of the lost gain is {where}."
 
 
 def _findings(found: Diagnosis) -> dict[str, Any]:
