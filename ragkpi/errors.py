@@ -32,6 +32,10 @@ class InputError(RagkpiError):
         self.found = found
         self.expected = expected
 
+    def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None, str, str]]:
+        # What an exception is made from again in another process is its text, if nobody says more.
+        return type(self), (self.file, self.line, self.found, self.expected)
+
 
 class GateFailedError(RagkpiError):
     """Numbers are worse than the limits that were set for them."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
+from ragkpi.errors import RagkpiError
 from ragkpi.measures.cautions import cautions
 from ragkpi.measures.measure import Need, Value
 from ragkpi.measures.relevance_formats import refuse_wrong_format
@@ -15,6 +16,7 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.relevance import READERS, AnyJudged
 from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.several import read_runs
 from ragkpi.ranking.workers import available_workers, read_hits
 
 
@@ -84,22 +86,47 @@ class Evaluator:
         """Evaluate the run at a path, ``-`` for standard input."""
         return self.score([self.read(run)])[0]
 
-    def read(self, run: str) -> Hits:
-        """Read a run for all that the values need of it."""
+    def evaluate_all(
+        self, runs: Sequence[str], watch: Callable[[int], None] = lambda _: None
+    ) -> list[Evaluation | RagkpiError]:
+        """Evaluate runs, several at a time; in the place of one that cannot be is its error.
+
+        `watch` is told how many are read, as `read_runs` has it.
+        """
+        self.relevance.judgements.prepare()  # before processes are forked, so that it is done once
+        read = dict(read_runs(runs, self.read, available_workers(), watch))
+        seen = self._count([hits for hits in read.values() if isinstance(hits, Hits)])
+        return [self._try_to_score(read[place], seen) for place in range(len(runs))]
+
+    def read(self, run: str, workers: int | None = None) -> Hits:
+        """Read a run for all that the values need of it, with all workers or so many."""
         counted = self._needs("corpus_size") and not self._says_corpus_size()
-        return self._read(
-            run, Wanted("counted" if counted else "ignored", depth=self._depth_outside_pool())
-        )
+        wanted = Wanted("counted" if counted else "ignored", depth=self._depth_outside_pool())
+        return self._read(run, wanted, workers)
 
     def score(self, runs: Sequence[Hits]) -> list[Evaluation]:
         """Evaluate runs as `read` returns them; without a corpus size they share a counted one."""
-        seen = 0
-        if self._needs("corpus_size") and not self._says_corpus_size():
-            seen = count_documents(self.relevance.judgements, runs)
+        seen = self._count(runs)
         return [self._score(run, seen) for run in runs]
 
-    def _read(self, run: str, wanted: Wanted) -> Hits:
-        return read_hits(run, self.relevance.judgements, wanted, workers=available_workers())
+    def _read(self, run: str, wanted: Wanted, workers: int | None = None) -> Hits:
+        return read_hits(
+            run, self.relevance.judgements, wanted, workers=workers or available_workers()
+        )
+
+    def _count(self, runs: Sequence[Hits]) -> int:
+        """Count the documents of qrels and runs, if they have to stand for the corpus."""
+        if not self._needs("corpus_size") or self._says_corpus_size():
+            return 0
+        return count_documents(self.relevance.judgements, runs)
+
+    def _try_to_score(self, run: Hits | RagkpiError, seen: int) -> Evaluation | RagkpiError:
+        if isinstance(run, RagkpiError):
+            return run
+        try:
+            return self._score(run, seen)
+        except RagkpiError as problem:
+            return problem
 
     def _score(self, run: Hits, seen: int) -> Evaluation:
         judgements = self.relevance.judgements

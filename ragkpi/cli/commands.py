@@ -11,20 +11,43 @@ from typer.core import TyperCommand, TyperGroup
 
 # Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
 COMMANDS: Mapping[str, str] = {
+    "compare": "Compare runs with a baseline: differences, intervals, tests.",
     "depth": "How many passages to retrieve, or tools to show: success against chance, by depth.",
     "diagnose": "Retriever or reranker: where each query lost its evidence, and what was missed.",
-    "eval": "Evaluate a run: trec_eval's lines, and the measures retrieval for RAG needs.",
+    "eval": "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
+    "log": "Show the evaluations that 'eval --log FILE' wrote down.",
     "measures": "List the measures, or explain one.",
+    "schema": "Print the JSON schema of what 'eval' and 'compare' write as JSON.",
     "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",
 }
 
 
+# Their abbreviations mean what they mean to trec_eval, whatever else there is.
+_TREC_EVAL = {
+    *("--help", "--version", "--measure", "--query_eval_wanted", "--nosummary", "--Debug_level"),
+    *("--complete_rel_info_wanted", "--level_for_rel", "--Number_docs_in_coll", "--Zscore"),
+    *("--Judged_docs_only", "--Max_retrieved_per_topic", "--Rel_info_format", "--Results_format"),
+}
+
+
 class AbbreviatingCommand(TyperCommand):
-    """A command whose long options may be abbreviated, as getopt has it."""
+    """A command whose long options may be abbreviated, as getopt has it, and stand in groups."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         known = [name for parameter in self.params for name in getattr(parameter, "opts", [])]
         return super().parse_args(ctx, [_expanded(argument, known) for argument in args])
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+        for parameter in self.get_params(ctx):
+            heading = getattr(parameter, "rich_help_panel", None) or "Options"
+            record = parameter.get_help_record(ctx)
+            if record is not None:
+                groups.setdefault(heading, []).append(record)
+        for heading, records in groups.items():
+            if records:
+                with formatter.section(heading):
+                    formatter.write_dl(records)
 
 
 def _expanded(argument: str, known: list[str]) -> str:
@@ -32,6 +55,7 @@ def _expanded(argument: str, known: list[str]) -> str:
     if not name.startswith("--") or len(name) == 2 or name in known:
         return argument
     candidates = sorted(option for option in known if option.startswith(name))
+    candidates = [name for name in candidates if name in _TREC_EVAL] or candidates
     if len(candidates) > 1:
         raise typer.BadParameter(f"option {name} is ambiguous: {', '.join(candidates)}.")
     return candidates[0] + equals + value if candidates else argument

@@ -2,28 +2,46 @@
 
 from __future__ import annotations
 
-import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.cli.findings import Findings, Origin
+from ragkpi.cli.keeping import Gates, Record, gates, record
+from ragkpi.cli.options import Asked, evaluation, takes
+from ragkpi.cli.outputs import Labels, Output, labels, output
+from ragkpi.cli.resampling import intervals
+from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ragkpi.measures.measure import Value
+    from ragkpi.measures.scores import Scores
+    from ragkpi.reports.trec import Lines
+    from ragkpi.statistics.bootstrap import Bootstrap
 
 # -h is an option like the others: it takes the measures of -m into account.
 CONTEXT: dict[str, list[str]] = {"help_option_names": []}
 
 
-@takes(asked=evaluation)
+@takes(
+    asked=evaluation, output=output, labels=labels, bootstrap=intervals, record=record, gates=gates
+)
 def command(
     context: typer.Context,
     asked: Asked,
+    output: Output,
+    labels: Labels,
+    bootstrap: Bootstrap | None,
+    record: Record | None,
+    gates: Gates,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN", help="Files; - is standard input.", show_default=False),
+        typer.Argument(
+            metavar="QRELS RUN...", help="Files; - is standard input.", show_default=False
+        ),
     ] = None,
     per_query: Annotated[
         bool, typer.Option("-q", "--query_eval_wanted", help="Also print a line per query.")
@@ -47,7 +65,11 @@ def command(
         bool, typer.Option("-h", "--help", help="Explain the options, or the measures of -m.")
     ] = False,
 ) -> None:
-    """Evaluate a run against qrels and print trec_eval's lines: name, query or all, value.
+    """Evaluate runs against qrels.
+
+    One run prints trec_eval's lines: name, query or all, value. Several print a table: a row per
+    run, a column per value. With --ci the lines have the bounds in two more columns, and with
+    --signature there is one more line.
 
     Options and files may stand in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure.
@@ -64,25 +86,54 @@ def command(
     if help_:
         _explain(values)
         return
-    if files is None or len(files) != 2:
-        raise UsageError(f"{len(files or [])} files; expected two: ragkpi eval [options] QRELS RUN")
-    result = asked.evaluator(files[0], values).evaluate(files[1])
-    say(result)
-    scores, prefix = result.scores, b""
+    if files is None or len(files) < 2:
+        raise UsageError(
+            f"{len(files or [])} files; expected two or more: ragkpi eval [options] QRELS RUN..."
+        )
+    qrels, *paths = files
+    refuse_standard_input_twice([*files, *gates.files])
+    as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
+    if len(paths) > 1:
+        output.refuse_trec("its lines do not say which of several runs they are of")
+    results = evaluate_runs(asked.evaluator(qrels, values), [*paths, *gates.files])
+    done = results.among(slice(len(paths)))
+    if not done:
+        exit_with(results.problems)
+    scored = [one.scores for _, one in done]
+    limits = [one.scores for _, one in results.among(slice(len(paths), None))]
     if zscores is not None:
-        from ragkpi.formats.zscores import read_zscores
-        from ragkpi.statistics.zscores import standardize
-
-        scores, prefix = standardize(scores, read_zscores(zscores)), b"Z"
-    from ragkpi.reports.trec import write_trec
-
-    write_trec(
-        scores,
-        sys.stdout.buffer,
-        per_query="shown" if per_query else "hidden",
-        summary="hidden" if no_summary else "shown",
-        name_prefix=prefix,
+        scored, limits = _standardized(zscores, scored), _standardized(zscores, limits)
+    origin = None
+    if record is not None or labels.signature != "none" or output.format in ("json", "jsonl"):
+        origin = Origin.of(asked, values, {"qrels": qrels, "zscores": zscores})
+    found = Findings(
+        [path for path, _ in done],
+        labels.of([path for path, _ in done], scored),
+        scored,
+        bootstrap,
+        origin,
     )
+    missed = gates.missed(found.names, scored, limits)
+    shown: Mapping[str, Lines] = {
+        "per_query": "shown" if per_query else "hidden",
+        "summary": "hidden" if no_summary else "shown",
+    }
+    if as_lines:
+        kind: Literal["plain", "standardized"] = "plain" if zscores is None else "standardized"
+        found.write_lines(output, labels, values=kind, **shown)
+    else:
+        output.write(found.report, output.layout(signature=labels.signature, **shown))
+    if record is not None and origin is not None:
+        record.append(found.report.runs, found.paths, bootstrap, origin.files)
+    exit_with([*results.problems, *missed])
+
+
+def _standardized(path: str, runs: Sequence[Scores]) -> list[Scores]:
+    from ragkpi.formats.zscores import read_zscores
+    from ragkpi.statistics.zscores import standardize
+
+    norms = read_zscores(path)
+    return [standardize(scores, norms) for scores in runs]
 
 
 def _explain(values: list[Value]) -> None:

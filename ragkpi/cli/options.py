@@ -5,11 +5,12 @@ Long names with underscores are trec_eval's.
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 
@@ -25,22 +26,23 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
     """Give a command the options of groups: functions from options to one argument of its.
 
     ``@takes(asked=evaluation)`` replaces the command's parameter ``asked`` by the options that
-    `evaluation` declares; what `evaluation` returns for them is passed as ``asked``.
+    `evaluation` declares; what `evaluation` returns for them is passed as ``asked``. The help
+    text has them under the group's name.
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        own = inspect.signature(command, eval_str=True).parameters
         shared = {
-            name: inspect.signature(group, eval_str=True).parameters
+            name: [_under(group.__name__.capitalize(), option) for option in _options(group)]
             for name, group in groups.items()
         }
-        parameters = [option for options in shared.values() for option in options.values()]
-        parameters += [parameter for name, parameter in own.items() if name not in groups]
+        parameters = [option for options in shared.values() for option in options]
+        parameters += _options(command, but=groups)
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
             for name, options in shared.items():
-                given[name] = groups[name](**{option: given.pop(option) for option in options})
+                chosen = {option.name: given.pop(option.name) for option in options}
+                given[name] = groups[name](**chosen)
             command(**given)
 
         # What typer reads: the signature, and the annotations behind it.
@@ -52,6 +54,22 @@ def takes(**groups: Callable[..., Any]) -> Callable[[Callable[..., None]], Calla
         return run
 
     return decorate
+
+
+def _options(function: Callable[..., Any], but: Collection[str] = ()) -> list[inspect.Parameter]:
+    """Return the parameters of a function with their annotations evaluated."""
+    return [
+        parameter.replace(annotation=eval(parameter.annotation, function.__globals__))
+        for name, parameter in inspect.signature(function).parameters.items()
+        if name not in but
+    ]
+
+
+def _under(heading: str, option: inspect.Parameter) -> inspect.Parameter:
+    type_, declared = get_args(option.annotation)
+    declared = copy.copy(declared)
+    declared.rich_help_panel = heading
+    return option.replace(annotation=Annotated[type_, declared])
 
 
 @dataclass(frozen=True)
@@ -254,15 +272,28 @@ def _only_query(debug: str) -> bytes | None:
     return query.encode("utf-8", "surrogateescape") if dot else None
 
 
-def say(evaluation: Evaluation, run: str = "") -> None:
-    """Print what was left out or assumed, and what may mislead, on stderr; a line each."""
+def say(evaluations: Mapping[str, Evaluation]) -> None:
+    """Print what was left out or assumed, and what may mislead, on stderr.
+
+    A line each, which names the runs that it concerns if it does not concern all of them.
+    """
     import sys
     import warnings
 
     from ragkpi.errors import RagkpiWarning
 
-    about = f" ({run})" if run else ""
-    for note in evaluation.notes:
+    for note, about in _concerning(evaluations, lambda one: one.notes):
         print(f"ragkpi: {note}{about}", file=sys.stderr)
-    for warning in evaluation.warnings:
+    for warning, about in _concerning(evaluations, lambda one: one.warnings):
         warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)
+
+
+def _concerning(
+    evaluations: Mapping[str, Evaluation], texts: Callable[[Evaluation], Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    runs: dict[str, list[str]] = {}
+    for run, evaluation in evaluations.items():
+        for text in texts(evaluation):
+            runs.setdefault(text, []).append(run)
+    for text, named in runs.items():
+        yield text, f" ({', '.join(named)})" if len(named) < len(evaluations) else ""

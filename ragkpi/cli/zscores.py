@@ -33,6 +33,5 @@ def command(
     qrels, *runs = files
     evaluator = asked.evaluator(qrels, asked.values())
     results = evaluator.score([evaluator.read(run) for run in runs])
-    for run, result in zip(runs, results, strict=True):
-        say(result, run)
+    say(dict(zip(runs, results, strict=True)))
     sys.stdout.buffer.writelines(list(zscore_lines([result.scores for result in results])))

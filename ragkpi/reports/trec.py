@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from typing import Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -12,33 +12,40 @@ import numpy.typing as npt
 from ragkpi.measures.measure import Style
 from ragkpi.measures.scores import Scores
 
+if TYPE_CHECKING:
+    from ragkpi.statistics.bootstrap import Interval
+
 Lines = Literal["shown", "hidden"]
 
 NAME_WIDTH = 22
 # Queries formatted at a time: enough to be fast, few enough to stream.
 BLOCK = 1000
 
-_FORMATS: dict[Style, bytes] = {
-    "decimal": b"%6.4f",
-    "integer": b"%d",
-    "significant": b"%.6g",
-    "text": b"%b",
-    "quoted": b"'%b'",
-}
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
 
 
 def write_trec(
-    scores: Scores, out: BinaryIO, per_query: Lines, summary: Lines, name_prefix: bytes = b""
+    scores: Scores,
+    out: BinaryIO,
+    per_query: Lines,
+    summary: Lines,
+    name_width: int = NAME_WIDTH,
+    digits: int | None = None,
+    intervals: Sequence[Interval | None] = (),
 ) -> None:
     """Write the lines of a run; see `trec_lines`."""
-    for lines in trec_lines(scores, per_query, summary, name_prefix):
+    for lines in trec_lines(scores, per_query, summary, name_width, digits, intervals):
         out.write(lines)
 
 
 def trec_lines(
-    scores: Scores, per_query: Lines, summary: Lines, name_prefix: bytes = b""
+    scores: Scores,
+    per_query: Lines,
+    summary: Lines,
+    name_width: int = NAME_WIDTH,
+    digits: int | None = None,
+    intervals: Sequence[Interval | None] = (),
 ) -> Iterator[bytes]:
     """Format scores as trec_eval prints them.
 
@@ -48,8 +55,12 @@ def trec_lines(
         What to print, in this order.
     per_query, summary
         Which lines: those of each query, and those over all queries, named ``all``.
-    name_prefix
-        Put before the names of all numbers, which then have four decimals: ``b"Z"`` for z-scores.
+    name_width
+        Of the names of numbers: one more for z-scores, as the Z before their names does not count.
+    digits
+        How many decimals (of values that have few: significant digits) instead of trec_eval's.
+    intervals
+        One or None per value; the bounds stand in two more columns of the lines over all queries.
 
     Yields
     ------
@@ -57,10 +68,8 @@ def trec_lines(
         Blocks of whole lines. Query ids and texts are the bytes of the input. NA (NaN) is ``NA``.
     """
     styles: list[Style] = [value.measure.style for value in scores.values]
-    if name_prefix:
-        styles = [style if style in _TEXTS else "decimal" for style in styles]
     names = [
-        (b"" if style in _TEXTS else name_prefix) + value.name.encode().ljust(NAME_WIDTH)
+        value.name.encode().ljust(NAME_WIDTH if style in _TEXTS else name_width)
         for value, style in zip(scores.values, styles, strict=True)
     ]
     if per_query == "shown":
@@ -69,12 +78,18 @@ def trec_lines(
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
             cells = [
-                _cells(styles[i], column[block]) for i, column in zip(shown, columns, strict=True)
+                _cells(styles[i], column[block], digits)
+                for i, column in zip(shown, columns, strict=True)
             ]
             yield _lines([names[i] for i in shown], scores.queries[block], cells)
     if summary == "shown":
         shown = [i for i, _ in enumerate(styles) if _prints(scores, i, "summary")]
-        cells = [_cells(styles[i], _alone(styles[i], scores.summary(i))) for i in shown]
+        cells = [_cells(styles[i], _alone(styles[i], scores.summary(i)), digits) for i in shown]
+        if intervals:
+            cells = [
+                _with_bounds(cell, styles[i], intervals[i], digits)
+                for i, cell in zip(shown, cells, strict=True)
+            ]
         yield _lines([names[i] for i in shown], [b"all"], cells)
 
 
@@ -82,9 +97,9 @@ def _prints(scores: Scores, index: int, where: str) -> bool:
     return scores.values[index].measure.aggregate.prints in ("both", where)
 
 
-def _cells(style: Style, values: npt.NDArray[Any]) -> tuple[bytes, list[Any]]:
+def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:
     """Return a format and what it is to be applied to, one entry per query."""
-    form = _FORMATS[style]
+    form = _form(style, digits)
     if style in _TEXTS:
         return form, values.tolist()
     if style == "significant":
@@ -93,6 +108,27 @@ def _cells(style: Style, values: npt.NDArray[Any]) -> tuple[bytes, list[Any]]:
     if np.isfinite(values).all():
         return form, numbers
     return b"%b", [form % x if math.isfinite(x) else _NOT_FINITE[str(x)] for x in numbers]
+
+
+def _form(style: Style, digits: int | None) -> bytes:
+    forms: dict[Style, bytes] = {
+        "decimal": b"%%6.%df" % (4 if digits is None else digits),
+        "integer": b"%d",
+        "significant": b"%%.%dg" % (6 if digits is None else max(digits, 1)),
+        "text": b"%b",
+        "quoted": b"'%b'",
+    }
+    return forms[style]
+
+
+def _with_bounds(
+    cell: tuple[bytes, list[Any]], style: Style, interval: Interval | None, digits: int | None
+) -> tuple[bytes, list[Any]]:
+    """Put the bounds of an interval behind the only value of a cell."""
+    if interval is None:
+        return cell
+    bounds = _cells(style, np.array(interval), digits)
+    return b"%b", [b"\t".join(form % value for form, values in (cell, bounds) for value in values)]
 
 
 def _alone(style: Style, value: Any) -> npt.NDArray[Any]:

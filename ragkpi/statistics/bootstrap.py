@@ -8,7 +8,6 @@ from __future__ import annotations
 import math
 import warnings
 from dataclasses import dataclass
-from statistics import NormalDist
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -134,6 +133,8 @@ def bca_tails(
     -------
     None where a value is infinite or undefined, or where no replicate, or every one, is smaller.
     """
+    from statistics import NormalDist  # slow to import
+
     # Half of the ties, so that a value of few levels is not called biased for being discrete.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
     if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):

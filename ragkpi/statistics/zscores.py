@@ -27,7 +27,7 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
     Parameters
     ----------
     scores
-        What a run scored. Texts and num_q stay as they are.
+        What a run scored. Texts stay as they are, and so does the number of num_q.
     norms
         Mean and deviation by printed name and query.
 
@@ -61,7 +61,7 @@ def _standardize(
         if aggregate not in (SUM, GEOMETRIC_MEAN):
             aggregate = dataclasses.replace(MEAN, prints=aggregate.prints)
     measure = dataclasses.replace(value.measure, aggregate=aggregate, style="decimal")
-    return dataclasses.replace(value, measure=measure), statistics
+    return dataclasses.replace(value, measure=measure, name=f"Z{value.name}"), statistics
 
 
 def _z(

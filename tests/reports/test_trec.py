@@ -9,6 +9,7 @@ from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.scores import Scores
 from ragkpi.reports import trec
 from ragkpi.reports.trec import write_trec
+from ragkpi.statistics.bootstrap import Interval
 
 
 def scores_of(columns, queries, **kwargs):
@@ -75,21 +76,45 @@ def test_order_texts_and_bytes():
     )
 
 
-def test_a_prefix_makes_numbers_decimal_and_leaves_texts():
+def test_names_of_numbers_may_be_wider_but_not_those_of_texts():
     columns = [
         ("label", "text", LABEL, [b"run"]),
-        ("count", "integer", SUM, [2]),
-        ("small", "significant", MEAN, [0.5]),
+        ("Zmap", "decimal", MEAN, [0.5]),
         ("string", "quoted", PER_QUERY_TEXT, [b"01"]),
     ]
-    assert printed(scores_of(columns, [b"q"]), name_prefix=b"Z") == (
-        b"Zcount                 \tq\t2.0000\n"
-        b"Zsmall                 \tq\t0.5000\n"
+    assert printed(scores_of(columns, [b"q"]), name_width=23) == (
+        b"Zmap                   \tq\t0.5000\n"
         b"string                \tq\t'01'\n"
         b"label                 \tall\trun\n"
-        b"Zcount                 \tall\t2.0000\n"
-        b"Zsmall                 \tall\t0.5000\n"
+        b"Zmap                   \tall\t0.5000\n"
     )
+
+
+def test_bounds_stand_behind_the_values_over_all_queries():
+    columns = [
+        ("label", "text", LABEL, [b"run"] * 2),
+        ("count", "integer", SUM, [2, 3]),
+        ("map", "decimal", MEAN, [0.5, 0.25]),
+        ("bor", "decimal", MEAN, [math.nan, math.nan]),
+    ]
+    bounds = [None, None, Interval(-math.inf, 0.5), Interval(math.nan, math.nan)]
+    lines = printed(scores_of(columns, [b"q", b"r"]), "hidden", intervals=bounds).splitlines()
+    assert [line.split(b"\t")[2:] for line in lines] == [
+        [b"run"],
+        [b"5"],
+        [b"0.3750", b"-inf", b"0.5000"],
+        [b"NA", b"NA", b"NA"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("digits", "expected"),
+    [(2, [b"0.12", b"1.2e-05"]), (0, [b"     0", b"1e-05"]), (None, [b"0.1234", b"1.23457e-05"])],
+)
+def test_digits(digits, expected):
+    columns = [("map", "decimal", MEAN, [0.12344]), ("p", "significant", MEAN, [1.234567e-5])]
+    lines = printed(scores_of(columns, [b"q"]), "hidden", digits=digits).splitlines()
+    assert [line.split(b"\t")[2] for line in lines] == expected
 
 
 @pytest.mark.parametrize(

@@ -63,13 +63,13 @@ def test_standardizes_and_then_aggregates(tmp_path):
         value.name: (z.per_query(i).tolist(), z.summary(i)) for i, value in enumerate(z.values)
     }
     assert found["runid"] == ([b"made", b"made"], b"made")
-    assert found["num_q"] == ([1, 1], 2)
-    assert found["num_ret"] == ([0, 2], 2)
-    assert found["map"] == ([2, -2], 0)
-    assert found["gm_map"][1] == pytest.approx(math.sqrt(0.5 * 0.25))
-    assert found["ratio"] == ([1, -1], 0)
-    assert math.isnan(found["na"][0][0])
-    assert found["na"][1] == 0.5
+    assert found["Znum_q"] == ([1, 1], 2)
+    assert found["Znum_ret"] == ([0, 2], 2)
+    assert found["Zmap"] == ([2, -2], 0)
+    assert found["Zgm_map"][1] == pytest.approx(math.sqrt(0.5 * 0.25))
+    assert found["Zratio"] == ([1, -1], 0)
+    assert math.isnan(found["Zna"][0][0])
+    assert found["Zna"][1] == 0.5
     assert {value.measure.style for value in z.values} == {"text", "decimal"}
 
 

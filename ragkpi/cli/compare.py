@@ -1,0 +1,62 @@
+"""`ragkpi compare`: runs against a baseline."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkpi.cli.findings import Origin
+from ragkpi.cli.options import Asked, evaluation, takes
+from ragkpi.cli.outputs import Labels, Output, labels, output
+from ragkpi.cli.resampling import comparing
+from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.statistics.paired import Procedure
+
+
+@takes(asked=evaluation, procedure=comparing, output=output, labels=labels)
+def command(
+    asked: Asked,
+    procedure: Procedure,
+    output: Output,
+    labels: Labels,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QRELS BASELINE RUN...", help="Files; - is standard input.", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Compare runs with a baseline, query by query.
+
+    A row per value and run: its mean, the difference from the baseline with an interval, on how
+    many queries the run is better, equal and worse, the effect size, and how likely such a
+    difference is by chance. Two lines below explain the test. Everything is over the queries that
+    all runs have.
+    """
+    if files is None or len(files) < 3:
+        raise UsageError(
+            f"{len(files or [])} files; expected three or more: "
+            "ragkpi compare [options] QRELS BASELINE RUN..."
+        )
+    refuse_standard_input_twice(files)
+    output.refuse_trec("trec_eval has no lines for comparisons")
+    from ragkpi.reports.comparison import ComparisonReport
+    from ragkpi.statistics.paired import compare
+
+    qrels, *paths = files
+    values = asked.values()
+    results = evaluate_runs(asked.evaluator(qrels, values), paths)
+    done = results.among(slice(None))
+    if len(done) < 2 or not results.among(slice(1)):
+        exit_with(results.problems)
+    scored = [one.scores for _, one in done]
+    names = labels.of([path for path, _ in done], scored)
+    compared = compare(names, scored, procedure)
+    signature = Origin.of(asked, values, {"qrels": qrels}).signature
+    report = ComparisonReport(compared, [signature] * len(done))
+    output.write(report, output.layout(signature=labels.signature))
+    exit_with(results.problems)
