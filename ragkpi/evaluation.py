@@ -4,20 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeAlias
 
 from ragkpi.errors import RagkpiError
+from ragkpi.formats.run import RunColumns
 from ragkpi.measures.cautions import cautions
 from ragkpi.measures.measure import Need, Value
 from ragkpi.measures.relevance_formats import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
-from ragkpi.ranking.hits import Hits, Wanted
+from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
 from ragkpi.ranking.judge import Coverage, shown_queries
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
-from ragkpi.ranking.relevance import READERS, AnyJudged
+from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.several import read_runs
 from ragkpi.ranking.workers import available_workers, read_hits
+
+Run: TypeAlias = str | RunColumns
 
 
 @dataclass(frozen=True)
@@ -51,7 +57,7 @@ class Evaluator:
     Parameters
     ----------
     qrels
-        Path of the qrels, ``-`` for standard input.
+        Path of the qrels, ``-`` for standard input; or what was read already.
     values
         What to compute.
     settings
@@ -59,7 +65,8 @@ class Evaluator:
     relevance_format
         The format of the qrels, as -R names it.
     pool
-        Path of the first stage that the runs were selected from; None if there is none.
+        The first stage that the runs were selected from; None if there is none. Runs and pools
+        are paths or columns.
 
     Raises
     ------
@@ -69,21 +76,21 @@ class Evaluator:
 
     def __init__(
         self,
-        qrels: str,
+        qrels: str | Relevance,
         values: Sequence[Value],
         settings: Settings,
         relevance_format: str = "qrels",
-        pool: str | None = None,
+        pool: Run | None = None,
     ) -> None:
         refuse_wrong_format(values, relevance_format)
         self.values = list(values)
         self.settings = settings
-        self.relevance = READERS[relevance_format](qrels)
+        self.relevance = READERS[relevance_format](qrels) if isinstance(qrels, str) else qrels
         self.pool = pool
-        self._pool_hits = None if pool is None else self._read(pool, Wanted())
+        self._pool_hits = None if pool is None else _read(pool, self.relevance.judgements)
 
-    def evaluate(self, run: str) -> Evaluation:
-        """Evaluate the run at a path, ``-`` for standard input."""
+    def evaluate(self, run: Run) -> Evaluation:
+        """Evaluate a run, ``-`` for the one on standard input."""
         return self.score([self.read(run)])[0]
 
     def evaluate_all(
@@ -98,21 +105,16 @@ class Evaluator:
         seen = self._count([hits for hits in read.values() if isinstance(hits, Hits)])
         return [self._try_to_score(read[place], seen) for place in range(len(runs))]
 
-    def read(self, run: str, workers: int | None = None) -> Hits:
+    def read(self, run: Run, workers: int | None = None) -> Hits:
         """Read a run for all that the values need of it, with all workers or so many."""
         counted = self._needs("corpus_size") and not self._says_corpus_size()
         wanted = Wanted("counted" if counted else "ignored", depth=self._depth_outside_pool())
-        return self._read(run, wanted, workers)
+        return _read(run, self.relevance.judgements, wanted, workers)
 
     def score(self, runs: Sequence[Hits]) -> list[Evaluation]:
         """Evaluate runs as `read` returns them; without a corpus size they share a counted one."""
         seen = self._count(runs)
         return [self._score(run, seen) for run in runs]
-
-    def _read(self, run: str, wanted: Wanted, workers: int | None = None) -> Hits:
-        return read_hits(
-            run, self.relevance.judgements, wanted, workers=workers or available_workers()
-        )
 
     def _count(self, runs: Sequence[Hits]) -> int:
         """Count the documents of qrels and runs, if they have to stand for the corpus."""
@@ -151,7 +153,7 @@ class Evaluator:
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if self._needs("outside_pool"):
-                outside = outside_pool(judgements, run, judged, self.pool)
+                outside = outside_pool(judgements, run, judged, partial(_read, self.pool))
                 judged = replace(judged, outside_pool=outside)
         return judged
 
@@ -183,6 +185,14 @@ class Evaluator:
             return 0
         concerned = [v for v in self.values if "outside_pool" in v.measure.needs]
         return max((value.arguments["cutoff"] for value in concerned), default=0)
+
+
+def _read(
+    run: Run, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, workers: int | None = None
+) -> Hits:
+    if isinstance(run, RunColumns):
+        return find_hits([run], judgements, wanted)
+    return read_hits(run, judgements, wanted, workers=workers or available_workers())
 
 
 def _coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -16,7 +16,6 @@ from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.workers import read_hits
 
 
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
@@ -29,7 +28,9 @@ def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     return judge(judgements, pool, settings, queries=judged.queries)[0]
 
 
-def outside_pool(judgements: Judgements, run: Hits, judged: Judged, pool: str) -> IntArray:
+def outside_pool(
+    judgements: Judgements, run: Hits, judged: Judged, read_pool: Callable[[Judgements], Hits]
+) -> IntArray:
     """Find the documents of a run that its pool lacks, by reading the pool for them.
 
     Parameters
@@ -40,8 +41,8 @@ def outside_pool(judgements: Judgements, run: Hits, judged: Judged, pool: str) -
         A run with the names of its top documents.
     judged
         The same run, judged.
-    pool
-        The path of the pool.
+    read_pool
+        Reads the pool for judgements.
 
     Returns
     -------
@@ -63,7 +64,7 @@ def outside_pool(judgements: Judgements, run: Hits, judged: Judged, pool: str) -
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(query[rows], kind="stable")]
     wanted = _as_judgements(judged.queries, query[rows], [names[row] for row in rows.tolist()])
-    found = read_hits(pool, wanted)
+    found = read_pool(wanted)
     depth = np.inf if settings.pool_depth is None else settings.pool_depth
     inside = np.zeros(len(rows), dtype=bool)
     inside[found.judgement[found.rank <= depth]] = True

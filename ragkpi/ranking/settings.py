@@ -11,6 +11,7 @@ from ragkpi.ranking.grades import GRADE_MAPS, GradeMap
 Missing = Literal["intersection", "zero", "error"]
 Unjudged = Literal["kept", "removed"]
 Depth = Literal["nominal", "ret"]
+PoolUnion = Literal["pool", "union"]
 
 
 @dataclass(frozen=True)
@@ -55,4 +56,4 @@ class Settings:
     depth: Depth = "nominal"
     grade_map: GradeMap = GRADE_MAPS["umbrela"]
     pool_depth: int | None = None
-    pool_union: Literal["pool", "union"] = "pool"
+    pool_union: PoolUnion = "pool"

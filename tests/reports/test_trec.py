@@ -109,7 +109,7 @@ def test_bounds_stand_behind_the_values_over_all_queries():
 
 @pytest.mark.parametrize(
     ("digits", "expected"),
-    [(2, [b"0.12", b"1.2e-05"]), (0, [b"     0", b"1e-05"]), (None, [b"0.1234", b"1.23457e-05"])],
+    [(2, [b"  0.12", b"1.2e-05"]), (0, [b"     0", b"1e-05"]), (None, [b"0.1234", b"1.23457e-05"])],
 )
 def test_digits(digits, expected):
     columns = [("map", "decimal", MEAN, [0.12344]), ("p", "significant", MEAN, [1.234567e-5])]
