@@ -164,9 +164,7 @@ def _level(value: Any, query: bytes, document: bytes) -> int:
     except (TypeError, ValueError, OverflowError):
         level = None
     if level is None or level != value:
-        raise UsageError(
-            f"qrels: level {value!r} of {_shown(query, document)}; expected an integer"
-        )
+        raise UsageError(f"qrels: {_shown(query, document)}: level {value!r}; expected an integer")
     return level
 
 
@@ -181,6 +179,5 @@ def _score(value: Any, query: bytes, document: bytes) -> float:
 
 
 def _shown(query: bytes, document: bytes) -> str:
-    return (
-        f"document {document.decode('utf-8', 'replace')}, query {query.decode('utf-8', 'replace')}"
-    )
+    names = (id_.decode("utf-8", "replace") for id_ in (query, document))
+    return "query {}, document {}".format(*names)

@@ -1,0 +1,153 @@
+import json
+
+import jsonschema
+import pytest
+from scipy import stats
+
+from ragkpi.ranking import several
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, LINE, SCHEMA, trec_values
+
+MEASURES = ("-m", "map", "-m", "ndcg_cut.10", "-m", "bor.10", "-m", "num_q", "-N", 5000)
+
+
+@pytest.fixture
+def compare(ragkpi):
+    return lambda *arguments: ragkpi("compare", *arguments, folder=FIXTURES)
+
+
+def differences(outcome):
+    document = json.loads(outcome.out)
+    jsonschema.validate(document, SCHEMA)
+    return {(one["measure"], one["run"]): one for one in document["comparison"]["differences"]}
+
+
+def per_query(ragkpi, path, name):
+    """The values of the queries, from trec_eval's lines."""
+    out = ragkpi("eval", "-q", "-c", "--digits", 12, *MEASURES, "qrels.txt", path, folder=FIXTURES)
+    queries = {line.split("\t")[1] for line in out.out.decode().splitlines()} - {"all"}
+    return [float(trec_values(out.out, query)[name]) for query in sorted(queries)]
+
+
+@pytest.mark.parametrize("name", ["map", "ndcg_cut_10"])
+@pytest.mark.parametrize(
+    ("test", "expected"),
+    [
+        ("t", lambda x, y: stats.ttest_rel(x, y).pvalue),
+        ("wilcoxon", lambda x, y: stats.wilcoxon(x, y).pvalue),
+        (
+            "sign",
+            lambda x, y: (
+                stats.binomtest(
+                    sum(a > b for a, b in zip(x, y, strict=True)),
+                    sum(a != b for a, b in zip(x, y, strict=True)),
+                ).pvalue
+            ),
+        ),
+        (
+            "randomization",
+            lambda x, y: (
+                stats.permutation_test(
+                    (x, y),
+                    lambda x, y, axis: (x - y).mean(axis=axis),
+                    permutation_type="samples",
+                    n_resamples=float("inf"),
+                    vectorized=True,
+                ).pvalue
+            ),
+        ),
+    ],
+)
+def test_p_values_are_scipys(compare, ragkpi, name, test, expected):
+    files = ("qrels.txt", BM25, DENSE)
+    found = differences(compare("-c", "--test", test, "--format", "json", *MEASURES, *files))
+    baseline, run = (per_query(ragkpi, path, name) for path in (BM25, DENSE))
+    one = found[name, "dense"]
+    assert one["p"] == pytest.approx(expected(run, baseline), rel=1e-6)
+    assert one["difference"] == pytest.approx(sum(run) / 12 - sum(baseline) / 12)
+    wins = sum(a > b for a, b in zip(run, baseline, strict=True))
+    ties = sum(a == b for a, b in zip(run, baseline, strict=True))
+    assert (one["wins"], one["ties"], one["losses"]) == (wins, ties, 12 - wins - ties)
+
+
+def test_values_are_those_of_eval(compare, ragkpi):
+    files = ("qrels.txt", BM25, FUSION)
+    found = differences(compare("-c", "--format", "json", *MEASURES, *files))
+    lines = [
+        trec_values(ragkpi("eval", "-c", *MEASURES, "qrels.txt", path, folder=FIXTURES).out)
+        for path in (BM25, FUSION)
+    ]
+    assert {name for name, _ in found} == set(lines[0]) - {"num_q"}
+    for (name, _), one in found.items():
+        values = [one["baseline_value"], one["value"]]
+        assert [f"{value:.4f}" for value in values] == [of_run[name] for of_run in lines]
+
+
+def holm_step(p, q):
+    return min(1, (len(p) - sorted(p).index(q)) * q)
+
+
+@pytest.mark.parametrize(
+    ("correction", "expected"),
+    [
+        ("none", lambda p: p),
+        ("benjamini-hochberg", lambda p: stats.false_discovery_control(p).tolist()),
+        ("holm", lambda p: [max(holm_step(p, q) for q in p if q <= one) for one in p]),
+    ],
+)
+def test_corrections_cover_the_call(compare, correction, expected):
+    arguments = ("-c", "--format", "json", "--correction", correction, *MEASURES, "qrels.txt")
+    found = differences(compare(*arguments, BM25, DENSE, FUSION)).values()
+    assert len(found) == 6
+    p = [one["p"] for one in found]
+    assert [one["p_corrected"] for one in found] == pytest.approx(expected(p))
+
+
+@pytest.mark.parametrize("test", ["randomization", "bootstrap"])
+def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, monkeypatch, test):
+    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    arguments = ("--test", test, "--trials", 500, *MEASURES, "qrels.txt", BM25, DENSE, FUSION)
+    outcomes = set()
+    for workers in "123":
+        monkeypatch.setenv("RAGKPI_WORKERS", workers)
+        outcomes.add(compare(*arguments).out)
+    assert len(outcomes) == 1
+    assert b"seed 7" in outcomes.pop()
+    assert b"seed 8" in compare("--seed", 8, *arguments).out
+
+
+def test_jsonl_and_the_table(compare):
+    files = ("qrels.txt", BM25, FUSION)
+    lines = compare("-c", "--format", "jsonl", *MEASURES, *files).out.splitlines()
+    for line in lines:
+        jsonschema.validate(json.loads(line), LINE)
+    assert [json.loads(line)["kind"] for line in lines] == ["run"] * 2 + ["difference"] * 3
+    table = compare("-c", *MEASURES, *files).out.decode().splitlines()
+    assert [row.split()[:2] for row in table[2:8]] == [
+        [name, run] for name in ("map", "ndcg_cut_10", "bor_10") for run in ("bm25", "fusion")
+    ]
+    assert len(table) == 10, "a head, a rule, six rows, and two lines that explain the test"
+
+
+def test_a_query_that_one_run_lacks_is_left_out_with_a_warning(compare):
+    found = compare("--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
+    assert b"the 11 queries that all runs have" in found.err
+    assert differences(found)["map", "dense"]["queries"] == 11
+
+
+@pytest.mark.parametrize(
+    ("files", "status", "compared"),
+    [
+        ([BM25, "nosuch", FUSION], 2, True),
+        ([BM25, "nosuch"], 2, False),
+        (["nosuch", BM25, FUSION], 2, False),
+        ([BM25], 1, False),
+        ([BM25, "--format", "trec", FUSION], 1, False),
+        ([BM25, "--test", "z", FUSION], 1, False),
+        ([BM25, "--correction", "bonferroni", FUSION], 1, False),
+    ],
+)
+def test_what_cannot_be_compared(compare, files, status, compared):
+    found = compare("-c", "-m", "map", "qrels.txt", *files)
+    assert found.status == status
+    assert (b"fusion" in found.out) == compared
+    assert len(found.err.splitlines()) == 1

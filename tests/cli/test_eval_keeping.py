@@ -1,0 +1,134 @@
+"""Records and gates: --log, `ragkpi log`, --fail-under."""
+
+import hashlib
+import json
+from datetime import datetime, timezone
+
+import jsonschema
+import pytest
+
+from ragkpi.errors import GateFailedError
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, LINE, MEASURES, trec_values
+
+
+@pytest.fixture
+def evaluate(ragkpi):
+    return lambda *arguments: ragkpi("eval", *arguments, folder=FIXTURES)
+
+
+def sha(path):
+    return hashlib.sha256((FIXTURES / path).read_bytes()).hexdigest()
+
+
+def test_the_record_has_a_line_per_run(evaluate, tmp_path):
+    log = tmp_path / "log.jsonl"
+    before = datetime.now(timezone.utc).replace(microsecond=0)
+    evaluate(*MEASURES, "--log", log, "--meta", "index=v3", "--meta", "k=a=b", "qrels.txt", BM25)
+    evaluate(*MEASURES, "--ci", "-l", 2, "--log", log, "qrels.txt", DENSE, FUSION)
+    lines = [json.loads(line) for line in log.read_text().splitlines()]
+    for line in lines:
+        jsonschema.validate(line, LINE)
+    assert [line["run_id"] for line in lines] == ["bm25", "dense", "fusion"]
+    assert lines[0]["meta"] == {"index": "v3", "k": "a=b"}
+    assert lines[0]["files"] == {
+        "qrels": {"path": "qrels.txt", "sha256": sha("qrels.txt")},
+        "run": {"path": BM25, "sha256": sha(BM25)},
+    }
+    assert before <= datetime.fromisoformat(lines[0]["time"].replace("Z", "+00:00"))
+    assert "|l:2|" in lines[1]["signature"]
+    assert set(lines[1]["intervals"]) == {"map", "num_ret", "bor_10"}
+    values = trec_values(evaluate(*MEASURES, "-l", 2, "qrels.txt", FUSION).out)
+    assert f"{lines[2]['values']['map']:.4f}" == values["map"]
+
+
+def test_the_record_changes_nothing_that_is_printed(evaluate, tmp_path):
+    arguments = ("-q", *MEASURES, "qrels.txt", BM25)
+    assert evaluate("--log", tmp_path / "log", *arguments).out == evaluate(*arguments).out
+
+
+def test_the_pool_is_part_of_the_record(evaluate, tmp_path):
+    pool = ("--pool", "first_stage.run", "-m", "proc.10", "--grade-map", "umbrela")
+    evaluate(*pool, "--log", tmp_path / "log", "qrels.txt", "reranked.run")
+    line = json.loads((tmp_path / "log").read_text())
+    assert line["files"]["pool"]["sha256"] == sha("first_stage.run")
+    assert f"|pool:sha256:{sha('first_stage.run')}|" in line["signature"]
+
+
+@pytest.fixture
+def log(evaluate, ragkpi, tmp_path):
+    for run, index in ((BM25, "old"), (FUSION, "old"), (DENSE, "new")):
+        evaluate("-m", "map", "--log", tmp_path / "log", "--meta", f"i={index}", "qrels.txt", run)
+
+    def show(*arguments):
+        found = ragkpi("log", "--format", "csv", tmp_path / "log", *arguments)
+        assert found.status == 0
+        return [line.split(",")[1:] for line in found.out.decode().splitlines()]
+
+    return show
+
+
+def test_the_history_is_filtered_and_sorted(log):
+    head, *rows = log()
+    assert head == ["run", "i", "map"]
+    assert [row[0] for row in rows] == ["bm25", "fusion", "dense"]
+    assert [row[0] for row in log("--sort", "map")[1:]] == ["fusion", "dense", "bm25"]
+    assert [row[0] for row in log("--where", "i=old", "--where", "map>0.2")[1:]] == ["fusion"]
+
+
+def test_a_record_that_is_none_is_refused(ragkpi, tmp_path):
+    (tmp_path / "log").write_text('{"values": {}}\nmap all 0.5\n')
+    found = ragkpi("log", tmp_path / "log")
+    assert (found.status, found.out) == (2, b"")
+    assert b"log:2: no JSON" in found.err
+
+
+@pytest.mark.parametrize("limit", [0.0005, -0.0005])
+def test_a_limit_is_missed_by_what_lies_between(evaluate, limit):
+    value = float(trec_values(evaluate("-m", "map", "qrels.txt", BM25).out)["map"])
+    gate = value + limit
+    found = evaluate("-m", "map", "--fail-under", f"map={gate}", "qrels.txt", BM25)
+    assert b"map" in found.out, "values are printed whether gates are missed or not"
+    if limit < 0:
+        assert (found.status, found.err) == (0, b"")
+    else:
+        assert found.status == GateFailedError.exit_status == 3
+        (said,) = found.err.decode().splitlines()
+        start, by = said.rsplit(" by ", 1)
+        assert start.startswith("ragkpi: bm25: map is 0.17")
+        assert float(by) == pytest.approx(limit, abs=0.0001)
+
+
+def test_every_run_has_to_reach_every_limit(evaluate):
+    gates = ("--fail-under", "map=0.99", "--fail-under", "P_5=0.99", "--fail-under", "num_q=1")
+    found = evaluate("-m", "map", "-m", "P.5", "-m", "num_q", *gates, "qrels.txt", BM25, FUSION)
+    said = [line.split(" is ")[0] for line in found.err.decode().splitlines()]
+    assert said == [
+        f"ragkpi: {run}: {name}" for run in ("bm25", "fusion") for name in ("map", "P_5")
+    ]
+    assert found.status == 3
+
+
+@pytest.mark.parametrize(
+    ("run", "baseline", "margin", "status"),
+    [
+        (FUSION, BM25, (), 0),
+        (BM25, BM25, (), 0),
+        (BM25, FUSION, (), 3),
+        (BM25, FUSION, ("--margin", "0.3"), 0),
+        (BM25, FUSION, ("--margin", "0.1"), 3),
+        (BM25, FUSION, ("--margin", "60%"), 0),
+        (BM25, FUSION, ("--margin", "10%"), 3),
+        (BM25, "nosuch", (), 2),
+    ],
+)
+def test_a_baseline_is_a_limit(evaluate, run, baseline, margin, status):
+    """In map, bm25 is 0.23 below fusion, which is 56 % of it."""
+    found = evaluate("-m", "map", "--fail-under-baseline", baseline, *margin, "qrels.txt", run)
+    assert found.status == status
+    assert found.out == evaluate("-m", "map", "qrels.txt", run).out
+
+
+def test_a_bad_run_and_a_missed_limit_are_both_reported(evaluate):
+    found = evaluate("-m", "map", "--fail-under", "map=0.99", "qrels.txt", BM25, "nosuch")
+    assert found.status == 2
+    assert [b"nosuch" in line for line in found.err.splitlines()] == [True, False]

@@ -1,0 +1,218 @@
+import os
+import subprocess
+import sys
+from types import SimpleNamespace
+
+import pytest
+
+from ragkpi.cli import runs as cli_runs
+from ragkpi.errors import UsageError
+from ragkpi.ranking import several
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
+
+ALL = (BM25, DENSE, FUSION)
+CSV = ("--format", "csv", "--digits", 4)
+
+
+@pytest.fixture
+def evaluate(ragkpi):
+    def run(*arguments, **more):
+        return ragkpi("eval", *arguments, **{"folder": FIXTURES, **more})
+
+    return run
+
+
+def rows(outcome):
+    head, *lines = [line.split(",") for line in outcome.out.decode().splitlines()]
+    return {line[0]: dict(zip(head[1:], line[1:], strict=True)) for line in lines}
+
+
+@pytest.mark.parametrize("workers", [1, 2, 5])
+def test_each_run_has_the_values_that_it_has_alone(evaluate, monkeypatch, workers):
+    monkeypatch.setenv("RAGKPI_WORKERS", str(workers))
+    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    found = rows(evaluate(*CSV, *MEASURES, "qrels.txt", *ALL))
+    assert list(found) == ["bm25", "dense", "fusion"]
+    for name, path in zip(found, ALL, strict=True):
+        assert found[name] == trec_values(evaluate(*MEASURES, "qrels.txt", path).out)
+
+
+def test_large_runs_are_dealt_out_evenly(tmp_path, monkeypatch):
+    monkeypatch.setattr(several, "_SMALLEST_SHARE", 10)
+    sizes = [10, 70, 30, 40, 5]
+    paths = [str(tmp_path / str(place)) for place in range(len(sizes))]
+    for path, size in zip(paths, sizes, strict=True):
+        open(path, "wb").write(b"x" * size)  # noqa: SIM115
+    assert several._shares(paths, 2) == [[1, 0], [3, 2, 4]]
+    assert several._shares(paths, 1) == []
+    assert several._shares(paths[:1], 2) == []
+
+
+def test_a_process_that_dies_loses_no_run(monkeypatch):
+    monkeypatch.setattr(several, "_shares", lambda paths, workers: [[0], [1]])
+    parent = os.getpid()
+
+    def read(path, workers):
+        if path == "b" and os.getpid() != parent:
+            os._exit(9)
+        return path.upper()
+
+    found = dict(several.read_runs(["a", "b"], read, 2, lambda done: None))
+    assert found == {0: "A", 1: "B"}
+
+
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path, workers):
+    monkeypatch.setenv("RAGKPI_WORKERS", workers)
+    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    (tmp_path / "bad").write_text("hd-01 Q0 d 1 2.5 bad\nhd-01 Q0 e 2 high bad\n")
+    (tmp_path / "other").write_text("zz Q0 d 1 2.5 other\n")
+    bad, other = tmp_path / "bad", tmp_path / "other"
+    found = evaluate(*CSV, "-m", "map", "qrels.txt", BM25, bad, other, FUSION)
+    assert list(rows(found)) == ["bm25", "fusion"]
+    assert found.status == 2
+    said = [line for line in found.err.decode().splitlines() if "ragkpi: " in line]
+    assert said[0].startswith(f"ragkpi: {bad}:2: score 'high'")
+    assert said[1].startswith(f"ragkpi: {other}: no query is both judged in qrels.txt")
+
+
+def test_nothing_is_printed_if_every_run_is_bad(evaluate):
+    found = evaluate("qrels.txt", "nosuch", "neither")
+    assert (found.status, found.out) == (2, b"")
+    assert len(found.err.splitlines()) == 2
+
+
+def test_runs_are_called_after_files_or_run_ids(evaluate, tmp_path):
+    for folder in "ab":
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "run.txt").write_text(f"hd-01 Q0 d 1 2 id-{folder}\n")
+    paths = [tmp_path / folder / "run.txt" for folder in "ab"]
+    assert list(rows(evaluate(*CSV, "qrels.txt", *paths))) == list(map(str, paths))
+    by_id = evaluate(*CSV, "--names", "runid", "qrels.txt", *paths)
+    assert list(rows(by_id)) == ["id-a", "id-b"]
+
+
+def test_notes_are_said_once_for_all_runs_that_they_concern(evaluate):
+    found = evaluate("-m", "bor.10", "qrels.txt", *ALL)
+    assert found.err.count(b"lower bound") == 1
+    assert found.err.count(b"hd-09") == 1
+    assert f"({DENSE})".encode() in found.err
+
+
+def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
+    documents = set()
+    for path in ("qrels.txt", *ALL):
+        documents |= {line.split()[2] for line in (FIXTURES / path).read_text().splitlines()}
+    counted = evaluate(*CSV, "-m", "bor.10", "qrels.txt", *ALL)
+    given = evaluate(*CSV, "-m", "bor.10", "-N", len(documents), "qrels.txt", *ALL)
+    assert counted.out == given.out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--format", "xml", "qrels.txt", BM25], "no such format"),
+        (["--format", "trec", "qrels.txt", BM25, DENSE], "which of several runs"),
+        (["qrels.txt", "-", "-"], "standard input can be read once"),
+        (["--fail-under-baseline", "-", "qrels.txt", "-"], "standard input can be read once"),
+        (["--names", "rank", "qrels.txt", BM25], "expected file or runid"),
+        (["--seed", "3", "qrels.txt", BM25], "give --ci with it"),
+        (["--ci-method", "bca", "qrels.txt", BM25], "give --ci with it"),
+        (["--ci", "--ci-method", "normal", "qrels.txt", BM25], "expected percentile or bca"),
+        (["--ci", "--confidence", "95", "qrels.txt", BM25], "a share such as 0.95"),
+        (["--meta", "a=b", "qrels.txt", BM25], "give --log FILE with it"),
+        (["--margin", "1%", "qrels.txt", BM25], "give --fail-under-baseline RUN with it"),
+        (["--fail-under", "ndcg", "qrels.txt", BM25], "expected NAME=NUMBER"),
+        (["-m", "map", "--fail-under", "P_5=1", "qrels.txt", BM25], "ask for it with -m"),
+        (["-o", "/nosuch/file", "qrels.txt", BM25], "/nosuch/file: cannot be written"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_in_one_line(evaluate, arguments, says):
+    found = evaluate(*arguments)
+    assert (found.status, found.out) == (UsageError.exit_status, b"")
+    assert len(found.err.splitlines()) == 1
+    assert says in found.err.decode()
+
+
+def test_output_goes_to_a_file_that_is_replaced(evaluate, tmp_path):
+    target = tmp_path / "out"
+    for arguments in ((BM25,), ALL, ("--format", "latex", BM25)):
+        target.write_text("old")
+        found = evaluate("-m", "map", "-o", target, "qrels.txt", *arguments)
+        assert (found.status, found.out) == (0, b"")
+        assert target.read_bytes() == evaluate("-m", "map", "qrels.txt", *arguments).out
+    assert os.listdir(tmp_path) == ["out"]
+
+
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("--m", "--measure"),
+        ("--me", "--measure"),
+        ("--l", "--level_for_rel"),
+        ("--lev", "--level_for_rel"),
+        ("--Num", "--Number_docs_in_coll"),
+    ],
+)
+def test_abbreviations_mean_what_they_mean_to_trec_eval(evaluate, short, long):
+    value = "map" if long == "--measure" else "2"
+    files = ("qrels.txt", BM25)
+    assert evaluate(short, value, *files).out == evaluate(long, value, *files).out
+    assert evaluate("--c", "--n", "--q", *files).out == evaluate("-c", "-n", "-q", *files).out
+
+
+def test_signature_is_a_line_or_a_note(evaluate):
+    alone = evaluate("-m", "map", "-l", 2, "--signature", "qrels.txt", BM25).out.decode()
+    name, query, text = alone.splitlines()[-1].split("\t")
+    assert (name, query) == ("signature".ljust(22), "all")
+    assert text.endswith("|qrels:c89ac13f|l:2")
+    several_ = evaluate("-m", "map", "-l", 2, "--signature", "qrels.txt", *ALL).out.decode()
+    assert text in several_.splitlines()
+    long = evaluate("-m", "map", "--signature-long", "qrels.txt", BM25).out.decode()
+    assert "|l:1|missing:intersection|" in long
+
+
+def test_one_run_in_trec_lines_imports_only_what_it_uses():
+    code = (
+        "import sys; from ragkpi.cli import main; main(sys.argv[1:]);"
+        "print(*sys.modules, sep='\\n', file=sys.stderr)"
+    )
+    arguments = ["eval", "-q", "-m", "all_trec", "qrels.txt", BM25]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        cwd=FIXTURES,
+        env={**os.environ, "PYTHONPATH": str(FIXTURES.parent)},
+        capture_output=True,
+        text=True,
+    )
+    unused = {"json", "csv", "rich", "scipy", "hashlib", "multiprocessing", "statistics"}
+    assert done.stdout
+    assert not unused & set(done.stderr.split())
+
+
+def test_help_stands_in_groups(evaluate):
+    found = evaluate("-h").out.decode()
+    for heading in ("Options", "Evaluation", "Output", "Labels", "Intervals", "Record", "Gates"):
+        assert f"\n{heading}:\n" in found
+    assert "ragkpi schema" in " ".join(found.split())
+
+
+@pytest.mark.parametrize(("seconds", "drawn"), [(0.6, False), (1.6, True)])
+def test_a_bar_is_drawn_on_a_terminal_after_a_second(monkeypatch, seconds, drawn):
+    class Terminal(SimpleNamespace):
+        def write(self, text):
+            self.text += text
+
+    terminal = Terminal(isatty=lambda: True, flush=lambda: None, text="")
+    clock = iter([0.0, seconds / 2, seconds, seconds, seconds])
+    monkeypatch.setattr(cli_runs, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    monkeypatch.setattr(sys, "stderr", terminal)
+    with cli_runs.progress(3) as watch:
+        for done in range(3):
+            watch(done)
+    assert ("━" in terminal.text) == drawn
+
+
+def test_no_bar_where_nobody_sees_it(evaluate, monkeypatch):
+    monkeypatch.setattr(cli_runs, "_SHORT", 0)
+    assert b"runs" not in evaluate("-m", "map", "qrels.txt", BM25, FUSION).err

@@ -1,0 +1,134 @@
+"""A snapshot of each format, from the fixtures through the command.
+
+The numbers in them are those of trec_eval's lines, which tests/golden holds against trec_eval.
+"""
+
+import json
+
+import jsonschema
+import pytest
+
+from ragkpi import __version__
+from ragkpi.reports.registry import FORMATS
+from tests.cli.commandline import BM25, FIXTURES, FUSION, LINE, MEASURES, SCHEMA, trec_values
+
+SIGNATURE = (
+    f"ragkpi:{__version__}|qrels:sha256:"
+    "c89ac13f17fbbd59f28c2448b896a1075bfcc1d9da9123d1db1c73fb773801a6|N:5000|l:1"
+    "|missing:intersection|unjudged:kept|M:all|query:all|depth:nominal"
+)
+
+SNAPSHOTS = {
+    "table": """\
+run      num_ret       map    bor_10
+────────────────────────────────────
+bm25         {b[num_ret]}    {b[map]}    {b[bor_10]}
+fusion       {f[num_ret]}   {f[map]}*   {f[bor_10]}*
+* best of its column
+""",
+    "csv": """\
+run,num_ret,map,bor_10
+bm25,{b[num_ret]},{b[map]},{b[bor_10]}
+fusion,{f[num_ret]},{f[map]},{f[bor_10]}
+""",
+    "tsv": """\
+run	num_ret	map	bor_10
+bm25	{b[num_ret]}	{b[map]}	{b[bor_10]}
+fusion	{f[num_ret]}	{f[map]}	{f[bor_10]}
+""",
+    "markdown": """\
+| run | num_ret | map | bor_10 |
+| :--- | ---: | ---: | ---: |
+| bm25 | {b[num_ret]} | {b[map]} | {b[bor_10]} |
+| fusion | {f[num_ret]} | **{f[map]}** | **{f[bor_10]}** |
+""",
+    "latex": r"""\begin{{tabular}}{{lrrr}}
+\toprule
+run & num\_ret & map & bor\_10 \\
+\midrule
+bm25 & {b[num_ret]} & {b[map]} & {b[bor_10]} \\
+fusion & {f[num_ret]} & \textbf{{\boldmath {f[map]}}} & \textbf{{\boldmath {f[bor_10]}}} \\
+\bottomrule
+\end{{tabular}}
+""",
+    "jsonl": "".join(
+        f'{{{{"ragkpi": "{__version__}", "kind": "run", "name": "{name}", "run_id": "{name}", '
+        f'"signature": "{SIGNATURE}", "queries": 12, '
+        f'"values": {{{{"num_ret": {{{key}[num_ret]}}, "map": {{{key}[map]}}, '
+        f'"bor_10": {{{key}[bor_10]}}}}}}, "known": {{{{"num_ret": 12, "map": 12, "bor_10": 11}}}}'
+        "}}\n"
+        for name, key in (("bm25", "b"), ("fusion", "f"))
+    ),
+}
+
+
+@pytest.fixture
+def evaluate(ragkpi):
+    def run(*arguments):
+        outcome = ragkpi("eval", *MEASURES, *arguments, folder=FIXTURES)
+        assert outcome.status == 0
+        return outcome.out
+
+    return run
+
+
+def test_snapshots(evaluate):
+    b, f = (trec_values(evaluate("qrels.txt", run)) for run in (BM25, FUSION))
+    assert set(SNAPSHOTS) | {"json"} == set(FORMATS)
+    for form, expected in SNAPSHOTS.items():
+        out = evaluate("--format", form, "--digits", 4, "qrels.txt", BM25, FUSION)
+        assert out.decode() == expected.format(b=b, f=f), form
+
+
+def test_a_table_is_what_several_runs_print(evaluate):
+    files = ("qrels.txt", BM25, FUSION)
+    assert evaluate(*files) == evaluate("--format", "table", *files)
+
+
+def test_trec_lines_may_be_asked_for(evaluate):
+    assert evaluate("--format", "trec", "qrels.txt", BM25) == evaluate("qrels.txt", BM25)
+
+
+@pytest.mark.parametrize("more", [(), ("-q",), ("-q", "--ci"), ("--digits", 2)], ids=str)
+def test_json_is_valid_and_says_what_trec_lines_say(evaluate, more):
+    document = json.loads(evaluate("--format", "json", *more, "qrels.txt", BM25, FUSION))
+    jsonschema.validate(document, SCHEMA)
+    for line in evaluate("--format", "jsonl", *more, "qrels.txt", BM25, FUSION).splitlines():
+        jsonschema.validate(json.loads(line), LINE)
+    digits = 2 if "--digits" in more else 4
+    for path, run in zip((BM25, FUSION), document["runs"], strict=True):
+        lines = evaluate("-q", "--digits", digits, "qrels.txt", path)
+        for query, values in [("all", run["values"]), *run.get("per_query", {}).items()]:
+            assert written(values, digits) == trec_values(lines, query)
+        assert run["signature"] == SIGNATURE
+    if "-q" in more:
+        assert document["runs"][0]["per_query"]["hd-11"]["bor_10"] is None
+
+
+def written(values, digits):
+    return {
+        name: "NA"
+        if value is None
+        else str(value)
+        if isinstance(value, str | int)
+        else f"{value:.{digits}f}"
+        for name, value in values.items()
+    }
+
+
+def test_the_schema_is_printed(ragkpi):
+    assert json.loads(ragkpi("schema").out) == SCHEMA
+
+
+def test_z_scores_have_names_of_their_own(ragkpi, tmp_path):
+    (tmp_path / "norms").write_bytes(
+        ragkpi("zscores", "-m", "map", "qrels.txt", BM25, FUSION, folder=FIXTURES).out
+    )
+    arguments = ("-m", "map", "-m", "runid", "-Z", tmp_path / "norms", "qrels.txt")
+    one, two = (ragkpi("eval", *arguments, run, folder=FIXTURES) for run in (BM25, FUSION))
+    table = ragkpi("eval", "--format", "csv", *arguments, BM25, FUSION, folder=FIXTURES)
+    head, *rows = [line.split(",") for line in table.out.decode().splitlines()]
+    assert head == ["run", "runid", "Zmap"]
+    for outcome, row in zip((one, two), rows, strict=True):
+        expected = trec_values(outcome.out)
+        assert [row[1], f"{float(row[2]):.4f}"] == [expected["runid"], expected["Zmap"]]
