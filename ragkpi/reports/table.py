@@ -31,12 +31,15 @@ def draw(report: Report, layout: Layout) -> str:
         drawing.add_column(
             Text(column.name), justify="right" if column.numeric else "left", no_wrap=True
         )
-    for row in table.rows:
+    columns = []
+    for place, column in enumerate(table.columns):
         texts = []
-        for cell, column, room in zip(row, table.columns, starred, strict=True):
-            star = BEST if cell.best else " " * room
-            texts.append(Text(column.text(cell, layout) + star, "bold green" if cell.best else ""))
-        drawing.add_row(*texts)
+        for cell in (row[place] for row in table.rows):
+            star = BEST if cell.best else " " * starred[place]
+            text = column.text(cell, layout) + star
+            texts.append(Text(text, "bold green" if cell.best else ""))
+        columns.append(Text("\n").join(texts))
+    drawing.add_row(*columns)  # a row of cells with many lines: rich is slow per cell
     out = io.StringIO()
     console = Console(
         file=out,
