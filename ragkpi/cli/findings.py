@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
     from ragkpi.cli.options import Asked
@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Bootstrap, Interval
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """What numbers depend on besides the run: the signature; path and hash of files, by role."""
 
     signature: Signature
@@ -37,7 +36,7 @@ class Origin:
         return cls(signature_of(asked.settings, values, hashes), files)
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False, repr=False)
 class Findings:
     """What runs scored.
 

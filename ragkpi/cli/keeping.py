@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -17,8 +16,7 @@ if TYPE_CHECKING:
     from ragkpi.statistics.gates import Gate, Margin
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(NamedTuple):
     """Where evaluations are written down, and what is said about them."""
 
     path: str
@@ -73,8 +71,7 @@ def record(
     return Record(log, parse_meta(meta))
 
 
-@dataclass(frozen=True)
-class Gates:
+class Gates(NamedTuple):
     """What runs have to reach: limits, and what a baseline reaches but for a margin."""
 
     limits: Sequence[Gate]

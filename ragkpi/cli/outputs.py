@@ -5,8 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NamedTuple
 
 import typer
 
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 _FORMAT_NAMES = "table|json|jsonl|csv|tsv|markdown|latex"
 
 
-@dataclass(frozen=True)
-class Output:
+class Output(NamedTuple):
     """How a result is written.
 
     Attributes
@@ -105,8 +103,7 @@ def output(
     return Output(format_, path, digits)
 
 
-@dataclass(frozen=True)
-class Labels:
+class Labels(NamedTuple):
     """What a result says about itself: how runs are called, and which signature is shown."""
 
     names: Literal["file", "runid"]

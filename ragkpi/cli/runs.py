@@ -6,8 +6,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
@@ -21,8 +20,7 @@ if TYPE_CHECKING:
 _SHORT = 1.0
 
 
-@dataclass(frozen=True)
-class Results:
+class Results(NamedTuple):
     """What came of runs, in the order of their paths."""
 
     paths: Sequence[str]

@@ -39,7 +39,8 @@ def draw(report: Report, layout: Layout) -> str:
             text = column.text(cell, layout) + star
             texts.append(Text(text, "bold green" if cell.best else ""))
         columns.append(Text("\n").join(texts))
-    drawing.add_row(*columns)  # a row of cells with many lines: rich is slow per cell
+    if table.rows:
+        drawing.add_row(*columns)  # a row of cells with many lines: rich is slow per cell
     out = io.StringIO()
     console = Console(
         file=out,
