@@ -88,9 +88,11 @@ def _read_shares(
 
     context = multiprocessing.get_context("fork")
     waiting: dict[Any, set[int]] = {}
+    children = []
     for share in shares:
         receiver, sender = context.Pipe(duplex=False)
-        context.Process(target=read_share, args=(share, sender), daemon=False).start()
+        children.append(context.Process(target=read_share, args=(share, sender)))
+        children[-1].start()
         sender.close()
         waiting[receiver] = set(share)
     done = 0
@@ -108,5 +110,7 @@ def _read_shares(
             waiting[receiver].remove(place)
             done += 1
             yield place, outcome
+    for child in children:
+        child.join()
     for place in sorted(lost):  # their process died of something that is not the run's fault
         yield place, _attempt(read, paths[place], 1)
