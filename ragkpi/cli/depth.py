@@ -151,11 +151,14 @@ def _from_files(
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     evaluator.values = run_values(depths, limits.m)
     bootstrap = Bootstrap() if ci else None
+    results = evaluator.score(runs)
+    for result in results:
+        size = corpus_size(cast("Judged", result.judged))  # of no other relevance format
+        _refuse_above(int(size.min()), depths)
+    say(dict(zip(paths, results, strict=True)))
     curves = []
-    for name, path, result in zip(run_names(paths), paths, evaluator.score(runs), strict=True):
-        judged = cast("Judged", result.judged)  # these values are of no other relevance format
-        _refuse_above(int(corpus_size(judged).min()), depths)
-        say(result, path)
+    for name, path, result in zip(run_names(paths), paths, results, strict=True):
+        judged = cast("Judged", result.judged)
         _warn_below(int(judged.num_ret.max()), depths, path)
         found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))

@@ -70,7 +70,7 @@ def command(
     values = find_values([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
     evaluator = asked.evaluator(files[0], values)
     result = evaluator.evaluate(files[1])
-    say(result)
+    say({files[1]: result})
     judgements = evaluator.relevance.judgements
     judged = cast("Judged", result.judged)  # these values are of no other relevance format
     found = diagnose(judged, judgements, cutoff, Thresholds(proc, pct_proc))
