@@ -67,36 +67,37 @@ class Output(NamedTuple):
         write(FORMATS[self.format or "table"].write(report, layout), self.path)
 
 
-def output(
-    format_: Annotated[
-        str | None,
-        typer.Option(
-            "--format",
-            metavar="FORMAT",
-            help=f"How to write: trec (one run of eval), {_FORMAT_NAMES}. Default: trec for one "
-            "run of eval, else table. 'ragkpi schema' prints the schema of json and jsonl.",
-        ),
-    ] = None,
-    path: Annotated[
-        str | None,
-        typer.Option(
-            "-o",
-            "--output",
-            metavar="FILE",
-            help="Write to FILE, which is replaced when all is written, or not at all.",
-        ),
-    ] = None,
-    digits: Annotated[
-        int | None,
-        typer.Option(
-            "--digits",
-            metavar="N",
-            min=0,
-            max=17,
-            help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
-        ),
-    ] = None,
-) -> Output:
+Format = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="FORMAT",
+        help=f"How to write: trec (one run of eval), {_FORMAT_NAMES}. Default: trec for one "
+        "run of eval, else table. 'ragkpi schema' prints the schema of json and jsonl.",
+    ),
+]
+File = Annotated[
+    str | None,
+    typer.Option(
+        "-o",
+        "--output",
+        metavar="FILE",
+        help="Write to FILE, which is replaced when all is written, or not at all.",
+    ),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        metavar="N",
+        min=0,
+        max=17,
+        help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
+    ),
+]
+
+
+def output(format_: Format = None, path: File = None, digits: Digits = None) -> Output:
     """Read the options that say how a result is written."""
     if format_ not in (None, "trec", *_FORMAT_NAMES.split("|")):
         raise UsageError(f"--format {format_}: no such format; expected trec|{_FORMAT_NAMES}")
