@@ -20,7 +20,7 @@ _WINDOW = 1 << 12  # how far to look for a newline at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """Whole lines: ``buffer[start:end]``, the last byte a newline.
 
