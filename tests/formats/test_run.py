@@ -15,7 +15,7 @@ from ragkpi.formats.grouping import group_starts, spans
 from ragkpi.formats.opening import Source
 from ragkpi.formats.run import stream_run
 from ragkpi.formats.tokens import Tokens
-from tests.formats.hostile import ids, texts
+from tests.formats.hostile import IDS, ids, texts
 from tests.twin.reading import read_words
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,7 +105,7 @@ def test_gzip_without_isal(tmp_path, monkeypatch):
     test_compressed_runs(tmp_path, gzip)
 
 
-@given(st.lists(ids))
+@given(st.lists(ids) | st.lists(st.sampled_from([id_ for id_ in IDS if len(id_) > 8])))
 def test_group_starts(strings):
     sizes = [len(list(group)) for _, group in itertools.groupby(strings)]
     starts = group_starts(Tokens.from_strings(strings))

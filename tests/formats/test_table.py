@@ -1,5 +1,7 @@
 """The two ways to find columns, and the files read by them, against `bytes.split`."""
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -41,13 +43,8 @@ def outcome(read, block, layout):
         return int(str(problem).split(":")[1]) - (block.first_line - 1)
 
 
-@given(st.data())
-def test_both_ways_find_the_words_that_split_finds(data):
-    layout = data.draw(layouts)
+def assert_both_ways_agree(text, layout, before=0):
     wanted = len(layout.columns)
-    text = data.draw(texts(data.draw(st.sampled_from([wanted, 3, 6]))))
-    text = text.removeprefix(b"\xef\xbb\xbf") + b"\n"
-    before = data.draw(st.integers(0, 2))
     expected = read_words(text, wanted, layout.extra, layout.comments)
     if isinstance(expected, list):
         expected = [(number + before, words) for number, words in expected]
@@ -60,6 +57,33 @@ def test_both_ways_find_the_words_that_split_finds(data):
         lengths = [len(line) + 1 for line in text.split(b"\n")]
         begins = [block.start + sum(lengths[:row]) for row in range(len(regular))]
         assert (regular.begin + regular.origin).tolist() == begins
+
+
+@given(st.data())
+def test_both_ways_find_the_words_that_split_finds(data):
+    layout = data.draw(layouts)
+    wanted = len(layout.columns)
+    text = data.draw(texts(data.draw(st.sampled_from([wanted, 3, 6]))))
+    text = text.removeprefix(b"\xef\xbb\xbf") + b"\n"
+    assert_both_ways_agree(text, layout, data.draw(st.integers(0, 2)))
+
+
+# Lines of two columns, and lines that only just are not: any two of them are a block, alone and
+# behind a good line.
+NEARLY = [
+    *(b"a b\n", b"ab cd\n", b"a\tb\n", b"a\rb\n", b"a b\r\n", b"a\r\n", b" a\r\n", b"a \n"),
+    *(b"a\n", b" a\n", b"a b c\n", b"a b c\r\n", b"a b \r\n", b"a \r\n", b"a b\r \n", b"\n"),
+    *(b"#a b\n", b" #a\n", b"#a b\r\n", b"a #\n", b"a\1b\n", b"a\0b\n", b"a\1b c\n", b"\r\n"),
+]
+
+
+@pytest.mark.parametrize("extra", ["refused", "ignored"])
+@pytest.mark.parametrize("comments", ["first_column", "first_word"])
+def test_all_nearly_regular_blocks(extra, comments):
+    layout = table.Layout("ab", extra, comments)
+    for first in [b"", b"a b\n", b"a b\r\n"]:
+        for second, third in itertools.product(NEARLY, NEARLY):
+            assert_both_ways_agree(first + second + third, layout)
 
 
 REGULAR = {
