@@ -9,7 +9,7 @@ from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 
-_SLOTS_PER_ROW = 8
+_SLOTS_PER_ROW = 16
 _ROWS_AT_ONCE = 1 << 16  # their slots fit the cache
 _HALF = np.uint64(32)
 
