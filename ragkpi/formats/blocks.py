@@ -20,7 +20,7 @@ _WINDOW = 1 << 12  # how far to look for a newline at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Block:
     """Whole lines: ``buffer[start:end]``, the last byte a newline.
 
@@ -73,7 +73,7 @@ class BlockReader:
         self._block_end = PADDING  # of the whole lines among them
         self._kept = 0  # bytes left over from the previous block, at the head of this one
         self._next_line = 1
-        self._started = False
+        self._mark_possible = source.at_start
         self._exhausted = False
 
     def read(self, keep_from: int | None = None, lines: int = 0) -> Block | None:
@@ -157,8 +157,8 @@ class BlockReader:
             self._limit -= count
         self._exhausted = count < room or self._limit == 0
         self._text_end += count
-        if not self._started:
-            self._started = True
+        if self._mark_possible:
+            self._mark_possible = False
             if self._storage[PADDING : PADDING + 3].tobytes() == _BYTE_ORDER_MARK:
                 self._move_to_front(PADDING + 3)
 

@@ -119,7 +119,7 @@ def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[Floa
     mantissa = _close_gap(parts, place, valid)
     decimals = _DECIMALS.take(place)
     if exponent is not None:
-        decimals -= exponent
+        decimals = decimals - exponent
         valid &= (decimals >= 0) & (decimals <= _MOST_DECIMALS)
         decimals[~valid] = 0
     numbers = mantissa.astype(np.float64)
@@ -130,6 +130,7 @@ def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[Floa
     inexact &= valid
     if inexact.any():
         rows = np.flatnonzero(inexact)
+        decimals = np.broadcast_to(decimals, mantissa.shape)
         numbers[rows], sure = _divide_exactly(mantissa.take(rows), decimals.take(rows))
         valid[rows] &= sure
     if negative.any():
@@ -140,7 +141,8 @@ def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[Floa
 def _read_digits(tokens: Tokens) -> tuple[list[IntArray], IntArray, BoolArray]:
     """Read digits with at most one point: each eight bytes as a number, the last eight first.
 
-    Also returns the place of the point, an index into the tables above, and which tokens are such.
+    Also returns the places of the points, indices into the tables above, as one number if all
+    are the same; and which tokens are such.
     """
     length = tokens.end - tokens.start
     if length.min() < 0 or length.max() > 8 * _WORDS:
@@ -157,6 +159,8 @@ def _read_digits(tokens: Tokens) -> tuple[list[IntArray], IntArray, BoolArray]:
         point >>= np.uint64(word)
         points |= point
         parts.append(numbers_of(digits))
+    if (points == points[0]).all():
+        points = points[:1]  # as in most runs; what follows from it is worked out once
     below = points - np.uint64(1)
     place = np.bitwise_count(below).astype(np.intp)
     below &= points  # not zero if there are two points

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 
 from ragkpi.formats.identity import equal_tokens, tail_keys
@@ -20,3 +22,16 @@ def group_starts(tokens: Tokens) -> IntArray:
         rows = np.flatnonzero(same)
         same[rows] = equal_tokens(tokens, rows, tokens, rows - 1)
     return np.append(np.flatnonzero(~same), len(tokens))
+
+
+def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
+    """Cut groups into spans ``first, last`` of at most `most` rows, or of one larger group.
+
+    Group g is the rows ``starts[g]:starts[g + 1]``.
+    """
+    first = 0
+    while first < len(starts) - 1:
+        last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last

@@ -69,11 +69,14 @@ class Source:
         What messages call it: the path, or ``-`` for standard input.
     size
         Bytes of a plain, uncompressed file; None where that is not known beforehand.
+    at_start
+        Whether reading starts at the first byte, where a byte order mark may stand.
     """
 
     def __init__(self, path: str) -> None:
         self.name = path
         self.size: int | None = None
+        self.at_start = True
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._file = self._open(path)
@@ -134,6 +137,7 @@ class Source:
     def seek(self, offset: int) -> None:
         """Continue at a byte offset; for plain files only."""
         self._file.raw.seek(offset)  # type: ignore[attr-defined]
+        self.at_start = offset == 0
 
     def keep_copy(self) -> None:
         """Remember what is read, if it could not be read a second time from its path."""

@@ -14,7 +14,7 @@ from ragkpi.formats.tokens import IntArray, Tokens
 LAYOUT = Layout(("query", "iteration", "document", "level"), "refused", "first_column")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class QrelsColumns:
     """Judgements as columns of n rows, in the order of the file.
 

@@ -19,7 +19,7 @@ LAYOUT = Layout(("query", "Q0", "document", "rank", "score", "run_id"), "ignored
 _QUERY, _DOCUMENT, _SCORE, _RUN_ID = 0, 2, 4, 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RunColumns:
     """Lines of a run as columns of n rows, the lines of a query standing together.
 

@@ -38,7 +38,7 @@ class Layout:
     comments: Comments
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Lines:
     """The n data lines of a block, in k columns.
 
@@ -72,7 +72,7 @@ class Lines:
         return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Table:
     """The data lines of a file: one `Tokens` per column, and physical line numbers."""
 

@@ -18,7 +18,9 @@ FloatArray = npt.NDArray[np.float64]
 PADDING = 32
 
 
-@dataclass(frozen=True)
+# As in all classes that hold arrays, eq=False: arrays are not simply equal or unequal, and code
+# for the comparison would be generated at every start.
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """A column of n byte strings: ``buffer[start[i]:end[i]]``.
 

@@ -13,7 +13,7 @@ from ragkpi.measures.shared import shared
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class GainSequences:
     """Gains in one flat array, cut into one sequence per query.
 

@@ -17,7 +17,7 @@ from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
 _NEGLIGIBLE = 2.0**-60  # a term of a series that no longer changes its sum
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Tail:
     """P(X >= m) for Q queries.
 

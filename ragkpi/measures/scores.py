@@ -13,7 +13,7 @@ from ragkpi.measures.measure import Value
 from ragkpi.ranking.relevance import AnyJudged
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scores:
     """What a run scored.
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 
-_SLOTS_PER_ROW = 8
+_SLOTS_PER_ROW = 16
+_ROWS_AT_ONCE = 1 << 16  # their slots fit the cache
 _HALF = np.uint64(32)
 
 
@@ -26,6 +28,16 @@ def find_duplicate(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[i
     document, key : length n
         The document of each row, and a number that is equal for equal documents.
     """
+    for first, last in spans(starts, _ROWS_AT_ONCE):
+        begin, end = int(starts[first]), int(starts[last])
+        within = slice(begin, end)
+        pair = _find_within(starts[first : last + 1] - begin, document.take(within), key[within])
+        if pair is not None:
+            return begin + pair[0], begin + pair[1]
+    return None
+
+
+def _find_within(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[int, int] | None:
     rows: IntArray = np.arange(len(key))
     while len(rows) > 1:
         last = _last_writers(starts, key)

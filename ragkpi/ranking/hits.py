@@ -40,7 +40,7 @@ class Wanted:
 JUDGED_ONLY = Wanted()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class TopDocuments:
     """The n documents that the judged queries of a run have down to some rank.
 
@@ -59,7 +59,7 @@ class TopDocuments:
     document: list[bytes] = field(default_factory=list)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Hits:
     """What a run, or a part of one, retrieved.
 

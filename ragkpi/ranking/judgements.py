@@ -27,7 +27,7 @@ _FEWEST_SLOTS = 64
 _SAMPLE = 1 << 15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judgements:
     """Judged documents of Q queries, J rows ordered by query.
 

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ragkpi.formats.blocks import BLOCK_SIZE, BlockReader
+from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.opening import Source
 from ragkpi.formats.run import RunColumns, columns_of
@@ -33,10 +34,7 @@ def regroup_run(source: Source) -> Iterator[RunColumns]:
     number = np.repeat(number, group_sizes)
     order = np.argsort(number, kind="stable")
     bounds = np.searchsorted(number[order], np.arange(len(representative) + 1))
-    first = 0
-    while first < len(representative):
-        last = int(np.searchsorted(bounds, bounds[first] + _ROWS_AT_ONCE, side="right")) - 1
-        last = min(max(last, first + 1), len(representative))
+    for first, last in spans(bounds, _ROWS_AT_ONCE):
         rows = order[bounds[first] : bounds[last]]
         yield RunColumns(
             file=parts[0].file,
@@ -47,7 +45,6 @@ def regroup_run(source: Source) -> Iterator[RunColumns]:
             line=line[rows],
             run_id=parts[-1].run_id,
         )
-        first = last
 
 
 def _pieces(source: Source) -> Iterator[RunColumns]:

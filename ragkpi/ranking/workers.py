@@ -20,7 +20,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
 
 # Below this a second process costs more than it saves.
-_SMALLEST_SHARE = 1 << 25
+_SMALLEST_SHARE = 1 << 24
 # How far from an even split a change of query is looked for.
 _SEARCHED = 1 << 21
 

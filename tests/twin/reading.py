@@ -29,3 +29,22 @@ def _data_lines(text):
     for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
         if line.strip() and not line.lstrip().startswith(b"#"):
             yield line
+
+
+def read_words(text, wanted, extra, comments):
+    """Return (physical line, first `wanted` words) of every data line, or the number of the line
+    that is refused: the first with a NUL byte, else the first with a wrong number of words."""
+    lines = text.split(b"\n")
+    for number, line in enumerate(lines, start=1):
+        if b"\0" in line:
+            return number
+    rows = []
+    for number, line in enumerate(lines, start=1):
+        words = line.split()
+        comment = line if comments == "first_column" else line.lstrip()
+        if not words or comment.startswith(b"#"):
+            continue
+        if len(words) < wanted or (len(words) > wanted and extra == "refused"):
+            return number
+        rows.append((number, words[:wanted]))
+    return rows

@@ -1,0 +1,59 @@
+"""Small judgements and runs as text, dictionaries and arrays."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from ragkpi.formats.qrels import QrelsColumns
+from ragkpi.formats.run import RunColumns
+from ragkpi.formats.tokens import Tokens
+from ragkpi.ranking.judgements import group_judgements
+from tests.formats.hostile import ids
+
+queries = st.sampled_from([b"1", b"2", b"10", b"query-1", b"query-2", b"\xff"])
+judged = st.dictionaries(queries, st.dictionaries(ids, st.integers(-1, 3), min_size=1), min_size=1)
+scores = st.sampled_from([1.0, 2.0, 2.5, -3.0]) | st.floats(allow_nan=False)
+retrieved = st.dictionaries(queries, st.dictionaries(ids, scores, min_size=1), min_size=1)
+
+
+def judgements_of(qrels):
+    rows = [(query, d, level) for query, levels in qrels.items() for d, level in levels.items()]
+    columns = [[row[column] for row in rows] for column in range(3)]
+    return group_judgements(
+        QrelsColumns(
+            "qrels",
+            Tokens.from_strings(columns[0]),
+            Tokens.from_strings([b"0"] * len(rows)),
+            Tokens.from_strings(columns[1]),
+            np.array(columns[2], dtype=np.int64),
+            np.arange(1, len(rows) + 1),
+        )
+    )
+
+
+def run_of(run):
+    """All queries in one block."""
+    documents = [document for ranking in run.values() for document in ranking]
+    sizes = [len(ranking) for ranking in run.values()]
+    return RunColumns(
+        file="run",
+        query=Tokens.from_strings(run),
+        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        document=Tokens.from_strings(documents),
+        score=np.array([score for ranking in run.values() for score in ranking.values()]),
+        line=np.arange(1, len(documents) + 1),
+        run_id=b"tag",
+    )
+
+
+def lines_of(run):
+    return [
+        b"%s Q0 %s 1 %r tag\n" % (query, document, score)
+        for query, ranking in run.items()
+        for document, score in ranking.items()
+    ]
+
+
+def ranking(of_query, ties="descending"):
+    """Documents by falling score, and by id where scores tie."""
+    by_id = sorted(of_query, reverse=ties == "descending")
+    return sorted(by_id, key=of_query.__getitem__, reverse=True)
