@@ -105,10 +105,14 @@ class Evaluator:
         seen = self._count([hits for hits in read.values() if isinstance(hits, Hits)])
         return [self._try_to_score(read[place], seen) for place in range(len(runs))]
 
-    def read(self, run: Run, workers: int | None = None) -> Hits:
-        """Read a run for all that the values need of it, with all workers or so many."""
+    def read(self, run: Run, workers: int | None = None, depth: int = 0) -> Hits:
+        """Read a run for all that the values need of it, with all workers or so many.
+
+        The names of its documents are kept down to `depth` at least.
+        """
         counted = self._needs("corpus_size") and not self._says_corpus_size()
-        wanted = Wanted("counted" if counted else "ignored", depth=self._depth_outside_pool())
+        depth = max(depth, self._depth_outside_pool())
+        wanted = Wanted("counted" if counted else "ignored", depth)
         return _read(run, self.relevance.judgements, wanted, workers)
 
     def score(self, runs: Sequence[Hits]) -> list[Evaluation]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragkpi.measures.aggregates import COUNT, MEAN, Aggregate
+from ragkpi.measures.bounds import UNPROVEN, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
 from ragkpi.ranking.judged import Judged
 
@@ -44,6 +45,8 @@ class Measure:
     better
         Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
         counts and properties of the collection.
+    bounds
+        Where its extremes lie while documents are unjudged, if that is proven.
     """
 
     name: str
@@ -55,6 +58,7 @@ class Measure:
     reads: RelevanceFormat = "qrels"
     cautions: tuple[Caution, ...] = ()
     better: Better = "higher"
+    bounds: Bounds = UNPROVEN
 
     @property
     def num_q(self) -> Measure:

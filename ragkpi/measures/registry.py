@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry_prefs, registry_rag, registry_trec
+from ragkpi.measures.bounds import BOUNDS
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.requests import parse_requests
 
@@ -23,7 +25,10 @@ _MEASURES = [
     *registry_rag.RAG_MEASURES,
 ]
 
-REGISTRY: Mapping[str, Measure] = {measure.name: measure for measure in _MEASURES}
+REGISTRY: Mapping[str, Measure] = {
+    measure.name: replace(measure, bounds=BOUNDS.get(measure.name, measure.bounds))
+    for measure in _MEASURES
+}
 
 NICKNAMES: Mapping[str, Sequence[str]] = {
     **registry_trec.NICKNAMES,

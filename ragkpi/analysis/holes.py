@@ -1,0 +1,270 @@
+"""How much unjudged documents can change values: exact bounds over all assignments of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ragkpi.analysis.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Evaluation
+from ragkpi.measures.measure import Value
+from ragkpi.measures.scores import Scores
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.holes import Holes, find_holes, open_run
+from ragkpi.ranking.judged import FloatArray, Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+
+_STEPS = 100
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A value of a run, and the least and the greatest that it can be.
+
+    Attributes
+    ----------
+    value, run
+        What it is, and which run's, by number.
+    now, low, high
+        Over all queries: with unjudged documents as they are, and at the extremes.
+    queries : list of bytes, length Q
+        The evaluated queries.
+    each_now, each_low, each_high : (Q,)
+        The same for each.
+    """
+
+    value: Value
+    run: int
+    now: float
+    low: float
+    high: float
+    queries: list[bytes]
+    each_now: FloatArray
+    each_low: FloatArray
+    each_high: FloatArray
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two runs that could change places by a value: now the first has the better one."""
+
+    value: Value
+    better: int
+    worse: int
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What the holes of some runs can change.
+
+    Attributes
+    ----------
+    bounded
+        Every value of every run, by value.
+    refused
+        Values without bounds, and why.
+    judged
+        For each depth (None: all retrieved) and run the share of places whose document is judged
+        or that are empty.
+    swaps
+        Pairs of runs that could change places.
+    holes
+        All holes of the runs, down to -M.
+    """
+
+    bounded: list[Bounded]
+    refused: list[tuple[Value, str]]
+    judged: dict[int | None, list[float]]
+    swaps: list[Swap]
+    holes: Holes
+
+    def counted(self, depth: int | None) -> int:
+        """Count the holes down to a rank."""
+        return int(self.holes.within(depth).sum())
+
+
+def depth_needed(values: Sequence[Value]) -> int | None:
+    """Return down to which rank the names of documents are needed; None for all."""
+    depths = [value.measure.bounds.depth(value.arguments) for value in values if not refusal(value)]
+    known = [depth for depth in depths if depth is not None]
+    return max(known) if len(known) == len(depths) and known else None
+
+
+def refusal(value: Value) -> str:
+    """Say why a value has no bounds; nothing if it has."""
+    bounds = value.measure.bounds
+    if bounds.search == "none":
+        return bounds.reason
+    return "" if bounds.accepts(value.arguments) else "no bounds are proven for these parameters"
+
+
+def find_bounds(
+    judgements: Judgements,
+    runs: Sequence[Hits],
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+) -> Findings:
+    """Bound every value of every run over all assignments of levels to holes.
+
+    The holes of a value are the unjudged documents that any of the runs has within the depth that
+    the value looks at. A hole has one level, whichever runs retrieve it; documents that no run
+    retrieves stay unjudged.
+
+    Parameters
+    ----------
+    judgements
+        The qrels.
+    runs
+        Read with the names of their documents down to `depth_needed`.
+    evaluations
+        Of the same runs.
+    """
+    holes = find_holes(judgements, runs, settings)
+    bounded: list[Bounded] = []
+    refused: list[tuple[Value, str]] = []
+    for index, value in enumerate(evaluations[0].scores.values):
+        reason = refusal(value)
+        found: list[Bounded] = []
+        for run, evaluation in enumerate(evaluations):
+            if reason:
+                break
+            trials = trials_of(holes, run, evaluation, value, settings)
+            reason = _too_much(trials)
+            if not reason:
+                found.append(_bounded(trials, evaluation.scores, index, run))
+        if reason:
+            refused.append((value, reason))
+        else:
+            bounded += found
+    depths = {one.value.measure.bounds.depth(one.value.arguments): None for one in bounded}
+    return Findings(
+        bounded=bounded,
+        refused=refused,
+        judged={depth: [_judged(_plain(e), depth) for e in evaluations] for depth in depths},
+        swaps=_swaps(bounded),
+        holes=holes,
+    )
+
+
+def trials_of(
+    holes: Holes, run: int, evaluation: Evaluation, value: Value, settings: Settings
+) -> Trials:
+    """Open a run for the assignments that a value can see."""
+    opened = open_run(holes, run, settings, value.measure.bounds.depth(value.arguments))
+    judged = replace(opened.judged, corpus_size=_plain(evaluation).corpus_size)
+    return Trials(replace(opened, judged=judged), value, scale(value, holes.judgements, settings))
+
+
+def _too_much(trials: Trials) -> str:
+    bounds = trials.value.measure.bounds
+    if bounds.other_runs == "refused" and trials.run.num_other.any():
+        return "documents of other runs move it both ways; give one run"
+    if bounds.search == "counts" and num_counts(trials) > MOST_COUNTS:
+        return (
+            f"{num_counts(trials):,} assignments are too many to try out; "
+            "give a smaller cutoff or fewer runs"
+        )
+    return ""
+
+
+def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
+    value = trials.value
+    candidates = SEARCHES[value.measure.bounds.search](trials, Case.of_all(trials.run))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each = value.measure.aggregate.value(candidates)
+    known = ~np.isnan(each)
+    undefined = ~known.any(axis=1)
+    low = np.where(known, each, np.inf).min(axis=1)
+    high = np.where(known, each, -np.inf).max(axis=1)
+    return Bounded(
+        value=value,
+        run=run,
+        now=float(scores.summary(index)),
+        low=_extreme(candidates, scores, index, -1),
+        high=_extreme(candidates, scores, index, 1),
+        queries=scores.queries,
+        each_now=np.asarray(scores.per_query(index), dtype=np.float64),
+        each_low=np.where(undefined, np.nan, low),
+        each_high=np.where(undefined, np.nan, high),
+    )
+
+
+def _extreme(candidates: FloatArray, scores: Scores, index: int, sign: int) -> float:
+    """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
+
+    A summary is a monotone function of a ratio of sums (a mean is one, over the queries where it
+    is not NA), so changing any query that improves it, until none does, ends at the extreme: at
+    its value v no query has a better numerator - v denominator, and those add up.
+
+    Parameters
+    ----------
+    candidates : (Q, C, S)
+        Sufficient statistics; NaN is NA.
+    """
+    aggregate = scores.values[index].measure.aggregate
+    known = ~np.isnan(candidates).any(axis=2)
+    rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
+    absent = scores.divisor - len(scores.queries)
+    every = np.arange(len(rows))
+    chosen = np.argmax(known, axis=1)
+    current = -np.inf
+    for _ in range(_STEPS):
+        sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
+        count = int(known[every, chosen].sum()) + absent
+        others = sums - rows[every, chosen][:, np.newaxis] + rows
+        counts = count - known[every, chosen][:, np.newaxis] + known
+        with np.errstate(divide="ignore", invalid="ignore"):
+            current = _ranked(sign * aggregate.summary(sums, count))
+            tried = _ranked(sign * aggregate.summary(others, counts))
+        best = tried.argmax(axis=1)
+        margin = _ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        better = tried[every, best] > current + margin
+        if not better.any():
+            break
+        chosen = np.where(better, best, chosen)
+    statistics = candidates[every, chosen]
+    found = replace(scores, values=[scores.values[index]], statistics=[statistics])
+    return float(found.summary(0))
+
+
+def _ranked(values: FloatArray) -> FloatArray:
+    """Put NA, which any value improves, below all values."""
+    return np.where(np.isnan(values), -np.inf, values)
+
+
+def _plain(evaluation: Evaluation) -> Judged:
+    if not isinstance(evaluation.judged, Judged):
+        raise UsageError("holes are bounded for plain qrels alone; give -R qrels")
+    return evaluation.judged
+
+
+def _judged(judged: Judged, depth: int | None) -> float:
+    known = judged.grade >= 0
+    if depth is None:
+        seen, places = judged.per_query(known), judged.num_ret
+    else:
+        seen = judged.per_query(known & (judged.rank <= depth))
+        places = np.minimum(judged.num_ret, depth)
+    unjudged = (places - seen) / np.maximum(judged.num_ret if depth is None else depth, 1)
+    return float(1.0 - unjudged.mean())
+
+
+def _swaps(bounded: Sequence[Bounded]) -> list[Swap]:
+    """Find pairs of runs whose intervals overlap by more than a point."""
+    found = []
+    for place, one in enumerate(bounded):
+        for other in bounded[place + 1 :]:
+            direction = one.value.measure.better
+            if other.value is not one.value or direction == "neither":
+                continue
+            above = (one.now >= other.now) == (direction == "higher")
+            better, worse = (one, other) if above else (other, one)
+            reach = worse.high - better.low if direction == "higher" else better.high - worse.low
+            if reach > 0:
+                found.append(Swap(one.value, better.run, worse.run))
+    return found
