@@ -25,8 +25,8 @@ MOST_COUNTS = 300_000  # assignments of a set measure that are tried out before 
 def scale(value: Value, judgements: Judgements, settings: Settings) -> list[int]:
     """Return the levels that a hole may get, the least worthy first, as the measure sees them.
 
-    They are 0 and those of the qrels and -l; for measures of a rubric those of the grade map, one
-    per grade.
+    They are 0 and those of the qrels and -l, for measures of a rubric those of the grade map; of
+    levels that are worth the same one.
     """
     if "grade_map" in value.measure.needs:
         rubric = settings.grade_map.rubric
@@ -35,7 +35,8 @@ def scale(value: Value, judgements: Judgements, settings: Settings) -> list[int]
     present = np.union1d([0, settings.relevance_level], judgements.level)
     levels = present[present >= 0]
     gain = worth(levels, value.arguments.get("gains", {}))
-    return [int(level) for level in levels[np.argsort(gain, kind="stable")]]
+    by_gain = dict(zip(gain.tolist(), levels.tolist(), strict=True))
+    return [by_gain[one] for one in sorted(by_gain)]
 
 
 @dataclass(frozen=True)

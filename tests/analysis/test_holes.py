@@ -45,7 +45,8 @@ def collection(seed, runs):
             judged[query, document] = rng.choice([0, 0, 1, 2, 3])
         judged[query, "never"] = 0
     judged["b", "unseen"] = rng.choice([0, 2])
-    judged["a", "top"] = 3
+    for level in range(4):  # the scale is what the qrels have
+        judged["a", f"unseen{level}"] = level
     holes = {query: "0123"[: rng.randint(1, 3)] for query in ("a", "b")}
     for _ in range(runs):
         ranking = {}
