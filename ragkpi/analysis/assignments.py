@@ -243,7 +243,7 @@ def _padded(found: FloatArray, most: IntArray) -> FloatArray:
     """Stand `most` + 1 statistics of each row side by side, (n, C, S), the last one repeated."""
     first = np.cumsum(most + 1) - (most + 1)
     place = np.minimum(np.arange(int(most.max(initial=0)) + 1), most[:, np.newaxis])
-    return found[first[:, np.newaxis] + place]
+    return np.asarray(found[first[:, np.newaxis] + place])
 
 
 SEARCHES: dict[str, Search] = {"corners": corners, "staircase": staircase, "counts": counts}

@@ -14,7 +14,7 @@ from ragkpi.measures.measure import Value
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.holes import Holes, find_holes, open_run
-from ragkpi.ranking.judged import FloatArray, Judged
+from ragkpi.ranking.judged import BoolArray, FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
@@ -207,12 +207,12 @@ def _extreme(candidates: FloatArray, scores: Scores, index: int, sign: int) -> f
         Sufficient statistics; NaN is NA.
     """
     aggregate = scores.values[index].measure.aggregate
-    known = ~np.isnan(candidates).any(axis=2)
+    known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
     rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
     absent = scores.divisor - len(scores.queries)
     every = np.arange(len(rows))
     chosen = np.argmax(known, axis=1)
-    current = -np.inf
+    current = np.asarray(-np.inf)
     for _ in range(_STEPS):
         sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
         count = int(known[every, chosen].sum()) + absent

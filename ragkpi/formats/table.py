@@ -192,15 +192,20 @@ def read_table(path: str, layout: Layout) -> Table:
 
     Raises `InputError` if the file cannot be read, is empty or malformed.
     """
+    # Blocks of it: the temporary arrays of a whole file would not fit the cache.
+    parts = [scan(part, layout) for part in read_block(path, layout).split(BLOCK_SIZE)]
+    columns = [_joined([part.column(c) for part in parts]) for c in range(len(layout.columns))]
+    return Table(columns, np.concatenate([part.line for part in parts]))
+
+
+def read_block(path: str, layout: Layout) -> Block:
+    """Read a whole file as one block; `InputError` if it cannot be read or is empty."""
     with Source(path) as source:
         size = 1 << 16 if source.size is None else source.size + 1
         block = BlockReader(source, size).read_all()
     if block is None:
         raise InputError(path, None, "is empty", f"expected lines of {' '.join(layout.columns)}")
-    # Blocks of it: the temporary arrays of a whole file would not fit the cache.
-    parts = [scan(part, layout) for part in block.split(BLOCK_SIZE)]
-    columns = [_joined([part.column(c) for part in parts]) for c in range(len(layout.columns))]
-    return Table(columns, np.concatenate([part.line for part in parts]))
+    return block
 
 
 def _joined(parts: list[Tokens]) -> Tokens:

@@ -69,7 +69,8 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
         top = run.top
         unjudged = (top.judgement < 0) | (judgements.level[top.judgement] < 0)
         rows = np.flatnonzero(unjudged & (top.rank <= deepest))
-        keys = [(query, top.document[row]) for query, row in zip(top.query[rows].tolist(), rows)]
+        names = [top.document[row] for row in rows.tolist()]
+        keys = zip(top.query[rows].tolist(), names, strict=True)
         numbers = [number.setdefault(key, len(number)) for key in keys]
         found.append((np.array(numbers, dtype=np.int64), top.rank[rows]))
     rank = np.full((len(number), len(runs)), UNRETRIEVED)

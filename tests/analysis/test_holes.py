@@ -6,7 +6,7 @@ import random
 import numpy as np
 import pytest
 
-from ragkpi.analysis.holes import depth_needed, find_bounds, refusal
+from ragkpi.analysis.holes import depth_needed, find_bounds
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_values
 from ragkpi.ranking.settings import Settings

@@ -1,0 +1,97 @@
+"""Which unjudged documents to judge first: those whose level removes most uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.analysis.assignments import Case, Trials, corners
+from ragkpi.analysis.holes import Findings, trials_of
+from ragkpi.evaluation import Evaluation
+from ragkpi.ranking.holes import UNRETRIEVED
+from ragkpi.ranking.judged import FloatArray, IntArray
+from ragkpi.ranking.settings import Settings
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A document for an assessor.
+
+    Attributes
+    ----------
+    query, document
+        Their ids.
+    share
+        The share of all uncertainty that is gone when its level is known: the mean over the
+        values, and over its being worthless and its being of the top level.
+    runs, rank
+        How many runs retrieve it, and the best rank that one has it at.
+    """
+
+    query: bytes
+    document: bytes
+    share: float
+    runs: int
+    rank: int
+
+
+def candidates(
+    found: Findings, evaluations: Sequence[Evaluation], settings: Settings
+) -> list[Candidate]:
+    """Return the holes that matter, those first that remove most uncertainty.
+
+    The uncertainty of a value of a query is its spread between the corner assignments: own holes
+    all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
+    its numerator, success.) It is added up over runs and queries.
+    """
+    holes = found.holes
+    total = np.zeros(len(holes.document))
+    values = {one.value.name: one.value for one in found.bounded}
+    for value in values.values():
+        removed = np.zeros(len(holes.document))
+        whole = 0.0
+        for run, evaluation in enumerate(evaluations):
+            trials = trials_of(holes, run, evaluation, value, settings)
+            before, number, gain = _removed(trials)
+            whole += before
+            removed += np.bincount(number, weights=gain, minlength=len(removed))
+        if whole > 0:
+            total += removed / whole / len(values)
+    retrieved = holes.rank < UNRETRIEVED
+    judgements = holes.judgements
+    best = holes.rank.min(axis=1, initial=UNRETRIEVED)
+    order = np.lexsort((best, -np.round(total, 12)))
+    return [
+        Candidate(
+            query=judgements.queries[holes.query[place]],
+            document=holes.document[place],
+            share=float(total[place]),
+            runs=int(retrieved[place].sum()),
+            rank=int(best[place]),
+        )
+        for place in order.tolist()
+        if total[place] > 0
+    ]
+
+
+def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:
+    """Return all uncertainty of a run, the numbers of its holes, and what each one removes."""
+    before = _spread(trials, Case.of_all(trials.run))
+    query, column = np.nonzero(trials.run.number >= 0)
+    after = [
+        _spread(trials, Case(query, column, np.full(len(query), level)))
+        for level in (trials.scale[0], trials.scale[-1])
+    ]
+    gain = before[query] - (after[0] + after[1]) / 2
+    return float(before.sum()), trials.run.number[query, column], gain
+
+
+def _spread(trials: Trials, case: Case) -> FloatArray:
+    """Spread of the first statistic over the corners, (n,); 0 where fewer than two are known."""
+    found = corners(trials, case)[:, :, 0]
+    known = ~np.isnan(found)
+    low = np.where(known, found, np.inf).min(axis=1)
+    high = np.where(known, found, -np.inf).max(axis=1)
+    return np.where(low <= high, high, 0.0) - np.where(low <= high, low, 0.0)

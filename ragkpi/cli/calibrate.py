@@ -1,0 +1,144 @@
+"""`ragkpi calibrate`: which measure tracks the quality of responses?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkpi.cli.answering import Output, output
+from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.errors import NothingInCommonError, UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.evaluation import Evaluation
+    from ragkpi.formats.quality import Quality
+    from ragkpi.ranking.judged import Judged
+
+_DEFAULT = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
+_GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
+
+
+@takes(asked=evaluation, out=output)
+def command(
+    asked: Asked,
+    out: Output,
+    quality: Annotated[
+        str,
+        typer.Option(
+            "--quality",
+            metavar="FILE",
+            help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
+            "runs. Any numbers whose order means something.",
+        ),
+    ],
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+    ] = None,
+    alphas: Annotated[
+        str,
+        typer.Option("--alphas", metavar="A,A,...", help="Alphas to try out, from 0 to 1."),
+    ] = _GRID,
+    folds: Annotated[
+        int,
+        typer.Option(
+            "--folds", metavar="N", min=2, help="Parts of the queries that are held out in turn."
+        ),
+    ] = 5,
+    resamples: Annotated[
+        int,
+        typer.Option("--resamples", metavar="N", min=1, help="How often queries are drawn again."),
+    ] = 2000,
+    seed: Annotated[
+        int, typer.Option("--seed", metavar="N", min=0, help="The same seed, the same digits.")
+    ] = 7,
+) -> None:
+    """Answer "which measure tracks the quality of responses here?".
+
+    Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
+    Pearson's r, with 95 % bootstrap intervals; over all queries and, as the right measure may
+    depend on it, over those whose cutoff K is below R, and from R. For measures with an alpha from
+    0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
+    resamples, and rho on queries that it was not chosen on.
+    """
+    from ragkpi.analysis.calibration import calibrate, observe
+    from ragkpi.formats.quality import read_quality
+    from ragkpi.plots.calibration import calibration_charts
+    from ragkpi.reports.calibration import calibration_answer
+    from ragkpi.statistics.bootstrap import Bootstrap
+
+    if files is None or len(files) < 2:
+        raise UsageError(
+            f"{len(files or [])} files; expected qrels and runs: "
+            "ragkpi calibrate --quality SCORES QRELS RUN"
+        )
+    if asked.relevance_format != "qrels":
+        raise UsageError(f"-R {asked.relevance_format}: calibrate reads plain qrels; give -R qrels")
+    grid = _alphas(alphas)
+    values = asked.values(_DEFAULT)
+    scores = read_quality(quality)
+    evaluator = asked.evaluator(files[0], values)
+    results = evaluator.score([evaluator.read(run) for run in files[1:]])
+    for run, result in zip(files[1:], results, strict=True):
+        say(result, run if len(results) > 1 else "")
+    runs = _scored(files[1:], results, scores, quality)
+    found = calibrate(observe(runs), values, grid, Bootstrap(resamples, seed), folds)
+    out.write(calibration_answer(found), calibration_charts(found))
+
+
+def _alphas(text: str) -> list[float]:
+    found = []
+    for item in text.split(","):
+        try:
+            alpha = float(item)
+        except ValueError:
+            alpha = -1.0
+        if not 0 <= alpha <= 1:
+            raise UsageError(f"--alphas {text}: '{item}'; expected numbers from 0 to 1")
+        found.append(alpha)
+    return sorted(set(found))
+
+
+def _scored(
+    paths: Sequence[str], results: Sequence[Evaluation], scores: Quality, file: str
+) -> list[tuple[Judged, Mapping[bytes, float]]]:
+    """Pair every run with its scores; say which queries have none."""
+    import sys
+
+    from ragkpi.ranking.judge import shown_queries
+    from ragkpi.ranking.judged import Judged
+    from ragkpi.reports.names import run_names
+
+    found = []
+    for path, name, result in zip(paths, run_names(paths), results, strict=True):
+        judged = result.judged
+        assert isinstance(judged, Judged)
+        called = [path.encode(), name.encode(), judged.run_id]
+        known = [one for one in called if one in scores]
+        if None in scores and len(paths) > 1:
+            raise UsageError(
+                f"{file} names no runs, and there are {len(paths)}; expected lines QUERY RUN SCORE"
+            )
+        if None not in scores and not known:
+            names = ", ".join(str(one, "utf-8", "replace") for one in scores if one)
+            raise UsageError(
+                f"{file} has no scores of {path}, called {name} or {judged.run_id.decode()}; "
+                f"it has {names}"
+            )
+        of_run = scores[known[0] if known else None]
+        lacking = [query for query in judged.queries if query not in of_run]
+        if len(lacking) == len(judged.queries):
+            raise NothingInCommonError(
+                f"{file} has no score of any evaluated query of {path} (evaluated: "
+                f"{shown_queries(judged.queries)}; scored: {shown_queries(sorted(of_run))})"
+            )
+        if lacking:
+            print(
+                f"ragkpi: {len(lacking)} of {len(judged.queries)} queries of {path} have no score "
+                f"in {file} and are left out ({shown_queries(lacking)})",
+                file=sys.stderr,
+            )
+        found.append((judged, of_run))
+    return found

@@ -1,0 +1,102 @@
+"""`ragkpi holes`: how much unjudged documents can change."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkpi.cli.answering import Output, output
+from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.analysis.assessment import Candidate
+
+_DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
+_EVERYTHING = 1 << 62
+
+
+@takes(asked=evaluation, out=output)
+def command(
+    asked: Asked,
+    out: Output,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+    ] = None,
+    per_query: Annotated[
+        bool, typer.Option("-q", "--query_eval_wanted", help="Also show a row per query.")
+    ] = False,
+    first: Annotated[
+        int,
+        typer.Option("--first", metavar="N", min=0, help="Name N documents to judge first."),
+    ] = 5,
+    assess: Annotated[
+        str | None,
+        typer.Option(
+            "--assess",
+            metavar="FILE",
+            help="Write all documents worth judging, the first ones first: tab-separated query, "
+            "document, share of the uncertainty, runs, best rank.",
+        ),
+    ] = None,
+    assess_qrels: Annotated[
+        str | None,
+        typer.Option(
+            "--assess-qrels",
+            metavar="FILE",
+            help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
+        ),
+    ] = None,
+) -> None:
+    """Answer "how much can unjudged documents change these values?".
+
+    A hole is an unjudged document that one of the runs retrieves, as deep as the measure looks
+    (P.10: in the top 10). Every value comes with the least and the greatest that it would be if
+    all holes were judged, over every way to give them levels of the qrels (or of the grade map).
+    The bounds are exact; measures for which that cannot be had are left out, with the reason.
+    Documents that no run retrieves stay unjudged: more relevant ones among them would lower
+    recall, and what divides by R or by an ideal.
+    """
+    from ragkpi.analysis.assessment import candidates
+    from ragkpi.analysis.holes import depth_needed, find_bounds
+    from ragkpi.plots.holes import holes_charts
+    from ragkpi.reports.holes import holes_answer
+    from ragkpi.reports.names import run_names
+
+    if files is None or len(files) < 2:
+        raise UsageError(
+            f"{len(files or [])} files; expected qrels and runs: ragkpi holes QRELS RUN"
+        )
+    if asked.settings.unjudged == "removed":
+        raise UsageError("-J drops the documents that 'ragkpi holes' is about; leave it out")
+    if asked.relevance_format != "qrels":
+        raise UsageError(f"-R {asked.relevance_format}: holes reads plain qrels; give -R qrels")
+    qrels, *runs = files
+    values = asked.values(_DEFAULT)
+    evaluator = asked.evaluator(qrels, values)
+    hits = [evaluator.read(run, depth_needed(values) or _EVERYTHING) for run in runs]
+    results = evaluator.score(hits)
+    for run, result in zip(runs, results, strict=True):
+        say(result, run if len(runs) > 1 else "")
+    found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings)
+    listed = candidates(found, results, asked.settings)
+    _write(listed, assess, assess_qrels)
+    names = run_names(runs)
+    answer = holes_answer(found, names, listed, first, "shown" if per_query else "hidden")
+    out.write(answer, holes_charts(found, names))
+
+
+def _write(listed: list[Candidate], assess: str | None, assess_qrels: str | None) -> None:
+    from ragkpi.formats.assessment import assessment_lines, open_qrels_lines
+    from ragkpi.reports.writing import replacing
+
+    if assess is not None:
+        rows = ((one.query, one.document, one.share, one.runs, one.rank) for one in listed)
+        with replacing(assess, "--assess") as file:
+            file.writelines(list(assessment_lines(rows)))
+    if assess_qrels is not None:
+        pairs = ((one.query, one.document) for one in listed)
+        with replacing(assess_qrels, "--assess-qrels") as file:
+            file.writelines(list(open_qrels_lines(pairs)))

@@ -1,0 +1,53 @@
+"""The charts of `ragkpi calibrate`: how values correlate with quality, and what alpha changes."""
+
+from __future__ import annotations
+
+from ragkpi.analysis.calibration import Calibration
+from ragkpi.plots.chart import Axis, Chart, Interval, Intervals, Line, Plane, Rule
+
+_MOST_BANDS = 2  # more of them hide each other
+
+
+def calibration_charts(found: Calibration) -> list[Chart]:
+    """Draw rho of every value with its interval, and by alpha where there is one."""
+    rows = [
+        Interval(
+            one.name,
+            one.intervals["spearman"].low,
+            one.coefficients["spearman"],
+            one.intervals["spearman"].high,
+        )
+        for one in found.correlations
+        if one.segment == "all" and not one.reason
+    ]
+    count = len(found.observed.quality)
+    charts: list[Chart] = [
+        Intervals(
+            f"Correlation with quality, {count} observations",
+            Axis("Spearman's rho, bootstrap interval"),
+            rows,
+            [Rule("x", 0.0)],
+        )
+    ]
+    tunings = [one for one in found.tunings if one.segment == "all"]
+    bands = len(tunings) <= _MOST_BANDS
+    curves = [
+        Line(
+            one.value.name,
+            one.alphas,
+            one.curve.tolist(),
+            [low for low, _ in one.band if bands],
+            [high for _, high in one.band if bands],
+        )
+        for one in tunings
+    ]
+    if curves:
+        charts.append(
+            Plane(
+                "What alpha changes",
+                Axis("alpha", low=0, high=1),
+                Axis("Spearman's rho with quality"),
+                curves,
+            )
+        )
+    return charts

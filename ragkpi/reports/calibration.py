@@ -1,0 +1,166 @@
+"""The answer of `ragkpi calibrate`: coefficients, chosen alphas, and what tracks quality best."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+from ragkpi.analysis.calibration import Calibration, Correlation, Lead, Segment, Tuning, strength
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Cell, Column, Table
+from ragkpi.statistics.correlation import COEFFICIENTS
+
+
+def calibration_answer(found: Calibration) -> Answer:
+    """Put a calibration into words."""
+    tunings = {(one.value.name, one.segment): one for one in found.tunings}
+    rows = [
+        _row(one, tunings.get((one.name, one.segment)))
+        for one in found.correlations
+        if one.observations or one.segment == "all"
+    ]
+    columns = [
+        Column("measure"),
+        Column("queries"),
+        Column("n", "integer"),
+        *(Column(name, "decimal", digits=3) for name in COEFFICIENTS),
+        Column("alpha", "decimal", digits=2),
+        Column("chosen", "decimal", digits=2),
+        Column("rho_alpha", "decimal", digits=3),
+        Column("held_out", "decimal", digits=3),
+        Column("held_out_before", "decimal", digits=3),
+    ]
+    table = Table(columns, rows, list(_notes(found)))
+    return Answer("calibrate", table, list(_sentences(found)), _findings(found), 1)
+
+
+def _row(one: Correlation, tuning: Tuning | None) -> list[Cell]:
+    cells = [Cell(one.name), Cell(one.segment), Cell(one.observations)]
+    for name, coefficient in one.coefficients.items():
+        known = not math.isnan(coefficient)
+        cells.append(Cell(coefficient, one.intervals[name] if known else None))
+    if tuning is None or tuning.matters != "yes":
+        return cells + [Cell()] * 5
+    return [
+        *cells,
+        Cell(tuning.alpha, tuning.range),
+        Cell(tuning.chosen),
+        Cell(tuning.best),
+        Cell(tuning.held_out),
+        Cell(tuning.held_out_before),
+    ]
+
+
+def _notes(found: Calibration) -> Iterator[str]:
+    bootstrap = found.bootstrap
+    runs = len(found.observed.runs)
+    of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
+    yield (
+        f"[low, high]: {bootstrap.level * 100:g} % percentile bootstrap interval over "
+        f"{len(found.observed.queries)} queries{of_runs}, {bootstrap.resamples:,} resamples, "
+        f"seed {bootstrap.seed}"
+    )
+    if any(one.matters == "yes" for one in found.tunings):
+        folds = max(one.folds for one in found.tunings)
+        yield (
+            "alpha: the one with the greatest Spearman's rho (rho_alpha), [low, high] of the best "
+            "over resamples; chosen: share of resamples that it is best in"
+        )
+        yield (
+            f"held_out: mean rho over {folds} folds of queries that alpha was not chosen on; "
+            "held_out_before: the same with the alpha that was asked for"
+        )
+    for name, reason in dict.fromkeys((c.name, c.reason) for c in _overall(found) if c.reason):
+        yield f"{name}: NA, {reason}"
+    if found.refused:
+        names = ", ".join(value.name for value in found.refused)
+        yield f"{names}: left out, for there is no value per query"
+
+
+def _overall(found: Calibration) -> list[Correlation]:
+    return [one for one in found.correlations if one.segment == "all"]
+
+
+def _sentences(found: Calibration) -> Iterator[str]:
+    known = [one for one in _overall(found) if not one.reason]
+    if not known:
+        reason = next((one.reason for one in _overall(found)), "no value has one per query")
+        yield f"Nothing can be said about any measure: {reason}."
+        return
+    if found.lead is not None:
+        yield _lead_sentence(found.lead, next(c for c in known if c.name == found.lead.first[0]))
+    for segment in ("K < R", "K >= R"):
+        yield from _segment_sentence(found, segment)
+    for tuning in found.tunings:
+        if tuning.segment == "all":
+            yield _tuning_sentence(tuning)
+
+
+def _lead_sentence(lead: Lead, best: Correlation) -> str:
+    low, high = best.intervals["spearman"]
+    same = f" (and {', '.join(lead.first[1:])}, always alike)" if lead.first[1:] else ""
+    ahead = f", ahead of {lead.second} in {lead.share:.0%} of the resamples" if lead.second else ""
+    return (
+        f"{best.name}{same} tracks quality best here: Spearman's rho "
+        f"{best.coefficients['spearman']:.3f} [{low:.3f}, {high:.3f}]{ahead}."
+    )
+
+
+def _segment_sentence(found: Calibration, segment: Segment) -> Iterator[str]:
+    known = [one for one in found.correlations if one.segment == segment and not one.reason]
+    if len(known) > 1:
+        best = max(known, key=lambda one: strength(one.value, one.coefficients["spearman"]))
+        yield (
+            f"Where {segment} ({best.observations} observations) it is {best.name}: "
+            f"{best.coefficients['spearman']:.3f}."
+        )
+
+
+def _tuning_sentence(tuning: Tuning) -> str:
+    name = tuning.value.name
+    if tuning.matters == "only shifts":
+        return (
+            f"{name}: alpha cannot matter here, it shifts all values alike (as it does t wherever "
+            "K documents were retrieved)."
+        )
+    if tuning.matters == "no":
+        return f"{name}: alpha cannot matter here, every alpha orders the observations alike."
+    low, high = tuning.range
+    text = f"{name}: alpha = {tuning.alpha:g} suits best ({low:g} to {high:g} over resamples)"
+    if math.isnan(tuning.held_out):
+        return f"{text}; too few queries to hold any out."
+    gain = tuning.held_out - tuning.held_out_before
+    asked = tuning.value.arguments["alpha"]
+    verdict = "" if gain > 0 else f", which is no reason to leave {asked:g}"
+    return (
+        f"{text}; on held-out queries rho changes by {gain:+.3f} to {tuning.held_out:.3f}{verdict}."
+    )
+
+
+def _findings(found: Calibration) -> dict[str, Any]:
+    return {
+        "runs": len(found.observed.runs),
+        "queries": len(found.observed.queries),
+        "resamples": found.bootstrap.resamples,
+        "level": found.bootstrap.level,
+        "seed": found.bootstrap.seed,
+        "lead": found.lead,
+        "alpha": [
+            {
+                "measure": one.value.name,
+                "queries": one.segment,
+                "matters": one.matters,
+                "alpha": one.alpha,
+                "interval": list(one.range),
+                "chosen": one.chosen,
+                "folds": one.folds,
+                "held_out": one.held_out,
+                "held_out_before": one.held_out_before,
+                "alphas": list(one.alphas),
+                "rho": one.curve.tolist(),
+            }
+            for one in found.tunings
+        ],
+        "left_out": [value.name for value in found.refused],
+    }

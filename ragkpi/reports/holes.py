@@ -1,0 +1,163 @@
+"""The answer of `ragkpi holes`: values with their bounds, and what to judge first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from ragkpi.analysis.assessment import Candidate
+from ragkpi.analysis.holes import Bounded, Findings
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Cell, Column, Table
+from ragkpi.reports.numbers import decoded, rounded
+
+ALL = "all"
+
+
+def holes_answer(
+    found: Findings,
+    names: Sequence[str],
+    listed: Sequence[Candidate],
+    first: int,
+    per_query: Literal["hidden", "shown"],
+) -> Answer:
+    """Put bounds into words.
+
+    Parameters
+    ----------
+    found, names
+        The bounds, and what the runs are called.
+    listed
+        The documents to judge, the first one first.
+    first
+        How many of them are named.
+    per_query
+        Whether every query has a row.
+    """
+    columns = [
+        Column("measure"),
+        Column("run"),
+        Column("query"),
+        Column("judged", "decimal"),
+        Column("value", "decimal"),
+        Column("least", "decimal"),
+        Column("greatest", "decimal"),
+        Column("width", "decimal"),
+    ]
+    rows = [row for one in found.bounded for row in _rows(found, one, names[one.run], per_query)]
+    table = Table(columns, rows, list(_notes(found, names)))
+    sentences = [*_sentences(found, names), *_first(found, listed, first)]
+    return Answer("holes", table, sentences, _findings(found, names, listed[:first]), 2)
+
+
+def _rows(
+    found: Findings, one: Bounded, name: str, per_query: Literal["hidden", "shown"]
+) -> Iterator[list[Cell]]:
+    heads = [Cell(one.value.name), Cell(name)]
+    style = one.value.measure.style
+    prints = one.value.measure.aggregate.prints
+    if per_query == "shown" and prints in ("both", "query"):
+        numbers = (one.each_now.tolist(), one.each_low.tolist(), one.each_high.tolist())
+        for query, *three in zip(one.queries, *numbers, strict=True):
+            cells = [Cell(number, style=style) for number in (*three, _width(three[1], three[2]))]
+            yield [*heads, Cell(query), Cell(), *cells]
+    if prints in ("both", "summary"):
+        judged = found.judged[one.value.measure.bounds.depth(one.value.arguments)][one.run]
+        numbers_ = (one.now, one.low, one.high, _width(one.low, one.high))
+        yield [*heads, Cell(ALL), Cell(judged), *(Cell(n, style=style) for n in numbers_)]
+
+
+def _width(low: float, high: float) -> float:
+    return 0.0 if low == high else high - low
+
+
+def _notes(found: Findings, names: Sequence[str]) -> Iterator[str]:
+    yield (
+        "least, greatest: over every assignment of levels to the unjudged documents that "
+        f"{'the run retrieves' if len(names) == 1 else 'any of the runs retrieves'}, "
+        "as deep as the measure looks; exact"
+    )
+    yield (
+        "judged: share of the places down to that depth whose document is judged, or that are empty"
+    )
+    by_reason = sorted(found.refused, key=lambda one: one[1])
+    for reason, group in groupby(by_reason, key=lambda one: one[1]):
+        yield f"left out: {', '.join(value.name for value, _ in group)}: {reason}"
+
+
+def _sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
+    if not found.bounded:
+        yield "Nothing can be bounded: no value has bounds."
+        return
+    shown = [one for one in found.bounded if one.value.measure.aggregate.prints != "query"]
+    deepest = max(
+        (one.value.measure.bounds.depth(one.value.arguments) or math.inf for one in found.bounded),
+    )
+    depth = None if math.isinf(deepest) else int(deepest)
+    count = found.counted(depth)
+    where = "retrieved" if depth is None else f"in the top {depth}"
+    if not count:
+        yield f"No unjudged document is {where}: nothing can change."
+        return
+    widest = max(shown, key=lambda one: _relative(one), default=None)
+    sentence = f"{count} unjudged documents {where}"
+    if widest is not None:
+        style = widest.value.measure.style
+        now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
+        of_run = f" of {names[widest.run]}" if len(names) > 1 else ""
+        sentence += (
+            f"; they matter most for {widest.value.name}{of_run}: {now} could be {low} to {high}"
+        )
+    yield f"{sentence}."
+    if len(names) > 1:
+        yield from _swap_sentences(found, names)
+
+
+def _relative(one: Bounded) -> float:
+    """How wide an interval is for its values; infinite ones are the widest."""
+    size = max(abs(one.low), abs(one.high))
+    width = _width(one.low, one.high)
+    return math.inf if math.isinf(width) else width / size if size else 0.0
+
+
+def _swap_sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(one.value.name for one in found.bounded):
+        pairs = [swap for swap in found.swaps if swap.value.name == name]
+        if pairs:
+            named = ", ".join(f"{names[s.better]} > {names[s.worse]}" for s in pairs)
+            yield f"{name}: the order is open for {named}."
+        else:
+            yield f"{name}: no two runs can change places."
+
+
+def _first(found: Findings, listed: Sequence[Candidate], first: int) -> Iterator[str]:
+    if not listed or not first:
+        return
+    shown = listed[:first]
+    named = ", ".join(
+        f"{decoded(one.document)} for {decoded(one.query)} ({one.share:.1%})" for one in shown
+    )
+    every = sum(one.share for one in shown)
+    yield (
+        f"Judge first: {named}. {len(shown)} of {len(listed)} that matter, together {every:.1%} "
+        "of the uncertainty."
+    )
+
+
+def _findings(found: Findings, names: Sequence[str], shown: Sequence[Candidate]) -> dict[str, Any]:
+    return {
+        "judged": [
+            {"run": name, "depth": depth, "judged": shares[place]}
+            for depth, shares in found.judged.items()
+            for place, name in enumerate(names)
+        ],
+        "swaps": [
+            {"measure": s.value.name, "better": names[s.better], "worse": names[s.worse]}
+            for s in found.swaps
+        ],
+        "left_out": [{"measure": value.name, "reason": reason} for value, reason in found.refused],
+        "unjudged": len(found.holes.document),
+        "first": list(shown),
+    }
