@@ -53,7 +53,7 @@ def candidates(
         removed = np.zeros(len(holes.document))
         whole = 0.0
         for run, evaluation in enumerate(evaluations):
-            trials = trials_of(holes, run, evaluation, value, settings)
+            trials = trials_of(holes, run, evaluation, value, settings, found.within)
             before, number, gain = _removed(trials)
             whole += before
             removed += np.bincount(number, weights=gain, minlength=len(removed))
@@ -79,13 +79,21 @@ def candidates(
 def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:
     """Return all uncertainty of a run, the numbers of its holes, and what each one removes."""
     before = _spread(trials, Case.of_all(trials.run))
-    query, column = np.nonzero(trials.run.number >= 0)
+    # What stands where it does not count is alike: the first one speaks for all of a query.
+    query, column = np.nonzero((trials.run.own >= 0) | (trials.run.other == 0))
+    if not len(query):
+        return 0.0, query, np.zeros(0)
     after = [
         _spread(trials, Case(query, column, np.full(len(query), level)))
         for level in (trials.scale[0], trials.scale[-1])
     ]
-    gain = before[query] - (after[0] + after[1]) / 2
-    return float(before.sum()), trials.run.number[query, column], gain
+    gain = np.zeros(trials.run.own.shape)
+    gain[query, column] = before[query] - (after[0] + after[1]) / 2
+    first = np.argmax(trials.run.other == 0, axis=1)
+    of_first = gain[np.arange(len(gain)), first][:, np.newaxis]
+    gain = np.where(trials.run.other > 0, of_first, gain)
+    query, column = np.nonzero(trials.run.number >= 0)
+    return float(before.sum()), trials.run.number[query, column], gain[query, column]
 
 
 def _spread(trials: Trials, case: Case) -> FloatArray:

@@ -120,12 +120,12 @@ class Trials:
             levels = np.where(places >= 0, ladder[step], levels)
         known = np.flatnonzero(case.known[row] >= 0)
         levels[known, case.known[row[known]]] = case.level[row[known]]
+        return self.under(query, levels)
+
+    def under(self, query: IntArray, levels: IntArray) -> FloatArray:
+        """Return the statistics of queries, (V,), under levels of their holes, (V, W): (V, S)."""
         judged = self.run.assigned(query, levels)
         return np.asarray(score(judged, [self.value]).statistics[0], dtype=np.float64)
-
-    def unassigned(self) -> FloatArray:
-        """Return the statistics of every query as judged, (Q, S)."""
-        return np.asarray(score(self.run.judged, [self.value]).statistics[0], dtype=np.float64)
 
 
 Search = Callable[[Trials, Case], FloatArray]

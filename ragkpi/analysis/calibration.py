@@ -17,7 +17,7 @@ from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import BoolArray, IntArray, Judged
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
-from ragkpi.statistics.correlation import COEFFICIENTS, spearman
+from ragkpi.statistics.correlation import COEFFICIENTS, UnderWeights, once, spearman
 from ragkpi.statistics.resampling import drawn
 
 Segment = Literal["all", "K < R", "K >= R"]
@@ -217,12 +217,7 @@ def calibrate(
     """
     offered = [v for v in values if _per_query(v)]
     tables = [_Table.of(observed, value, alphas) for value in offered]
-    replicates: list[dict[str, list[FloatArray]]] = [{} for _ in tables]
-    for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
-        for table, parts in zip(tables, replicates, strict=True):
-            for key, sample in table.sampled(weights[:, observed.query]):
-                parts.setdefault(key, []).append(sample)
-    joined = [{key: np.concatenate(blocks) for key, blocks in one.items()} for one in replicates]
+    joined = [table.replicates(observed, bootstrap) for table in tables]
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for table, found in zip(tables, joined, strict=True):
@@ -281,16 +276,26 @@ class _Table:
         grid = np.array(tuned).reshape(len(tuned), len(x))
         return cls(value, alphas, x, grid, observed.quality, observed.query, segments)
 
-    def sampled(self, weights: FloatArray) -> Iterator[tuple[str, FloatArray]]:
-        """Yield every coefficient of every segment under weights, (B, N)."""
+    def replicates(self, observed: Observed, bootstrap: Bootstrap) -> Mapping[str, FloatArray]:
+        """Compute every coefficient of every segment in every resample: (B,), or (B, A) by alpha.
+
+        Keys are "segment coefficient" and "segment alpha".
+        """
+        found: dict[str, FloatArray] = {}
         for segment, inside in self.segments.items():
             if inside.sum() < FEWEST:
                 continue
-            part, y = weights[:, inside], self.quality[inside]
-            for name, coefficient in COEFFICIENTS.items():
-                yield f"{segment} {name}", coefficient(part, self.x[inside], y)
+            x, y = self.x[inside], self.quality[inside]
+            prepared = {f"{segment} {name}": of(x, y) for name, of in COEFFICIENTS.items()}
             if len(self.grid):
-                yield f"{segment} alpha", _curve(part, self.grid[:, inside], y).T
+                prepared[f"{segment} alpha"] = _curve(self.grid[:, inside], y)
+            parts: dict[str, list[FloatArray]] = {key: [] for key in prepared}
+            for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
+                part = weights[:, observed.query[inside]]
+                for key, under in prepared.items():
+                    parts[key].append(under(part))
+            found |= {key: np.concatenate(blocks) for key, blocks in parts.items()}
+        return found
 
     def correlations(
         self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap
@@ -298,10 +303,9 @@ class _Table:
         """Yield the coefficients of every segment."""
         for segment, inside in self.segments.items():
             y, x = self.quality[inside], self.x[inside]
-            once = np.ones((1, len(x)))
             reason = _reason(x, y)
             found = {
-                name: float("nan") if reason else float(coefficient(once, x, y)[0])
+                name: float("nan") if reason else once(coefficient, x, y)
                 for name, coefficient in COEFFICIENTS.items()
             }
             bounds = {
@@ -319,7 +323,7 @@ class _Table:
             grid, y = self.grid[:, inside], self.quality[inside]
             if not len(grid) or len(y) < FEWEST or np.ptp(y) == 0:
                 continue
-            curve = _curve(np.ones((1, len(y))), grid, y)[:, 0]
+            curve = _curve(grid, y)(np.ones((1, len(y))))[0]
             replicates = sample[f"{segment} alpha"]
             best = _best(curve)
             held_out, before, used = _held_out(
@@ -360,9 +364,10 @@ def _interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
-def _curve(weights: FloatArray, grid: FloatArray, y: FloatArray) -> FloatArray:
-    """Return rho at each point of the grid under every row of weights, (A, B)."""
-    return np.stack([spearman(weights, x, y) for x in grid])
+def _curve(grid: FloatArray, y: FloatArray) -> UnderWeights:
+    """Return rho at each point of the grid under every row of weights, (B, n) to (B, A)."""
+    prepared = [spearman(x, y) for x in grid]
+    return lambda weights: np.stack([under(weights) for under in prepared], axis=1)
 
 
 def _is_best(curves: FloatArray, place: int) -> BoolArray:
@@ -402,12 +407,11 @@ def _held_out(
     chosen, before = [], []
     for part in range(folds):
         tested = np.isin(query, shuffled[part::folds])
-        best = _best(_curve(np.ones((1, int((~tested).sum()))), grid[:, ~tested], y[~tested])[:, 0])
-        if best < 0:
-            continue
-        once = np.ones((1, int(tested.sum())))
-        chosen.append(float(spearman(once, grid[best, tested], y[tested])[0]))
-        before.append(float(spearman(once, x[tested], y[tested])[0]))
+        others = np.ones((1, int((~tested).sum())))
+        best = _best(_curve(grid[:, ~tested], y[~tested])(others)[0])
+        if best >= 0:
+            chosen.append(once(spearman, grid[best, tested], y[tested]))
+            before.append(once(spearman, x[tested], y[tested]))
     known = [both for both in zip(chosen, before, strict=True) if not np.isnan(both).any()]
     if not known:
         return float("nan"), float("nan"), 0
@@ -427,7 +431,7 @@ def _lead(tables: Sequence[_Table], samples: Sequence[Mapping[str, FloatArray]])
         inside = table.segments["all"]
         x, y = table.x[inside], table.quality[inside]
         if not _reason(x, y) and table.value.measure.better != "neither":
-            rho = float(spearman(np.ones((1, len(x))), x, y)[0])
+            rho = once(spearman, x, y)
             found.append((strength(table.value, rho), table.value, sample["all spearman"]))
     found.sort(key=lambda one: -one[0])
     if not found:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from ragkpi.ranking.judged import BoolArray, FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
+Within = Literal["retrieved", "cutoff"]
 _STEPS = 100
 _ROUNDING = 1e-12
 
@@ -51,11 +53,22 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Swap:
-    """Two runs that could change places by a value: now the first has the better one."""
+    """Two runs whose order by a value is not settled.
+
+    Attributes
+    ----------
+    value
+        The value.
+    better, worse
+        The numbers of the run that has the better one now, and of the other.
+    certain
+        Whether an assignment is known that turns them round; if not, their bounds overlap.
+    """
 
     value: Value
     better: int
     worse: int
+    certain: bool
 
 
 @dataclass(frozen=True)
@@ -72,9 +85,11 @@ class Findings:
         For each depth (None: all retrieved) and run the share of places whose document is judged
         or that are empty.
     swaps
-        Pairs of runs that could change places.
+        Pairs of runs whose order is not settled.
     holes
         All holes of the runs, down to -M.
+    within
+        Which of them were considered.
     """
 
     bounded: list[Bounded]
@@ -82,14 +97,17 @@ class Findings:
     judged: dict[int | None, list[float]]
     swaps: list[Swap]
     holes: Holes
+    within: Within
 
     def counted(self, depth: int | None) -> int:
         """Count the holes down to a rank."""
         return int(self.holes.within(depth).sum())
 
 
-def depth_needed(values: Sequence[Value]) -> int | None:
+def depth_needed(values: Sequence[Value], within: Within) -> int | None:
     """Return down to which rank the names of documents are needed; None for all."""
+    if within == "retrieved":
+        return None
     depths = [value.measure.bounds.depth(value.arguments) for value in values if not refusal(value)]
     known = [depth for depth in depths if depth is not None]
     return max(known) if len(known) == len(depths) and known else None
@@ -108,12 +126,12 @@ def find_bounds(
     runs: Sequence[Hits],
     evaluations: Sequence[Evaluation],
     settings: Settings,
+    within: Within = "retrieved",
 ) -> Findings:
     """Bound every value of every run over all assignments of levels to holes.
 
-    The holes of a value are the unjudged documents that any of the runs has within the depth that
-    the value looks at. A hole has one level, whichever runs retrieve it; documents that no run
-    retrieves stay unjudged.
+    Holes are the unjudged documents that any of the runs retrieves. A hole has one level,
+    whichever runs retrieve it; documents that no run retrieves stay unjudged.
 
     Parameters
     ----------
@@ -123,6 +141,9 @@ def find_bounds(
         Read with the names of their documents down to `depth_needed`.
     evaluations
         Of the same runs.
+    within
+        Whether everything ``"retrieved"`` may be a hole, or for each value only what a run has
+        within the depth that the value looks at, its ``"cutoff"``.
     """
     holes = find_holes(judgements, runs, settings)
     bounded: list[Bounded] = []
@@ -133,7 +154,7 @@ def find_bounds(
         for run, evaluation in enumerate(evaluations):
             if reason:
                 break
-            trials = trials_of(holes, run, evaluation, value, settings)
+            trials = trials_of(holes, run, evaluation, value, settings, within)
             reason = _too_much(trials)
             if not reason:
                 found.append(_bounded(trials, evaluation.scores, index, run))
@@ -146,16 +167,23 @@ def find_bounds(
         bounded=bounded,
         refused=refused,
         judged={depth: [_judged(_plain(e), depth) for e in evaluations] for depth in depths},
-        swaps=_swaps(bounded),
+        swaps=_swaps(bounded, holes, evaluations, settings, within),
         holes=holes,
+        within=within,
     )
 
 
 def trials_of(
-    holes: Holes, run: int, evaluation: Evaluation, value: Value, settings: Settings
+    holes: Holes,
+    run: int,
+    evaluation: Evaluation,
+    value: Value,
+    settings: Settings,
+    within: Within,
 ) -> Trials:
     """Open a run for the assignments that a value can see."""
-    opened = open_run(holes, run, settings, value.measure.bounds.depth(value.arguments))
+    depth = value.measure.bounds.depth(value.arguments)
+    opened = open_run(holes, run, settings, depth, depth if within == "cutoff" else None)
     judged = replace(opened.judged, corpus_size=_plain(evaluation).corpus_size)
     return Trials(replace(opened, judged=judged), value, scale(value, holes.judgements, settings))
 
@@ -167,7 +195,7 @@ def _too_much(trials: Trials) -> str:
     if bounds.search == "counts" and num_counts(trials) > MOST_COUNTS:
         return (
             f"{num_counts(trials):,} assignments are too many to try out; "
-            "give a smaller cutoff or fewer runs"
+            "give a smaller cutoff, fewer runs, or holes down to the cutoff alone"
         )
     return ""
 
@@ -254,8 +282,14 @@ def _judged(judged: Judged, depth: int | None) -> float:
     return float(1.0 - unjudged.mean())
 
 
-def _swaps(bounded: Sequence[Bounded]) -> list[Swap]:
-    """Find pairs of runs whose intervals overlap by more than a point."""
+def _swaps(
+    bounded: Sequence[Bounded],
+    holes: Holes,
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+    within: Within,
+) -> list[Swap]:
+    """Find pairs of runs whose bounds overlap by more than a point."""
     found = []
     for place, one in enumerate(bounded):
         for other in bounded[place + 1 :]:
@@ -266,5 +300,37 @@ def _swaps(bounded: Sequence[Bounded]) -> list[Swap]:
             better, worse = (one, other) if above else (other, one)
             reach = worse.high - better.low if direction == "higher" else better.high - worse.low
             if reach > 0:
-                found.append(Swap(one.value, better.run, worse.run))
+                pair = [
+                    trials_of(holes, of.run, evaluations[of.run], of.value, settings, within)
+                    for of in (better, worse)
+                ]
+                scores = [evaluations[of.run].scores for of in (better, worse)]
+                found.append(Swap(one.value, better.run, worse.run, _turned(pair, scores)))
     return found
+
+
+def _turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
+    """Say whether the worse run wins where all goes its way.
+
+    What it alone retrieves has the top level, what only the better one does is worthless, and
+    what both have is whichever of the two helps it more.
+    """
+    better, worse = pair
+    if better.run.judged.queries != worse.run.judged.queries:
+        return False
+    sign = -1.0 if worse.value.measure.better == "lower" else 1.0
+    every = np.arange(len(worse.run.judged.queries))
+    mine, theirs = worse.run.own >= 0, better.run.own >= 0
+    bottom, top = worse.scale[0], worse.scale[-1]
+    tried = []
+    for shared in (bottom, top):
+        levels = np.where(mine, np.where(theirs, shared, top), bottom)
+        tried.append([trials.under(every, levels) for trials in (worse, better)])
+    leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
+    second = leads[1] > leads[0]
+    summaries = []
+    for place, of_run in enumerate((scores[1], scores[0])):
+        rows = np.where(second[:, np.newaxis], tried[1][place], tried[0][place])
+        chosen = replace(of_run, values=[worse.value], statistics=[rows])
+        summaries.append(float(chosen.summary(0)))
+    return sign * (summaries[0] - summaries[1]) > _ROUNDING

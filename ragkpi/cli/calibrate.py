@@ -1,4 +1,4 @@
-"""`ragkpi calibrate`: which measure tracks the quality of responses?"""
+"""`ragkpi calibrate`: which measure tracks the quality of responses."""
 
 from __future__ import annotations
 

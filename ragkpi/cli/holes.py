@@ -12,6 +12,7 @@ from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.analysis.assessment import Candidate
+    from ragkpi.analysis.holes import Within
 
 _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62
@@ -25,6 +26,15 @@ def command(
         list[str] | None,
         typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
     ] = None,
+    within: Annotated[
+        str,
+        typer.Option(
+            "--within",
+            metavar="retrieved|cutoff",
+            help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
+            "or for each measure only those down to its cutoff.",
+        ),
+    ] = "retrieved",
     per_query: Annotated[
         bool, typer.Option("-q", "--query_eval_wanted", help="Also show a row per query.")
     ] = False,
@@ -52,12 +62,11 @@ def command(
 ) -> None:
     """Answer "how much can unjudged documents change these values?".
 
-    A hole is an unjudged document that one of the runs retrieves, as deep as the measure looks
-    (P.10: in the top 10). Every value comes with the least and the greatest that it would be if
-    all holes were judged, over every way to give them levels of the qrels (or of the grade map).
-    The bounds are exact; measures for which that cannot be had are left out, with the reason.
-    Documents that no run retrieves stay unjudged: more relevant ones among them would lower
-    recall, and what divides by R or by an ideal.
+    A hole is an unjudged document that one of the runs retrieves. Every value comes with the
+    least and the greatest that it would be if all holes were judged, over every way to give them
+    levels of the qrels (or of the grade map). The bounds are exact; measures for which that cannot
+    be had are left out, with the reason. Documents that no run retrieves stay unjudged: relevant
+    ones among them would lower recall, and whatever divides by R or by an ideal.
     """
     from ragkpi.analysis.assessment import candidates
     from ragkpi.analysis.holes import depth_needed, find_bounds
@@ -73,14 +82,17 @@ def command(
         raise UsageError("-J drops the documents that 'ragkpi holes' is about; leave it out")
     if asked.relevance_format != "qrels":
         raise UsageError(f"-R {asked.relevance_format}: holes reads plain qrels; give -R qrels")
+    if within not in ("retrieved", "cutoff"):
+        raise UsageError(f"--within {within}: no such holes; expected retrieved or cutoff")
+    reach: Within = "cutoff" if within == "cutoff" else "retrieved"
     qrels, *runs = files
     values = asked.values(_DEFAULT)
     evaluator = asked.evaluator(qrels, values)
-    hits = [evaluator.read(run, depth_needed(values) or _EVERYTHING) for run in runs]
+    hits = [evaluator.read(run, depth_needed(values, reach) or _EVERYTHING) for run in runs]
     results = evaluator.score(hits)
     for run, result in zip(runs, results, strict=True):
         say(result, run if len(runs) > 1 else "")
-    found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings)
+    found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
     listed = candidates(found, results, asked.settings)
     _write(listed, assess, assess_qrels)
     names = run_names(runs)

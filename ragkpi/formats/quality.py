@@ -33,6 +33,8 @@ def read_quality(path: str) -> Quality:
     block = read_block(path, _ONE_RUN)
     layout = _SEVERAL if _columns(scan(block, _ANY)) == 3 else _ONE_RUN
     table = scan(block, layout)
+    if not len(table):
+        raise InputError(path, None, "no scores", "expected lines of query score")
     query, *run, score_text = (table.column(place) for place in range(len(layout.columns)))
     score = parse_decimals(score_text)
     bad = np.flatnonzero(~np.isfinite(score))

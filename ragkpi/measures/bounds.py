@@ -1,9 +1,10 @@
 """What is proven of a measure's extremes when documents that it sees are unjudged.
 
 An assignment gives every unjudged document ("hole") that some run retrieves a level of the scale.
-A run's *own* holes stand in its ranking; *other* holes only in those of other runs, and count
-through R and ideals alone. `ragkpi.analysis.holes` searches where a declaration says the extremes
-lie; tests hold every declaration against all assignments of small rankings.
+A run's *own* holes stand in its ranking where the measure looks; *other* holes stand below its
+cutoff or in the rankings of other runs, and count through R and ideals alone.
+`ragkpi.analysis.holes` searches where a declaration says the extremes lie; tests hold every
+declaration against all assignments of small rankings.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ragkpi.analysis.calibration import Calibration
-from ragkpi.plots.chart import Axis, Chart, Interval, Intervals, Line, Plane, Rule
+from ragkpi.plots.chart import Axis, Chart, Interval, Intervals, Line, Plane, Points, Rule
 
 _MOST_BANDS = 2  # more of them hide each other
 
@@ -29,7 +29,7 @@ def calibration_charts(found: Calibration) -> list[Chart]:
             [Rule("x", 0.0)],
         )
     ]
-    tunings = [one for one in found.tunings if one.segment == "all"]
+    tunings = [one for one in found.tunings if one.segment == "all" and one.matters == "yes"]
     bands = len(tunings) <= _MOST_BANDS
     curves = [
         Line(
@@ -48,6 +48,7 @@ def calibration_charts(found: Calibration) -> list[Chart]:
                 Axis("alpha", low=0, high=1),
                 Axis("Spearman's rho with quality"),
                 curves,
+                [Points("best alpha", [t.alpha for t in tunings], [t.best for t in tunings])],
             )
         )
     return charts

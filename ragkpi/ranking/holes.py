@@ -143,7 +143,7 @@ class OpenRun:
         Which hole of its query each hit is; -1 if it is judged.
     own, other : (Q, W)
         For each of the at most W holes of a query its place from the top among those that this
-        run has, and its place among those that only others have; -1 where it is not one.
+        run has where it counts, and its place among the others; -1 where it is not one.
     number : (Q, W)
         Which of all holes it is; -1 where a query has fewer.
     """
@@ -156,12 +156,12 @@ class OpenRun:
 
     @property
     def num_own(self) -> IntArray:
-        """Holes in this run's ranking, (Q,)."""
+        """Holes where they count in this run's ranking, (Q,)."""
         return np.asarray((self.own >= 0).sum(axis=1))
 
     @property
     def num_other(self) -> IntArray:
-        """Holes in the rankings of other runs alone, (Q,)."""
+        """Holes further down, or in the rankings of other runs alone, (Q,)."""
         return np.asarray((self.other >= 0).sum(axis=1))
 
     def assigned(self, query: IntArray, levels: IntArray) -> Judged:
@@ -210,8 +210,22 @@ class OpenRun:
         return starts, known[column], counts[row, column]
 
 
-def open_run(holes: Holes, run: int, settings: Settings, depth: int | None) -> OpenRun:
-    """Judge a run with the holes that any run has down to a rank; None is the last."""
+def open_run(
+    holes: Holes, run: int, settings: Settings, depth: int | None, within: int | None = None
+) -> OpenRun:
+    """Judge a run with holes.
+
+    Parameters
+    ----------
+    holes, run
+        The holes, and the number of the run.
+    settings
+        Of the evaluation.
+    depth
+        Holes that the run has below this rank are others; None is the last.
+    within
+        What all runs have below this rank stays unjudged.
+    """
     judged, _ = judge(holes.judgements, holes.runs[run], settings)
     if depth is not None:
         judged = _cut(judged, depth)
@@ -219,7 +233,7 @@ def open_run(holes: Holes, run: int, settings: Settings, depth: int | None) -> O
     number[[holes.judgements.index[query] for query in judged.queries]] = np.arange(
         len(judged.queries)
     )
-    chosen = np.flatnonzero(holes.within(depth) & (number[holes.query] >= 0))
+    chosen = np.flatnonzero(holes.within(within) & (number[holes.query] >= 0))
     query = number[holes.query[chosen]]
     first = np.searchsorted(query, np.arange(len(judged.queries) + 1))
     column = np.arange(len(chosen)) - first[query]

@@ -11,6 +11,15 @@ from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.correlation import COEFFICIENTS
 
+_FEWEST = 10  # observations of a segment that the best measure is named for
+_OF_ALPHA = (
+    Column("alpha", "decimal", digits=2),
+    Column("chosen", "decimal", digits=2),
+    Column("rho_alpha", "decimal", digits=3),
+    Column("held_out", "decimal", digits=3),
+    Column("held_out_before", "decimal", digits=3),
+)
+
 
 def calibration_answer(found: Calibration) -> Answer:
     """Put a calibration into words."""
@@ -20,18 +29,15 @@ def calibration_answer(found: Calibration) -> Answer:
         for one in found.correlations
         if one.observations or one.segment == "all"
     ]
+    tuned = any(one.matters == "yes" for one in found.tunings)
     columns = [
         Column("measure"),
         Column("queries"),
         Column("n", "integer"),
         *(Column(name, "decimal", digits=3) for name in COEFFICIENTS),
-        Column("alpha", "decimal", digits=2),
-        Column("chosen", "decimal", digits=2),
-        Column("rho_alpha", "decimal", digits=3),
-        Column("held_out", "decimal", digits=3),
-        Column("held_out_before", "decimal", digits=3),
+        *(_OF_ALPHA if tuned else ()),
     ]
-    table = Table(columns, rows, list(_notes(found)))
+    table = Table(columns, [row[: len(columns)] for row in rows], list(_notes(found)))
     return Answer("calibrate", table, list(_sentences(found)), _findings(found), 1)
 
 
@@ -108,13 +114,17 @@ def _lead_sentence(lead: Lead, best: Correlation) -> str:
 
 
 def _segment_sentence(found: Calibration, segment: Segment) -> Iterator[str]:
-    known = [one for one in found.correlations if one.segment == segment and not one.reason]
+    whole = [one for one in found.correlations if one.segment == segment]
+    known = [one for one in whole if not one.reason and one.observations >= _FEWEST]
     if len(known) > 1:
         best = max(known, key=lambda one: strength(one.value, one.coefficients["spearman"]))
         yield (
-            f"Where {segment} ({best.observations} observations) it is {best.name}: "
-            f"{best.coefficients['spearman']:.3f}."
+            f"Where {segment} it is {best.name}: {best.coefficients['spearman']:.3f} over "
+            f"{best.observations} observations."
         )
+    elif whole:
+        most = max(one.observations for one in whole)
+        yield f"Where {segment} there are too few observations to name one ({most})."
 
 
 def _tuning_sentence(tuning: Tuning) -> str:

@@ -74,14 +74,16 @@ def _width(low: float, high: float) -> float:
 
 
 def _notes(found: Findings, names: Sequence[str]) -> Iterator[str]:
+    runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
+    down = ", down to the cutoff of each measure" if found.within == "cutoff" else ""
     yield (
-        "least, greatest: over every assignment of levels to the unjudged documents that "
-        f"{'the run retrieves' if len(names) == 1 else 'any of the runs retrieves'}, "
-        "as deep as the measure looks; exact"
+        f"least, greatest: over every way to judge the unjudged documents that {runs}{down}; exact"
     )
     yield (
-        "judged: share of the places down to that depth whose document is judged, or that are empty"
+        "judged: share of the places down to the cutoff whose document is judged, or that are empty"
     )
+    if len({tuple(one.queries) for one in found.bounded}) > 1:
+        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
     by_reason = sorted(found.refused, key=lambda one: one[1])
     for reason, group in groupby(by_reason, key=lambda one: one[1]):
         yield f"left out: {', '.join(value.name for value, _ in group)}: {reason}"
@@ -92,10 +94,7 @@ def _sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
         yield "Nothing can be bounded: no value has bounds."
         return
     shown = [one for one in found.bounded if one.value.measure.aggregate.prints != "query"]
-    deepest = max(
-        (one.value.measure.bounds.depth(one.value.arguments) or math.inf for one in found.bounded),
-    )
-    depth = None if math.isinf(deepest) else int(deepest)
+    depth = _deepest(found)
     count = found.counted(depth)
     where = "retrieved" if depth is None else f"in the top {depth}"
     if not count:
@@ -107,12 +106,18 @@ def _sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
         style = widest.value.measure.style
         now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
         of_run = f" of {names[widest.run]}" if len(names) > 1 else ""
-        sentence += (
-            f"; they matter most for {widest.value.name}{of_run}: {now} could be {low} to {high}"
-        )
+        value = f"{widest.value.name}{of_run}"
+        sentence += f"; they matter most, for its size, to {value}: {now} could be {low} to {high}"
     yield f"{sentence}."
     if len(names) > 1:
         yield from _swap_sentences(found, names)
+
+
+def _deepest(found: Findings) -> int | None:
+    """Return down to which rank documents may be holes of any value; None for all."""
+    depths = [one.value.measure.bounds.depth(one.value.arguments) for one in found.bounded]
+    known = [depth for depth in depths if depth is not None]
+    return max(known) if found.within == "cutoff" and len(known) == len(depths) else None
 
 
 def _relative(one: Bounded) -> float:
@@ -124,12 +129,18 @@ def _relative(one: Bounded) -> float:
 
 def _swap_sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
     for name in dict.fromkeys(one.value.name for one in found.bounded):
-        pairs = [swap for swap in found.swaps if swap.value.name == name]
-        if pairs:
-            named = ", ".join(f"{names[s.better]} > {names[s.worse]}" for s in pairs)
-            yield f"{name}: the order is open for {named}."
-        else:
-            yield f"{name}: no two runs can change places."
+        certain, possible = (
+            ", ".join(
+                f"{names[swap.worse]} could pass {names[swap.better]}"
+                if wanted
+                else f"{names[swap.better]} and {names[swap.worse]}"
+                for swap in found.swaps
+                if swap.value.name == name and swap.certain is wanted
+            )
+            for wanted in (True, False)
+        )
+        texts = [certain, f"not excluded for {possible}, whose bounds overlap" if possible else ""]
+        yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
 
 
 def _first(found: Findings, listed: Sequence[Candidate], first: int) -> Iterator[str]:
@@ -154,8 +165,13 @@ def _findings(found: Findings, names: Sequence[str], shown: Sequence[Candidate])
             for place, name in enumerate(names)
         ],
         "swaps": [
-            {"measure": s.value.name, "better": names[s.better], "worse": names[s.worse]}
-            for s in found.swaps
+            {
+                "measure": swap.value.name,
+                "better": names[swap.better],
+                "worse": names[swap.worse],
+                "certain": swap.certain,
+            }
+            for swap in found.swaps
         ],
         "left_out": [{"measure": value.name, "reason": reason} for value, reason in found.refused],
         "unjudged": len(found.holes.document),

@@ -9,55 +9,81 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 
-Coefficient = Callable[[FloatArray, FloatArray, FloatArray], FloatArray]
+# From weights, (B, n), to coefficients, (B,).
+UnderWeights = Callable[[FloatArray], FloatArray]
+Coefficient = Callable[[FloatArray, FloatArray], UnderWeights]
+MOST_PAIRED = 10_000
 
 
-def pearson(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Pearson's r, (B,), of n observations under weights, (B, n); NaN if one is infinite.
+def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
+    """Pearson's r of n observations; NaN if one is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return np.full(len(weights), np.nan)
-    return _product_moment(weights, x[np.newaxis], y[np.newaxis])
+        return _unknown
+    return lambda weights: _product_moment(weights, x[np.newaxis], y[np.newaxis])
 
 
-def spearman(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
-    return _product_moment(weights, ranks(weights, x), ranks(weights, y))
+    of_x, of_y = ranks(x), ranks(y)
+    return lambda weights: _product_moment(weights, of_x(weights), of_y(weights))
 
 
-def kendall(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
+    NaN for more than `MOST_PAIRED` observations, which have too many pairs.
     Source: M. G. Kendall, Biometrika 33, 1945.
     """
-    above_x, above_y = (_order(v) for v in (x, y))
-    # Whole numbers all along, so that a matrix product has the same digits however it is split.
-    agreeing, by_x, by_y = (
-        np.einsum("bn,bn->b", weights @ signs, weights)
-        for signs in (above_x * above_y, abs(above_x), abs(above_y))
-    )
-    return _over_root(agreeing, by_x * by_y)
+    if len(x) > MOST_PAIRED:
+        return _unknown
+    above_x, above_y = _order(x), _order(y)
+    signs = (above_x * above_y, abs(above_x), abs(above_y))
+
+    def under(weights: FloatArray) -> FloatArray:
+        # Whole numbers all along, which single precision holds: no digit depends on how a
+        # matrix product is split.
+        short = weights.astype(np.float32)
+        agreeing, by_x, by_y = (
+            np.einsum("bn,bn->b", (short @ one).astype(np.float64), weights) for one in signs
+        )
+        return _over_root(agreeing, by_x * by_y)
+
+    return under
 
 
-def ranks(weights: FloatArray, values: FloatArray) -> FloatArray:
-    """Rank n values under every row of weights, (B, n); equal values share their mean rank."""
+def ranks(values: FloatArray) -> UnderWeights:
+    """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
     order = np.argsort(values, kind="stable")
     first = np.append(True, np.diff(_dense(values)[order]) > 0)
-    group = np.cumsum(first) - 1
-    total = np.cumsum(weights[:, order], axis=1)[:, np.append(first[1:], True)]
-    below = np.concatenate([np.zeros((len(weights), 1)), total[:, :-1]], axis=1)
-    shared = (below + total + 1) / 2
-    found = np.empty_like(weights)
-    found[:, order] = shared[:, group]
-    return found
+    group, last = np.cumsum(first) - 1, np.append(first[1:], True)
+
+    def under(weights: FloatArray) -> FloatArray:
+        total = np.cumsum(weights[:, order], axis=1)[:, last]
+        below = np.concatenate([np.zeros((len(weights), 1)), total[:, :-1]], axis=1)
+        found = np.empty_like(weights)
+        found[:, order] = ((below + total + 1) / 2)[:, group]
+        return found
+
+    return under
+
+
+def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
+    """Return a coefficient of the observations themselves."""
+    return float(coefficient(x, y)(np.ones((1, len(x))))[0])
+
+
+def _unknown(weights: FloatArray) -> FloatArray:
+    return np.full(len(weights), np.nan)
 
 
 def _dense(values: FloatArray) -> FloatArray:
@@ -65,8 +91,8 @@ def _dense(values: FloatArray) -> FloatArray:
     return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.float64)
 
 
-def _order(values: FloatArray) -> FloatArray:
-    dense = _dense(values)
+def _order(values: FloatArray) -> npt.NDArray[np.float32]:
+    dense = _dense(values).astype(np.float32)
     return np.asarray(np.sign(dense[:, np.newaxis] - dense))
 
 

@@ -2,15 +2,18 @@
 
 import itertools
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from ragkpi.analysis.holes import depth_needed, find_bounds
+from ragkpi.analysis.assessment import candidates
+from ragkpi.analysis.holes import depth_needed, find_bounds, refusal
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_values
 from ragkpi.ranking.settings import Settings
 
+FIXTURES = Path(__file__).parents[2] / "fixtures"
 SETTINGS = Settings(corpus_size=60)
 PARAMETERS = {
     "iprec_at_recall": [".0.0,0.4,1.0"],
@@ -73,22 +76,23 @@ def write_run(path, ranking):
     )
 
 
-def findings(folder, judged, ranked, requests, settings=SETTINGS):
+def findings(folder, judged, ranked, requests, settings=SETTINGS, within="retrieved"):
     write_qrels(folder / "qrels", judged)
     for number, ranking in enumerate(ranked):
         write_run(folder / f"run{number}", ranking)
     values = find_values(requests)
     evaluator = Evaluator(str(folder / "qrels"), values, settings)
     hits = [
-        evaluator.read(str(folder / f"run{number}"), depth_needed(values) or 10**6)
+        evaluator.read(str(folder / f"run{number}"), depth_needed(values, within) or 10**6)
         for number in range(len(ranked))
     ]
-    return find_bounds(evaluator.relevance.judgements, hits, evaluator.score(hits), settings)
+    results = evaluator.score(hits)
+    return find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
 
 
-def every_assignment(folder, judged, ranked, run, value):
+def every_assignment(folder, judged, ranked, run, value, within):
     """Return the statistics of every assignment, per query, by evaluating a file that has them."""
-    depth = value.measure.bounds.depth(value.arguments)
+    depth = value.measure.bounds.depth(value.arguments) if within == "cutoff" else None
     qrels, ranking, names = {}, {}, {}
     levels = range(4)
     for query in ("a", "b"):
@@ -122,15 +126,15 @@ def extremes(aggregate, per_query):
     return [(v.min(), v.max()) if len(v) else (np.nan, np.nan) for v in found]
 
 
-@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize(("runs", "within"), [(1, "cutoff"), (1, "retrieved"), (2, "retrieved")])
 @pytest.mark.parametrize("request_", list(bounded_requests()))
-def test_bounds_are_the_extremes_of_all_assignments(tmp_path, request_, runs):
+def test_bounds_are_the_extremes_of_all_assignments(tmp_path, request_, runs, within):
     tried = 0
     for seed in range(6):
         judged, ranked = collection(seed, runs)
-        found = findings(tmp_path, judged, ranked, [request_])
+        found = findings(tmp_path, judged, ranked, [request_], within=within)
         for one in found.bounded:
-            per_query = every_assignment(tmp_path, judged, ranked, one.run, one.value)
+            per_query = every_assignment(tmp_path, judged, ranked, one.run, one.value, within)
             expected = extremes(one.value.measure.aggregate, per_query)
             actual = [
                 *zip(one.each_low.tolist(), one.each_high.tolist(), strict=True),
@@ -141,3 +145,140 @@ def test_bounds_are_the_extremes_of_all_assignments(tmp_path, request_, runs):
             )
             tried += 1
     assert tried or (runs == 2 and request_.startswith("Rprec"))
+
+
+def judged_part(folder, seed, names, hidden):
+    """Keep the judged documents of fixture runs; hide the levels of a share of them."""
+    rng = random.Random(seed)
+    lines = [line.split() for line in (FIXTURES / "qrels.txt").read_text().splitlines()]
+    truth = {(query, document): level for query, _, document, level in lines}
+    ranked, retrieved = [], set()
+    for name in names:
+        ranking = {}
+        for line in (FIXTURES / name).read_text().splitlines():
+            query, _, document, *_ = line.split()
+            if (query, document) in truth:
+                ranking.setdefault(query, []).append(document)
+                retrieved.add((query, document))
+        ranked.append(ranking)
+    hides = {pair for pair in sorted(retrieved) if rng.random() < hidden}
+    return truth, {pair: level for pair, level in truth.items() if pair not in hides}, ranked
+
+
+@pytest.mark.parametrize("revealed", [1.0, 0.5])
+@pytest.mark.parametrize("names", [["reranked.run"], ["dense.run", "first_stage.run"]])
+@pytest.mark.parametrize("seed", range(4))
+def test_hidden_judgements_do_not_leave_the_bounds(tmp_path, seed, names, revealed):
+    truth, known, ranked = judged_part(tmp_path, seed, names, hidden=0.3)
+    requests = [r for r in bounded_requests() if not r.startswith("ra_nwg")] + ["ra_nwg.2"]
+    settings = Settings(corpus_size=5000, missing="zero")
+    found = findings(tmp_path, known, ranked, requests, settings)
+    rng = random.Random(seed)
+    shown = {
+        pair: level for pair, level in truth.items() if pair in known or rng.random() < revealed
+    }
+    revealing = findings(tmp_path, shown, ranked, requests, settings)
+    true = {(one.value.name, one.run): one for one in revealing.bounded}
+    assert len(found.bounded) > 30 * len(names)
+    for one in found.bounded:
+        now = true[one.value.name, one.run]
+        inside(now.now, one.low, one.high, one.value.name)
+        with np.errstate(invalid="ignore"):
+            for triple in zip(now.each_now, one.each_low, one.each_high, strict=True):
+                inside(*triple, one.value.name)
+
+
+def inside(value, low, high, name):
+    assert np.isnan(value) or low - 1e-9 <= value <= high + 1e-9, (name, value, low, high)
+
+
+def one_query(folder, judged, *runs, requests=("P.2",), **chosen):
+    judged = {("a", document): level for document, level in judged.items()}
+    return findings(folder, judged, [{"a": list(run)} for run in runs], requests, **chosen)
+
+
+def test_a_relevant_document_far_down_lowers_average_precision(tmp_path):
+    """Worthless is not the worst: R grows by what is found at rank 4, precision hardly."""
+    one = one_query(tmp_path, {"x": 1, "y": 0, "z": 0}, "xyz0", requests=["map"]).bounded[0]
+    assert (one.now, one.low, one.high) == (1.0, 0.75, 1.0)
+
+
+def test_documents_of_other_runs_are_holes_too(tmp_path):
+    alone = one_query(tmp_path, {"x": 1, "y": 0}, "xy", requests=["recall.2"])
+    beside = one_query(tmp_path, {"x": 1, "y": 0}, "xy", "01", requests=["recall.2"])
+    assert (alone.bounded[0].low, alone.bounded[0].high) == (1.0, 1.0)
+    assert (beside.bounded[0].low, beside.bounded[0].high) == (pytest.approx(1 / 3), 1.0)
+
+
+def test_only_the_depth_that_counts_has_holes(tmp_path):
+    requests = ["recall.2", "recall.3"]
+    found = one_query(tmp_path, {"x": 1, "y": 0}, "xy0", requests=requests, within="cutoff")
+    assert [one.low for one in found.bounded] == [1.0, 1.0]
+    found = one_query(tmp_path, {"x": 1, "y": 0}, "xy0", requests=requests, within="retrieved")
+    assert [one.low for one in found.bounded] == [0.5, 1.0]
+    assert [found.counted(depth) for depth in (2, 3, None)] == [0, 1, 1]
+    assert found.judged == {2: [1.0], 3: [pytest.approx(2 / 3)]}
+
+
+def test_negative_levels_are_holes(tmp_path):
+    one = one_query(tmp_path, {"x": 1, "y": -1}, "xy").bounded[0]
+    assert (one.now, one.low, one.high) == (0.5, 0.5, 1.0)
+
+
+def test_max_retrieved_cuts_holes(tmp_path):
+    settings = Settings(max_retrieved=1)
+    one = one_query(tmp_path, {"x": 1}, "x0", settings=settings).bounded[0]
+    assert (one.low, one.high) == (0.5, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("runs", "certain"),
+    [
+        (["x0", "12"], [True]),  # 1 and 2 relevant, 0 worthless
+        (["xy", "yz"], []),  # all judged
+        (["x0", "0y"], []),  # the same hole serves both alike
+    ],
+)
+def test_runs_that_could_change_places(tmp_path, runs, certain):
+    found = one_query(tmp_path, {"x": 1, "y": 0, "z": 0}, *runs)
+    assert [swap.certain for swap in found.swaps if swap.certain] == certain
+    assert all((swap.better, swap.worse) == (0, 1) for swap in found.swaps)
+
+
+def test_the_document_that_settles_most_is_judged_first(tmp_path):
+    """Both runs have 0, one of them 1; with 0 known half of P_2 is settled in both."""
+    write_qrels(tmp_path / "qrels", {("a", "x"): 1})
+    write_run(tmp_path / "run0", {"a": ["0", "x"]})
+    write_run(tmp_path / "run1", {"a": ["1", "0"]})
+    values = find_values(["P.2"])
+    evaluator = Evaluator(str(tmp_path / "qrels"), values, SETTINGS)
+    hits = [evaluator.read(str(tmp_path / name), 2) for name in ("run0", "run1")]
+    results = evaluator.score(hits)
+    found = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
+    listed = candidates(found, results, SETTINGS)
+    assert [(c.document, c.runs, c.rank) for c in listed] == [(b"0", 2, 1), (b"1", 1, 1)]
+    # Spreads: 1/2 in the first run, 1 in the second. 0 takes 1/2 off both, 1 takes 1/2 off one.
+    assert [c.share for c in listed] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
+
+
+@pytest.mark.parametrize(
+    ("request_", "reason"),
+    [
+        ("bpref", "not a worthless one"),
+        ("unj.5", "counts the unjudged"),
+        ("proc.5", "pool"),
+        ("bor_max.5", "chance"),
+        ("num_ret", "do not change"),
+        ("ndcg.1=-1", "these parameters"),
+        ("G", "proven"),
+    ],
+)
+def test_what_has_no_bounds_says_why(request_, reason):
+    assert reason in refusal(find_values([request_])[0])
+
+
+def test_too_many_assignments_are_refused(tmp_path):
+    judged = {"x": 3, "y": 2, "z": 1, "w": 0}
+    run = ["x", *map(str, range(1000, 1150))]
+    found = one_query(tmp_path, judged, run, requests=["ra_nwg.140"])
+    assert "too many" in found.refused[0][1]
