@@ -1,0 +1,135 @@
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+from scipy import stats
+
+from ragkpi.reports.registry import FORMATS
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+QRELS = FIXTURES / "qrels.txt"
+GIVEN = ["--quality", FIXTURES / "quality.tsv", QRELS, FIXTURES / "reranked.run"]
+FEW = ["--resamples", 50]
+
+
+@pytest.fixture
+def calibrate(ragkpi, tmp_path):
+    def run(*arguments, quality=None):
+        if quality is not None:
+            (tmp_path / "quality").write_text(quality)
+            arguments = ("--quality", tmp_path / "quality", *arguments)
+        return ragkpi("calibrate", *FEW, *arguments)
+
+    return run
+
+
+def per_query(ragkpi, request, run):
+    lines = ragkpi("eval", "-q", "-m", request, QRELS, run).out.decode().splitlines()
+    return {line.split()[1]: float(line.split()[2]) for line in lines if " all " not in line}
+
+
+def test_coefficients_are_those_of_the_printed_values(calibrate, ragkpi):
+    quality = dict(line.split() for line in (FIXTURES / "quality.tsv").read_text().splitlines())
+    found = json.loads(calibrate(*GIVEN, "-m", "P.10", "-m", "F.5", "--format", "json").out)
+    for request, name in (("P.10", "P_10"), ("F.5", "F_5")):
+        values = per_query(ragkpi, request, FIXTURES / "reranked.run")
+        values.pop("all")
+        pairs = [(value, float(quality[query])) for query, value in values.items()]
+        row = next(r for r in found["rows"] if (r["measure"], r["queries"]) == (name, "all"))
+        assert row["n"] == len(pairs) == 12
+        for key, coefficient in (
+            ("spearman", stats.spearmanr),
+            ("kendall", stats.kendalltau),
+            ("pearson", stats.pearsonr),
+        ):
+            assert row[key] == pytest.approx(coefficient(*zip(*pairs, strict=True))[0], abs=2e-4)
+            low, high = row[f"{key}_interval"]
+            assert -1 <= low <= row[key] <= high <= 1
+
+
+def test_runs_are_matched_by_name_and_by_run_id(calibrate):
+    runs = [FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "fusion")]
+    lines = [f"hd-{q:02} {run} {(q * 7) % 5}\n" for q in range(1, 13) for run in ("bm25", "rrf")]
+    ids = {path: path.read_text().split()[5] for path in runs}
+    text = "".join(lines).replace(" rrf ", f" {ids[runs[1]]} ")
+    outcome = calibrate("-m", "P.10", QRELS, *runs, "--format", "json", quality=text)
+    found = json.loads(outcome.out)
+    assert (found["findings"]["runs"], found["findings"]["queries"]) == (2, 12)
+    assert found["rows"][0]["n"] == 24
+
+
+def test_missing_scores_are_said(calibrate):
+    text = "".join(f"hd-{q:02} {q % 4}\n" for q in range(1, 10))
+    outcome = calibrate("-m", "P.10", QRELS, FIXTURES / "reranked.run", quality=text)
+    assert outcome.status == 0
+    assert b"3 of 12 queries" in outcome.err
+    assert b"hd-10, hd-11, hd-12" in outcome.err
+
+
+def test_constant_quality_is_not_available_with_the_reason(calibrate):
+    text = "".join(f"hd-{q:02} 3\n" for q in range(1, 13))
+    outcome = calibrate("-m", "P.10", QRELS, FIXTURES / "reranked.run", quality=text)
+    assert outcome.status == 0
+    assert b"P_10: NA, quality does not vary" in outcome.out
+    assert b"Nothing can be said about any measure: quality does not vary." in outcome.out
+
+
+def test_alpha_that_cannot_matter_is_said(calibrate):
+    outcome = calibrate(*GIVEN, "-m", "t.10")
+    assert b"t_10: alpha cannot matter here, it shifts all values alike" in outcome.out
+
+
+def test_values_without_queries_are_left_out(calibrate):
+    outcome = calibrate(*GIVEN, "-m", "P.10", "-m", "gm_map", "-m", "runid")
+    assert b"runid, gm_map: left out, for there is no value per query" in outcome.out
+
+
+def test_the_grid_may_be_given(calibrate):
+    arguments = ["-m", "F.10", "--alphas", "0.9,0.1,0", "--format", "json"]
+    found = json.loads(calibrate(*GIVEN, *arguments).out)
+    assert found["findings"]["alpha"][0]["alphas"] == [0, 0.1, 0.9]
+    assert len(found["findings"]["alpha"][0]["rho"]) == 3
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_it(calibrate, name):
+    outcome = calibrate(*GIVEN, "--format", name)
+    assert (outcome.status, outcome.err) == (0, b"")
+    assert b"spearman" in outcome.out
+
+
+def test_json_is_valid_under_the_schema(calibrate):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(files("ragkpi.reports").joinpath("schema.json").read_text())
+    jsonschema.validate(json.loads(calibrate(*GIVEN, "--format", "json").out), schema)
+    for line in calibrate(*GIVEN, "--format", "jsonl").out.splitlines():
+        jsonschema.validate(json.loads(line), {**schema, "oneOf": [{"$ref": "#/$defs/line"}]})
+
+
+def test_pictures(calibrate, tmp_path):
+    pytest.importorskip("matplotlib")
+    assert calibrate(*GIVEN, "--plot", tmp_path / "c.svg").status == 0
+    picture = (tmp_path / "c.svg").read_text()
+    assert "Spearman" in picture
+    assert "best alpha" in picture
+    assert "Correlation with quality" in calibrate(*GIVEN, "--plot", "-").out.decode()
+
+
+@pytest.mark.parametrize(
+    ("quality", "arguments", "status", "says"),
+    [
+        ("hd-01 1\n", [QRELS], 1, "1 files"),
+        ("other 1\n", [QRELS, GIVEN[-1]], 7, "no score of any evaluated query"),
+        ("hd-01 1\n", [QRELS, GIVEN[-1], GIVEN[-1]], 1, "expected lines QUERY RUN SCORE"),
+        ("hd-01 other 1\n", [QRELS, GIVEN[-1]], 1, "has no scores of"),
+        ("hd-01 high\n", [QRELS, GIVEN[-1]], 2, "score 'high'"),
+        ("hd-01 1\n", ["--alphas", "0.5,2", QRELS, GIVEN[-1]], 1, "'2'; expected numbers from 0"),
+        ("hd-01 1\n", ["-R", "prefs", "-m", "num_q", QRELS, GIVEN[-1]], 1, "-R prefs"),
+    ],
+)
+def test_errors_are_one_line(calibrate, quality, arguments, status, says):
+    outcome = calibrate(*arguments, quality=quality)
+    assert outcome.status == status
+    assert says in outcome.err.decode()
+    assert outcome.err.count(b"\n") == 1

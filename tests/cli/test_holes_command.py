@@ -1,0 +1,156 @@
+import json
+from importlib.resources import files
+from pathlib import Path
+
+import pytest
+
+from ragkpi.reports.registry import FORMATS
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+QRELS = FIXTURES / "qrels.txt"
+RERANKED = [QRELS, FIXTURES / "reranked.run"]
+
+CASE = {
+    # a is relevant; h1 and h2 are not judged. One run: P_2 1/2 to 1. The other: 0 to 1.
+    "qrels": "q1 0 a 2\nq1 0 b 0\nq1 0 n -1\n",
+    "first": "q1 Q0 a 1 3 first\nq1 Q0 h1 2 2 first\nq1 Q0 n 3 1 first\n",
+    "second": "q1 Q0 h2 1 3 second\nq1 Q0 h1 2 2 second\n",
+    "judged": "q1 Q0 a 1 3 judged\nq1 Q0 b 2 2 judged\n",
+}
+
+
+@pytest.fixture
+def holes(ragkpi, tmp_path):
+    for name, text in CASE.items():
+        (tmp_path / name).write_text(text)
+    return lambda *arguments: ragkpi("holes", *arguments, folder=tmp_path)
+
+
+def rows_of(outcome):
+    return json.loads(outcome.out)["rows"]
+
+
+def test_a_case_by_hand(holes):
+    outcome = holes("-m", "P.2", "qrels", "first", "second", "--format", "json")
+    rows = [
+        {k: row[k] for k in ("run", "judged", "value", "least", "greatest")}
+        for row in rows_of(outcome)
+    ]
+    assert rows == [
+        {"run": "first", "judged": 0.5, "value": 0.5, "least": 0.5, "greatest": 1.0},
+        {"run": "second", "judged": 0.0, "value": 0.0, "least": 0.0, "greatest": 1.0},
+    ]
+    found = json.loads(outcome.out)["findings"]
+    swap = {"measure": "P_2", "better": "first", "worse": "second", "certain": False}
+    assert found["swaps"] == [swap]  # h1 serves both: the second run can draw level, not pass
+    assert (
+        "matter most, for its size, to P_2 of second: 0.0000 could be 0.0000 to 1.0000"
+        in (json.loads(outcome.out)["answer"][0])
+    )
+
+
+def test_assessors_get_the_documents_that_settle_most_first(holes, tmp_path):
+    arguments = ["-m", "P.2", "--assess", "list.tsv", "--assess-qrels", "open", "qrels"]
+    assert holes(*arguments, "first", "second").status == 0
+    head, *lines = [line.split("\t") for line in (tmp_path / "list.tsv").read_text().splitlines()]
+    assert head == ["query", "document", "share", "runs", "best_rank"]
+    # h1 settles 1/2 in both runs, h2 1/2 in one; n is at rank 3 of the first run.
+    assert lines == [["q1", "h1", "0.666667", "2", "2"], ["q1", "h2", "0.333333", "1", "1"]]
+    assert (tmp_path / "open").read_text() == "q1 0 h1 -1\nq1 0 h2 -1\n"
+
+
+def test_open_qrels_change_nothing_until_they_are_filled_in(holes, ragkpi, tmp_path):
+    holes("-m", "P.2", "--assess-qrels", "open", "qrels", "first")
+    (tmp_path / "more").write_text(CASE["qrels"] + (tmp_path / "open").read_text())
+    before, after = (
+        ragkpi("eval", "-m", "all_trec", name, "first", folder=tmp_path).out
+        for name in ("qrels", "more")
+    )
+    infap = b"infAP"  # for which being in the pool says something
+    keep = [[line for line in out.splitlines() if infap not in line] for out in (before, after)]
+    assert keep[0] == keep[1]
+
+
+def test_no_unjudged_documents(holes):
+    outcome = holes("-m", "P.2", "-m", "map", "qrels", "judged")
+    assert b"No unjudged document is retrieved: nothing can change." in outcome.out
+    assert {row["width"] for row in rows_of(holes("qrels", "judged", "--format", "json"))} == {0}
+
+
+def test_measures_without_bounds_are_named_with_the_reason(holes):
+    outcome = holes("-m", "bpref", "-m", "P.2", "-m", "unj.5", "qrels", "first", "--format", "json")
+    left_out = json.loads(outcome.out)["findings"]["left_out"]
+    assert [one["measure"] for one in left_out] == ["bpref", "unj_5"]
+    assert [row["measure"] for row in rows_of(outcome)] == ["P_2"]
+    outcome = holes("-m", "bpref", "qrels", "first")
+    assert b"Nothing can be bounded" in outcome.out
+
+
+def test_a_row_per_query(holes):
+    outcome = holes(
+        "-q", "-m", "recip_rank", "-m", "bor.2", "-N", 9, "qrels", "first", "--format", "json"
+    )
+    assert [(row["measure"], row["query"]) for row in rows_of(outcome)] == [
+        ("recip_rank", "q1"),
+        ("recip_rank", "all"),
+        ("bor_2", "q1"),
+        ("bor_2", "all"),
+    ]
+
+
+def test_within_cutoff_looks_no_deeper(holes):
+    """The document at rank 3 could be relevant, and then recall at 1 is lower."""
+    for within, least in (("retrieved", 1 / 3), ("cutoff", 1.0)):
+        outcome = holes("-m", "recall.1", "--within", within, "qrels", "first", "--format", "json")
+        assert rows_of(outcome)[0]["least"] == pytest.approx(least)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_every_format_writes_it(ragkpi, name):
+    outcome = ragkpi("holes", *RERANKED, "-m", "P.10", "--format", name)
+    assert (outcome.status, outcome.err) == (0, b"")
+    assert b"reranked" in outcome.out
+
+
+def test_json_is_valid_under_the_schema(ragkpi):
+    jsonschema = pytest.importorskip("jsonschema")
+    schema = json.loads(files("ragkpi.reports").joinpath("schema.json").read_text())
+    runs = sorted((FIXTURES / "runs").glob("*.run"))
+    for extra in ([], ["-q", "-m", "bor.10", "-m", "ra_nwg.5", "-N", 5000]):
+        outcome = ragkpi(
+            "holes", QRELS, *runs, FIXTURES / "reranked.run", *extra, "--format", "json"
+        )
+        jsonschema.validate(json.loads(outcome.out), schema)
+        lines = ragkpi("holes", *RERANKED, *extra, "--format", "jsonl").out.splitlines()
+        for line in lines:
+            jsonschema.validate(json.loads(line), {**schema, "oneOf": [{"$ref": "#/$defs/line"}]})
+
+
+def test_pictures(ragkpi, tmp_path):
+    pytest.importorskip("matplotlib")
+    runs = sorted((FIXTURES / "runs").glob("*.run"))
+    for number, given in enumerate((RERANKED, [QRELS, *runs])):
+        picture = tmp_path / f"{number}.svg"
+        outcome = ragkpi(
+            "holes", *given, "-m", "P.10", "-m", "bor.10", "-N", 5000, "--plot", picture
+        )
+        assert outcome.status == 0
+        assert b"value now, and what it could be" in picture.read_bytes()
+    assert "value now" in ragkpi("holes", *RERANKED, "--plot", "-").out.decode()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["qrels"], "1 files; expected qrels and runs"),
+        (["-J", "qrels", "first"], "-J drops the documents"),
+        (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R prefs"),
+        (["--within", "all", "qrels", "first"], "--within all"),
+        (["qrels", "first", "--assess", "/nowhere/list"], "--assess /nowhere/list"),
+    ],
+)
+def test_errors_are_one_line(holes, arguments, says):
+    outcome = holes(*arguments)
+    assert outcome.status == 1
+    assert says in outcome.err.decode()
+    assert outcome.err.count(b"\n") == 1
