@@ -1,4 +1,4 @@
-"""How much unjudged documents can change values: exact bounds over all assignments of levels."""
+"""How much unjudged documents can change values: bounds over all assignments of levels."""
 
 from __future__ import annotations
 
@@ -38,6 +38,8 @@ class Bounded:
         The evaluated queries.
     each_now, each_low, each_high : (Q,)
         The same for each.
+    exact
+        Whether some assignment reaches the bounds; they may be wider than that otherwise.
     """
 
     value: Value
@@ -49,6 +51,7 @@ class Bounded:
     each_now: FloatArray
     each_low: FloatArray
     each_high: FloatArray
+    exact: bool
 
 
 @dataclass(frozen=True)
@@ -192,7 +195,7 @@ def _too_much(trials: Trials) -> str:
     bounds = trials.value.measure.bounds
     if bounds.other_runs == "refused" and trials.run.num_other.any():
         return "documents of other runs move it both ways; give one run"
-    if bounds.search == "counts" and num_counts(trials) > MOST_COUNTS:
+    if not bounds.outer and _uncountable(trials):
         return (
             f"{num_counts(trials):,} assignments are too many to try out; "
             "give a smaller cutoff, fewer runs, or holes down to the cutoff alone"
@@ -200,9 +203,19 @@ def _too_much(trials: Trials) -> str:
     return ""
 
 
+def _uncountable(trials: Trials) -> bool:
+    return trials.value.measure.bounds.search == "counts" and num_counts(trials) > MOST_COUNTS
+
+
 def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
     value = trials.value
-    candidates = SEARCHES[value.measure.bounds.search](trials, Case.of_all(trials.run))
+    bounds = value.measure.bounds
+    exact = not (bounds.outer and _uncountable(trials))
+    if bounds.outer and not exact:
+        own, other = trials.run.num_own, trials.run.num_other
+        candidates = bounds.outer(trials.run.judged, own, other, **value.arguments)
+    else:
+        candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
     with np.errstate(divide="ignore", invalid="ignore"):
         each = value.measure.aggregate.value(candidates)
     known = ~np.isnan(each)
@@ -219,6 +232,7 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
         each_now=np.asarray(scores.per_query(index), dtype=np.float64),
         each_low=np.where(undefined, np.nan, low),
         each_high=np.where(undefined, np.nan, high),
+        exact=exact,
     )
 
 

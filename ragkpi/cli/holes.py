@@ -64,9 +64,10 @@ def command(
 
     A hole is an unjudged document that one of the runs retrieves. Every value comes with the
     least and the greatest that it would be if all holes were judged, over every way to give them
-    levels of the qrels (or of the grade map). The bounds are exact; measures for which that cannot
-    be had are left out, with the reason. Documents that no run retrieves stay unjudged: relevant
-    ones among them would lower recall, and whatever divides by R or by an ideal.
+    levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
+    wider; measures that cannot be bounded are left out, with the reason. Documents that no run
+    retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
+    or by an ideal.
     """
     from ragkpi.analysis.assessment import candidates
     from ragkpi.analysis.holes import depth_needed, find_bounds

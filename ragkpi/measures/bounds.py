@@ -13,6 +13,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from ragkpi.measures.evidence_range import ra_nwg_range
+from ragkpi.ranking.judged import FloatArray
+
 Search = Literal["corners", "staircase", "counts", "none"]
 
 
@@ -42,6 +45,10 @@ class Bounds:
         Why there are no bounds.
     accepts
         For which arguments the declaration holds.
+    outer
+        For ``"counts"``, where trying all out takes too long: from a run, the numbers of own and
+        other holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are
+        no narrower than the true ones.
     """
 
     search: Search
@@ -50,6 +57,7 @@ class Bounds:
     other_runs: Literal["bounded", "refused"] = "bounded"
     reason: str = ""
     accepts: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    outer: Callable[..., FloatArray] | None = None
 
     def depth(self, arguments: Mapping[str, Any]) -> int | None:
         """Return the last rank that counts; None for all."""
@@ -78,7 +86,7 @@ GRADED_BY_GAIN = Bounds("staircase", "all", accepts=_gains_from_zero)
 GRADED_BY_PATIENCE = Bounds(
     "staircase", "all", accepts=lambda given: _gains_from_zero(given) and 0 <= given["p"] <= 1
 )
-COUNTS = Bounds("counts")
+COUNTS = Bounds("counts", outer=ra_nwg_range)
 WEIGHTED = Bounds("corners", accepts=lambda given: given["weight"][0] >= 0)
 
 _COLLECTION = ("p_rand", "bor_max", "bor_max_qmean", "bor_opt", "lambda", "collapse")

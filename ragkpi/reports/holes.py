@@ -76,9 +76,9 @@ def _width(low: float, high: float) -> float:
 def _notes(found: Findings, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
     down = ", down to the cutoff of each measure" if found.within == "cutoff" else ""
-    yield (
-        f"least, greatest: over every way to judge the unjudged documents that {runs}{down}; exact"
-    )
+    yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
+    wide = dict.fromkeys(one.value.name for one in found.bounded if not one.exact)
+    yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
     yield (
         "judged: share of the places down to the cutoff whose document is judged, or that are empty"
     )
@@ -174,6 +174,7 @@ def _findings(found: Findings, names: Sequence[str], shown: Sequence[Candidate])
             for swap in found.swaps
         ],
         "left_out": [{"measure": value.name, "reason": reason} for value, reason in found.refused],
+        "exact": {one.value.name: one.exact for one in found.bounded},
         "unjudged": len(found.holes.document),
         "first": list(shown),
     }

@@ -277,8 +277,25 @@ def test_what_has_no_bounds_says_why(request_, reason):
     assert reason in refusal(find_values([request_])[0])
 
 
-def test_too_many_assignments_are_refused(tmp_path):
-    judged = {"x": 3, "y": 2, "z": 1, "w": 0}
-    run = ["x", *map(str, range(1000, 1150))]
-    found = one_query(tmp_path, judged, run, requests=["ra_nwg.140"])
-    assert "too many" in found.refused[0][1]
+@pytest.mark.parametrize("runs", [1, 2])
+@pytest.mark.parametrize("request_", PARAMETERS["ra_nwg"])
+def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, runs):
+    monkeypatch.setattr("ragkpi.analysis.holes.MOST_COUNTS", -1)
+    widths = []
+    for seed in range(12):
+        judged, ranked = collection(seed, runs)
+        for one in findings(tmp_path, judged, ranked, ["ra_nwg" + request_]).bounded:
+            per_query = every_assignment(tmp_path, judged, ranked, one.run, one.value, "retrieved")
+            *each, (low, high) = extremes(one.value.measure.aggregate, per_query)
+            for value in each:
+                assert np.isnan(value[0]) or value[0] <= value[1]
+            assert not one.exact
+            inside(low, one.low, one.high, one.value.name)
+            inside(high, one.low, one.high, one.value.name)
+            for bounds, wide in zip(
+                each, zip(one.each_low, one.each_high, strict=True), strict=True
+            ):
+                inside(bounds[0], *wide, one.value.name)
+                inside(bounds[1], *wide, one.value.name)
+            widths.append((high - low) / max(one.high - one.low, 1e-9))
+    assert np.nanmean(widths) > 0.5  # not so wide that they say nothing
