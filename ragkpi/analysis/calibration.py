@@ -7,78 +7,26 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
+from ragkpi.analysis.observations import Observed
+from ragkpi.analysis.tuning import (
+    FEWEST,
+    Sample,
+    Segment,
+    Tuning,
+    curve,
+    interval,
+    takes_alpha,
+    tune,
+)
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Value
-from ragkpi.measures.parameters import Cutoffs
-from ragkpi.measures.scores import score
-from ragkpi.ranking.judged import BoolArray, IntArray, Judged
-from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
-from ragkpi.statistics.correlation import COEFFICIENTS, UnderWeights, once, spearman
+from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
+from ragkpi.statistics.correlation import COEFFICIENTS, once, spearman
 from ragkpi.statistics.resampling import drawn
-
-Segment = Literal["all", "K < R", "K >= R"]
-FEWEST = 3  # observations that a correlation is worth computing from
-_SAME = 1e-12
-
-
-@dataclass(frozen=True)
-class Observed:
-    """N observations of quality, and the runs behind them.
-
-    Attributes
-    ----------
-    queries
-        The queries that have a score, in byte order.
-    query : (N,)
-        The number of each observation's query in `queries`.
-    quality : (N,)
-        How good the response was.
-    runs
-        Each run, the rows of its queries that have a score, and their places among the N.
-    """
-
-    queries: list[bytes]
-    query: IntArray
-    quality: FloatArray
-    runs: Sequence[tuple[Judged, IntArray]]
-
-    def values(self, value: Value) -> FloatArray:
-        """Compute a value of every observation, (N,); NaN is NA."""
-        parts = [score(judged, [value]).per_query(0)[rows] for judged, rows in self.runs]
-        return np.concatenate(parts).astype(np.float64)
-
-    @property
-    def num_rel(self) -> IntArray:
-        """Relevant documents of each observation's query, (N,)."""
-        return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
-
-
-def observe(
-    runs: Sequence[tuple[Judged, Mapping[bytes, float]]],
-) -> Observed:
-    """Join judged runs with the quality of the responses that were written from them."""
-    scored = [
-        np.array([row for row, q in enumerate(judged.queries) if q in quality], dtype=np.int64)
-        for judged, quality in runs
-    ]
-    names = [
-        [judged.queries[row] for row in rows.tolist()]
-        for (judged, _), rows in zip(runs, scored, strict=True)
-    ]
-    queries = sorted(set().union(*names))
-    place = {query: number for number, query in enumerate(queries)}
-    return Observed(
-        queries=queries,
-        query=np.array([place[q] for of_run in names for q in of_run], dtype=np.int64),
-        quality=np.array(
-            [quality[q] for (_, quality), of_run in zip(runs, names, strict=True) for q in of_run]
-        ),
-        runs=[(judged, rows) for (judged, _), rows in zip(runs, scored, strict=True)],
-    )
 
 
 @dataclass(frozen=True)
@@ -106,51 +54,6 @@ class Correlation:
     coefficients: Mapping[str, float]
     intervals: Mapping[str, Interval]
     reason: str = ""
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """The alpha that makes a value go best with quality, by Spearman's rho.
-
-    Attributes
-    ----------
-    value, segment
-        The value as it was asked for, and the observations it is over.
-    alphas, curve, band
-        The grid, rho at each of its points, and its bootstrap intervals.
-    alpha
-        The best one; the middle one of several equally good. NaN if there is none.
-    range
-        Where the best one lies in resamples of the queries.
-    chosen
-        The share of resamples in which `alpha` is (one of) the best.
-    held_out, held_out_before
-        Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
-        other folds, and with the one that was asked for.
-    folds
-        How many folds these are over.
-    matters
-        Whether alpha changes rho: ``"no"`` if all alphas order the observations alike,
-        ``"only shifts"`` if they even differ by the same amount.
-    """
-
-    value: Value
-    segment: Segment
-    alphas: Sequence[float]
-    curve: FloatArray
-    band: Sequence[Interval]
-    alpha: float
-    range: Interval
-    chosen: float
-    held_out: float
-    held_out_before: float
-    folds: int
-    matters: Literal["yes", "no", "only shifts"]
-
-    @property
-    def best(self) -> float:
-        """Rho at the best alpha."""
-        return float(np.nanmax(self.curve)) if np.isfinite(self.curve).any() else float("nan")
 
 
 @dataclass(frozen=True)
@@ -182,15 +85,6 @@ class Calibration:
     lead: Lead | None
     bootstrap: Bootstrap
     refused: list[Value] = field(default_factory=list)
-
-
-def takes_alpha(value: Value) -> bool:
-    """Whether a value has an alpha that weighs one thing against another, from 0 to 1."""
-    grammar = value.measure.parameters
-    if not isinstance(grammar, Cutoffs) or "alpha" not in grammar.options:
-        return False
-    accepts = grammar.options["alpha"].accepts
-    return accepts(0.0) and accepts(1.0) and not accepts(1.001)
 
 
 def calibrate(
@@ -288,7 +182,7 @@ class _Table:
             x, y = self.x[inside], self.quality[inside]
             prepared = {f"{segment} {name}": of(x, y) for name, of in COEFFICIENTS.items()}
             if len(self.grid):
-                prepared[f"{segment} alpha"] = _curve(self.grid[:, inside], y)
+                prepared[f"{segment} alpha"] = curve(self.grid[:, inside], y)
             parts: dict[str, list[FloatArray]] = {key: [] for key in prepared}
             for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
                 part = weights[:, observed.query[inside]]
@@ -309,7 +203,7 @@ class _Table:
                 for name, coefficient in COEFFICIENTS.items()
             }
             bounds = {
-                name: UNKNOWN if np.isnan(at) else _interval(sample[f"{segment} {name}"], bootstrap)
+                name: UNKNOWN if np.isnan(at) else interval(sample[f"{segment} {name}"], bootstrap)
                 for name, at in found.items()
             }
             name = self.value.name
@@ -323,31 +217,9 @@ class _Table:
             grid, y = self.grid[:, inside], self.quality[inside]
             if not len(grid) or len(y) < FEWEST or np.ptp(y) == 0:
                 continue
-            curve = _curve(grid, y)(np.ones((1, len(y))))[0]
+            sampled = Sample(self.x[inside], grid, y, self.query[inside])
             replicates = sample[f"{segment} alpha"]
-            best = _best(curve)
-            held_out, before, used = _held_out(
-                grid, self.x[inside], y, self.query[inside], folds, bootstrap.seed
-            )
-            optima = np.array([_best(one) for one in replicates])
-            optima = optima[optima >= 0]
-            grid_of = np.asarray(self.alphas)
-            yield Tuning(
-                value=self.value,
-                segment=segment,
-                alphas=self.alphas,
-                curve=curve,
-                band=[_interval(column, bootstrap) for column in replicates.T],
-                alpha=float(grid_of[best]) if best >= 0 else float("nan"),
-                range=order_statistics(grid_of[optima], bootstrap.tails)
-                if len(optima)
-                else UNKNOWN,
-                chosen=float(_is_best(replicates, best).mean()) if best >= 0 else float("nan"),
-                held_out=held_out,
-                held_out_before=before,
-                folds=used,
-                matters=_matters(grid, curve),
-            )
+            yield tune(self.value, segment, self.alphas, sampled, replicates, bootstrap, folds)
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:
@@ -356,67 +228,6 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
     if (y == y[0]).all():
         return "quality does not vary"
     return "the value does not vary" if (x == x[0]).all() else ""
-
-
-def _interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
-    """Read an interval off replicates; an undefined one could be anything from -1 to 1."""
-    low, high = order_statistics(replicates, bootstrap.tails)
-    return Interval(max(low, -1.0), min(high, 1.0))
-
-
-def _curve(grid: FloatArray, y: FloatArray) -> UnderWeights:
-    """Return rho at each point of the grid under every row of weights, (B, n) to (B, A)."""
-    prepared = [spearman(x, y) for x in grid]
-    return lambda weights: np.stack([under(weights) for under in prepared], axis=1)
-
-
-def _is_best(curves: FloatArray, place: int) -> BoolArray:
-    """Whether a place of each curve, (B, A), is as high as its highest."""
-    highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1)
-    return np.asarray(curves[:, place] >= highest - _SAME)
-
-
-def _best(curve: FloatArray) -> int:
-    """Return where a curve is highest: the middle of equally good places; -1 for nowhere."""
-    if np.isnan(curve).all():
-        return -1
-    places = np.flatnonzero(curve >= np.nanmax(curve) - _SAME)
-    return int(places[(len(places) - 1) // 2])
-
-
-def _matters(grid: FloatArray, curve: FloatArray) -> Literal["yes", "no", "only shifts"]:
-    known = curve[~np.isnan(curve)]
-    if len(known) and np.ptp(known) > _SAME:
-        return "yes"
-    shifts = grid - grid[0]
-    return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
-
-
-def _held_out(
-    grid: FloatArray, x: FloatArray, y: FloatArray, query: IntArray, folds: int, seed: int
-) -> tuple[float, float, int]:
-    """Choose alpha on all folds but one, correlate on that one; return mean rhos and their number.
-
-    Folds are parts of the queries, of at least three; a fold where rho is undefined is left out.
-    """
-    distinct = np.unique(query)
-    folds = min(folds, len(distinct) // FEWEST)
-    if folds < 2:
-        return float("nan"), float("nan"), 0
-    shuffled = np.random.default_rng(seed).permutation(distinct)
-    chosen, before = [], []
-    for part in range(folds):
-        tested = np.isin(query, shuffled[part::folds])
-        others = np.ones((1, int((~tested).sum())))
-        best = _best(_curve(grid[:, ~tested], y[~tested])(others)[0])
-        if best >= 0:
-            chosen.append(once(spearman, grid[best, tested], y[tested]))
-            before.append(once(spearman, x[tested], y[tested]))
-    known = [both for both in zip(chosen, before, strict=True) if not np.isnan(both).any()]
-    if not known:
-        return float("nan"), float("nan"), 0
-    held_out, plain = np.mean(known, axis=0)
-    return float(held_out), float(plain), len(known)
 
 
 def strength(value: Value, rho: float) -> float:

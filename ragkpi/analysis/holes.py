@@ -9,19 +9,19 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.analysis.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
+from ragkpi.analysis.extremes import extreme_summary
+from ragkpi.analysis.swaps import turned
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation
 from ragkpi.measures.measure import Value
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.holes import Holes, find_holes, open_run
-from ragkpi.ranking.judged import BoolArray, FloatArray, Judged
+from ragkpi.ranking.judged import FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
 Within = Literal["retrieved", "cutoff"]
-_STEPS = 100
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True)
@@ -226,57 +226,14 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
         value=value,
         run=run,
         now=float(scores.summary(index)),
-        low=_extreme(candidates, scores, index, -1),
-        high=_extreme(candidates, scores, index, 1),
+        low=extreme_summary(candidates, scores, index, -1),
+        high=extreme_summary(candidates, scores, index, 1),
         queries=scores.queries,
         each_now=np.asarray(scores.per_query(index), dtype=np.float64),
         each_low=np.where(undefined, np.nan, low),
         each_high=np.where(undefined, np.nan, high),
         exact=exact,
     )
-
-
-def _extreme(candidates: FloatArray, scores: Scores, index: int, sign: int) -> float:
-    """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
-
-    A summary is a monotone function of a ratio of sums (a mean is one, over the queries where it
-    is not NA), so changing any query that improves it, until none does, ends at the extreme: at
-    its value v no query has a better numerator - v denominator, and those add up.
-
-    Parameters
-    ----------
-    candidates : (Q, C, S)
-        Sufficient statistics; NaN is NA.
-    """
-    aggregate = scores.values[index].measure.aggregate
-    known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
-    rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
-    absent = scores.divisor - len(scores.queries)
-    every = np.arange(len(rows))
-    chosen = np.argmax(known, axis=1)
-    current = np.asarray(-np.inf)
-    for _ in range(_STEPS):
-        sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
-        count = int(known[every, chosen].sum()) + absent
-        others = sums - rows[every, chosen][:, np.newaxis] + rows
-        counts = count - known[every, chosen][:, np.newaxis] + known
-        with np.errstate(divide="ignore", invalid="ignore"):
-            current = _ranked(sign * aggregate.summary(sums, count))
-            tried = _ranked(sign * aggregate.summary(others, counts))
-        best = tried.argmax(axis=1)
-        margin = _ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
-        better = tried[every, best] > current + margin
-        if not better.any():
-            break
-        chosen = np.where(better, best, chosen)
-    statistics = candidates[every, chosen]
-    found = replace(scores, values=[scores.values[index]], statistics=[statistics])
-    return float(found.summary(0))
-
-
-def _ranked(values: FloatArray) -> FloatArray:
-    """Put NA, which any value improves, below all values."""
-    return np.where(np.isnan(values), -np.inf, values)
 
 
 def _plain(evaluation: Evaluation) -> Judged:
@@ -319,32 +276,5 @@ def _swaps(
                     for of in (better, worse)
                 ]
                 scores = [evaluations[of.run].scores for of in (better, worse)]
-                found.append(Swap(one.value, better.run, worse.run, _turned(pair, scores)))
+                found.append(Swap(one.value, better.run, worse.run, turned(pair, scores)))
     return found
-
-
-def _turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
-    """Say whether the worse run wins where all goes its way.
-
-    What it alone retrieves has the top level, what only the better one does is worthless, and
-    what both have is whichever of the two helps it more.
-    """
-    better, worse = pair
-    if better.run.judged.queries != worse.run.judged.queries:
-        return False
-    sign = -1.0 if worse.value.measure.better == "lower" else 1.0
-    every = np.arange(len(worse.run.judged.queries))
-    mine, theirs = worse.run.own >= 0, better.run.own >= 0
-    bottom, top = worse.scale[0], worse.scale[-1]
-    tried = []
-    for shared in (bottom, top):
-        levels = np.where(mine, np.where(theirs, shared, top), bottom)
-        tried.append([trials.under(every, levels) for trials in (worse, better)])
-    leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
-    second = leads[1] > leads[0]
-    summaries = []
-    for place, of_run in enumerate((scores[1], scores[0])):
-        rows = np.where(second[:, np.newaxis], tried[1][place], tried[0][place])
-        chosen = replace(of_run, values=[worse.value], statistics=[rows])
-        summaries.append(float(chosen.summary(0)))
-    return sign * (summaries[0] - summaries[1]) > _ROUNDING

@@ -63,7 +63,8 @@ def command(
     0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
     resamples, and rho on queries that it was not chosen on.
     """
-    from ragkpi.analysis.calibration import calibrate, observe
+    from ragkpi.analysis.calibration import calibrate
+    from ragkpi.analysis.observations import observe
     from ragkpi.formats.quality import read_quality
     from ragkpi.plots.calibration import calibration_charts
     from ragkpi.reports.calibration import calibration_answer

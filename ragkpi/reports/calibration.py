@@ -6,7 +6,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ragkpi.analysis.calibration import Calibration, Correlation, Lead, Segment, Tuning, strength
+from ragkpi.analysis.calibration import Calibration, Correlation, Lead, strength
+from ragkpi.analysis.tuning import Segment, Tuning
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.correlation import COEFFICIENTS

@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 
-from ragkpi.analysis.calibration import calibrate, observe, takes_alpha
+from ragkpi.analysis.calibration import calibrate
+from ragkpi.analysis.observations import observe
+from ragkpi.analysis.tuning import takes_alpha
 from ragkpi.measures.registry import find_values
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.settings import Settings
