@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ragkpi.analysis.calibration import Calibration
-from ragkpi.plots.chart import Axis, Chart, Interval, Intervals, Line, Plane, Points, Rule
+from ragkpi.plots.chart import Axis, Chart, Interval, Intervals, Line, Plane, Rule
 
-_MOST_BANDS = 2  # more of them hide each other
+_MOST_BANDS = 1  # more of them hide each other
 
 
 def calibration_charts(found: Calibration) -> list[Chart]:
@@ -31,6 +31,9 @@ def calibration_charts(found: Calibration) -> list[Chart]:
     ]
     tunings = [one for one in found.tunings if one.segment == "all" and one.matters == "yes"]
     bands = len(tunings) <= _MOST_BANDS
+    best: dict[float, list[str]] = {}
+    for one in tunings:
+        best.setdefault(one.alpha, []).append(one.value.name)
     curves = [
         Line(
             one.value.name,
@@ -48,7 +51,10 @@ def calibration_charts(found: Calibration) -> list[Chart]:
                 Axis("alpha", low=0, high=1),
                 Axis("Spearman's rho with quality"),
                 curves,
-                [Points("best alpha", [t.alpha for t in tunings], [t.best for t in tunings])],
+                rules=[
+                    Rule("x", alpha, f"best of {', '.join(names)}")
+                    for alpha, names in sorted(best.items())
+                ],
             )
         )
     return charts

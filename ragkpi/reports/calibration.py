@@ -138,7 +138,11 @@ def _tuning_sentence(tuning: Tuning) -> str:
     if tuning.matters == "no":
         return f"{name}: alpha cannot matter here, every alpha orders the observations alike."
     low, high = tuning.range
-    text = f"{name}: alpha = {tuning.alpha:g} suits best ({low:g} to {high:g} over resamples)"
+    equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]
+    middle = f", the middle of {equal[0]:g} to {equal[-1]:g}" if len(equal) > 1 else ""
+    text = (
+        f"{name}: alpha = {tuning.alpha:g} suits best{middle} ({low:g} to {high:g} over resamples)"
+    )
     if math.isnan(tuning.held_out):
         return f"{text}; too few queries to hold any out."
     gain = tuning.held_out - tuning.held_out_before
