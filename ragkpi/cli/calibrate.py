@@ -82,8 +82,7 @@ def command(
     scores = read_quality(quality)
     evaluator = asked.evaluator(files[0], values)
     results = evaluator.score([evaluator.read(run) for run in files[1:]])
-    for run, result in zip(files[1:], results, strict=True):
-        say(result, run if len(results) > 1 else "")
+    say(dict(zip(files[1:], results, strict=True)))
     runs = _scored(files[1:], results, scores, quality)
     found = calibrate(observe(runs), values, grid, Bootstrap(resamples, seed), folds)
     out.write(calibration_answer(found), calibration_charts(found))

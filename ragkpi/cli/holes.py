@@ -89,10 +89,9 @@ def command(
     qrels, *runs = files
     values = asked.values(_DEFAULT)
     evaluator = asked.evaluator(qrels, values)
-    hits = [evaluator.read(run, depth_needed(values, reach) or _EVERYTHING) for run in runs]
+    hits = [evaluator.read(run, depth=depth_needed(values, reach) or _EVERYTHING) for run in runs]
     results = evaluator.score(hits)
-    for run, result in zip(runs, results, strict=True):
-        say(result, run if len(runs) > 1 else "")
+    say(dict(zip(runs, results, strict=True)))
     found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
     listed = candidates(found, results, asked.settings)
     _write(listed, assess, assess_qrels)

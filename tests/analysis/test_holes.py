@@ -83,7 +83,7 @@ def findings(folder, judged, ranked, requests, settings=SETTINGS, within="retrie
     values = find_values(requests)
     evaluator = Evaluator(str(folder / "qrels"), values, settings)
     hits = [
-        evaluator.read(str(folder / f"run{number}"), depth_needed(values, within) or 10**6)
+        evaluator.read(str(folder / f"run{number}"), depth=depth_needed(values, within) or 10**6)
         for number in range(len(ranked))
     ]
     results = evaluator.score(hits)
@@ -252,7 +252,7 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
     write_run(tmp_path / "run1", {"a": ["1", "0"]})
     values = find_values(["P.2"])
     evaluator = Evaluator(str(tmp_path / "qrels"), values, SETTINGS)
-    hits = [evaluator.read(str(tmp_path / name), 2) for name in ("run0", "run1")]
+    hits = [evaluator.read(str(tmp_path / name), depth=2) for name in ("run0", "run1")]
     results = evaluator.score(hits)
     found = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
     listed = candidates(found, results, SETTINGS)
