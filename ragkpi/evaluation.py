@@ -67,6 +67,9 @@ class Evaluator:
     pool
         The first stage that the runs were selected from; None if there is none. Runs and pools
         are paths or columns.
+    qrels_format, run_format
+        Names of file formats (`ragkpi.formats.registry`); None recognises each file's. The
+        format of the pool is always recognised.
 
     Raises
     ------
@@ -81,11 +84,16 @@ class Evaluator:
         settings: Settings,
         relevance_format: str = "qrels",
         pool: Run | None = None,
+        qrels_format: str | None = None,
+        run_format: str | None = None,
     ) -> None:
         refuse_wrong_format(values, relevance_format)
         self.values = list(values)
         self.settings = settings
-        self.relevance = READERS[relevance_format](qrels) if isinstance(qrels, str) else qrels
+        self.relevance = (
+            READERS[relevance_format](qrels, qrels_format) if isinstance(qrels, str) else qrels
+        )
+        self.run_format = run_format
         self.pool = pool
         self._pool_hits = None if pool is None else _read(pool, self.relevance.judgements)
 
@@ -113,7 +121,7 @@ class Evaluator:
         counted = self._needs("corpus_size") and not self._says_corpus_size()
         depth = max(depth, self._depth_outside_pool())
         wanted = Wanted("counted" if counted else "ignored", depth)
-        return _read(run, self.relevance.judgements, wanted, workers)
+        return _read(run, self.relevance.judgements, wanted, workers, self.run_format)
 
     def score(self, runs: Sequence[Hits]) -> list[Evaluation]:
         """Evaluate runs as `read` returns them; without a corpus size they share a counted one."""
@@ -192,11 +200,15 @@ class Evaluator:
 
 
 def _read(
-    run: Run, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, workers: int | None = None
+    run: Run,
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    workers: int | None = None,
+    format_name: str | None = None,
 ) -> Hits:
     if isinstance(run, RunColumns):
         return find_hits([run], judgements, wanted)
-    return read_hits(run, judgements, wanted, workers=workers or available_workers())
+    return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
 
 
 def _coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:

@@ -18,6 +18,7 @@ COMMANDS: Mapping[str, str] = {
     "eval": "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
     "holes": "How much unjudged documents can change values and the order of runs.",
     "log": "Show the evaluations that 'eval --log FILE' wrote down.",
+    "convert": "Write a run or qrels in another format.",
     "measures": "List the measures, or explain one.",
     "schema": "Print the JSON schema of what 'eval' and 'compare' write as JSON.",
     "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",

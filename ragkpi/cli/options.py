@@ -86,12 +86,16 @@ class Asked:
         The format of the qrels.
     pool
         Path of the first stage, or None.
+    qrels_format, run_format
+        Names of file formats; None where each file's is to be recognised.
     """
 
     requests: Sequence[str]
     settings: Settings
     relevance_format: str
     pool: str | None
+    qrels_format: str | None = None
+    run_format: str | None = None
 
     def values(self, default: Sequence[str] | None = None) -> list[Value]:
         """Resolve the requests, or `default`, or what the relevance format serves."""
@@ -104,7 +108,44 @@ class Asked:
         """Read the qrels, and the pool if there is one."""
         from ragkpi.evaluation import Evaluator
 
-        return Evaluator(qrels, values, self.settings, self.relevance_format, self.pool)
+        return Evaluator(
+            qrels,
+            values,
+            self.settings,
+            self.relevance_format,
+            self.pool,
+            self.qrels_format,
+            self.run_format,
+        )
+
+
+QrelsFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--qrels-format",
+        metavar="FORMAT",
+        help="File format of QRELS: trec, beir, tsv, csv, json, jsonl, parquet or arrow. "
+        "Default: recognised.",
+    ),
+]
+RunFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--run-format",
+        metavar="FORMAT",
+        help="File format of RUN: trec, msmarco, tsv, csv, json, jsonl, parquet or arrow. "
+        "Default: recognised.",
+    ),
+]
+
+
+def refuse_unknown_formats(qrels_format: str | None, run_format: str | None) -> None:
+    """Raise `UsageError` for the name of a file format that there is not."""
+    if qrels_format is not None or run_format is not None:
+        from ragkpi.formats.registry import find_format
+
+        find_format("qrels", qrels_format or "trec", "--qrels-format")
+        find_format("run", run_format or "trec", "--run-format")
 
 
 def evaluation(
@@ -224,6 +265,8 @@ def evaluation(
             "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
         ),
     ] = "trec_results",
+    qrels_format: QrelsFormat = None,
+    run_format: RunFormat = None,
 ) -> Asked:
     """Read the options that say what is evaluated, and how."""
     from ragkpi.ranking.grades import parse_grade_map
@@ -231,6 +274,12 @@ def evaluation(
 
     if results_format != "trec_results":
         raise UsageError(f"-T {results_format}: no such format; expected trec_results")
+    refuse_unknown_formats(qrels_format, run_format)
+    if qrels_format not in (None, "trec") and relevance_format != "qrels":
+        raise UsageError(
+            f"--qrels-format {qrels_format}: -R {relevance_format} is read from TREC's columns "
+            "alone; expected one of the two options"
+        )
     if depth not in ("nominal", "ret"):
         raise UsageError(f"--depth {depth}: no such depth; expected nominal or ret")
     if pool is None and (pool_depth is not None or pool_union):
@@ -254,7 +303,7 @@ def evaluation(
         pool_depth=pool_depth,
         pool_union="union" if pool_union else "pool",
     )
-    return Asked(measure, settings, relevance_format, pool)
+    return Asked(measure, settings, relevance_format, pool, qrels_format, run_format)
 
 
 def _missing_policy(complete: bool, strict: bool) -> Missing:

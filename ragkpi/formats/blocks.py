@@ -16,6 +16,8 @@ from ragkpi.formats.tokens import PADDING, ByteArray
 BLOCK_SIZE = 1 << 21
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
+# Nor is more than this held in memory of what does not say beforehand how long it is: a bomb.
+MOST_HELD = 1 << 31
 _WINDOW = 1 << 12  # how far to look for a newline at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -141,6 +143,13 @@ class BlockReader:
                     f"a line of more than {LONGEST_LINE >> 20} MB",
                     "expected lines of text",
                 )
+        if self._text_end - used_to > MOST_HELD:
+            raise InputError(
+                self._source.name,
+                None,
+                f"more than {MOST_HELD >> 30} GB that have to be held in memory",
+                "expected the lines of a query together, or a file that is not compressed",
+            )
         rest = self._storage[used_to : self._text_end]
         self._size *= 2
         storage = np.zeros(PADDING + self._size + PADDING, dtype=np.uint8)

@@ -79,6 +79,7 @@ class Source:
         self.at_start = True
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
+        self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self._file = self._open(path)
         try:
             self._stream = self._decompressed(self._file)
@@ -136,6 +137,7 @@ class Source:
 
     def seek(self, offset: int) -> None:
         """Continue at a byte offset; for plain files only."""
+        self._ahead = memoryview(b"")
         self._file.raw.seek(offset)  # type: ignore[attr-defined]
         self.at_start = offset == 0
 
@@ -144,8 +146,25 @@ class Source:
         if self.name == "-" or not os.path.isfile(self.name):
             self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
 
+    def peek(self, length: int) -> bytes:
+        """Return the next bytes, up to `length` of them, which `fill` will read again."""
+        if len(self._ahead) < length:
+            more = memoryview(bytearray(length - len(self._ahead)))
+            self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
+        return self._ahead[:length].tobytes()
+
     def fill(self, buffer: memoryview) -> int:
         """Read until the buffer is full or the input ends; return the number of bytes."""
+        ahead = min(len(self._ahead), len(buffer))
+        if ahead:
+            buffer[:ahead] = self._ahead[:ahead]
+            self._ahead = self._ahead[ahead:]
+        filled = ahead + self._read(buffer[ahead:])
+        if self._spool is not None:
+            self._spool.write(buffer[:filled])
+        return filled
+
+    def _read(self, buffer: memoryview) -> int:
         filled = 0
         while filled < len(buffer):
             try:
@@ -154,19 +173,32 @@ class Source:
                 raise self._broken(problem) from None
             except Exception as problem:
                 # Decompressors have error classes of their own (zlib.error, LZMAError, …).
-                if self._compression is None:
+                if self._compression is None or isinstance(problem, MemoryError):
                     raise
                 raise self._broken(problem) from None
             if not count:
+                self._refuse_shrunk()
                 break
             filled += count
-        if self._spool is not None:
-            self._spool.write(buffer[:filled])
         return filled
+
+    def _refuse_shrunk(self) -> None:
+        """Raise `InputError` at the end of a file that was longer when it was opened."""
+        if self.size is None:
+            return
+        place = self._file.raw.tell()  # type: ignore[attr-defined]
+        if place < self.size:
+            raise InputError(
+                self.name,
+                None,
+                f"shrank while it was read (from {self.size} to {place} bytes)",
+                "expected a file that nobody writes to",
+            )
 
     def restart(self) -> None:
         """Continue at the first byte, for a second pass."""
         if self._spool is None:
+            self._ahead = memoryview(b"")
             self._file.close()
             self._file = self._open(self.name)
             self._stream = self._decompressed(self._file)

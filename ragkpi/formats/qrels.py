@@ -8,7 +8,8 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.integers import parse_integers
-from ragkpi.formats.table import Layout, read_table, shown
+from ragkpi.formats.opening import Source
+from ragkpi.formats.table import Layout, shown, table_of
 from ragkpi.formats.tokens import IntArray, Tokens
 
 LAYOUT = Layout(("query", "iteration", "document", "level"), "refused", "first_column")
@@ -32,15 +33,27 @@ class QrelsColumns:
 
 def read_qrels(path: str) -> QrelsColumns:
     """Read a qrels file; `InputError` with the line for anything that is no judgement."""
-    table = read_table(path, LAYOUT)
+    with Source(path) as source:
+        return qrels_of(source)
+
+
+def qrels_of(source: Source) -> QrelsColumns:
+    """Read all that is left of a source, as `read_qrels` does."""
+    table = table_of(source, LAYOUT)
     query, iteration, document, level_text = table.columns
-    level, valid = parse_integers(level_text)
+    level = parse_levels(source.name, level_text, table.line)
+    return QrelsColumns(source.name, query, iteration, document, level, table.line)
+
+
+def parse_levels(file: str, text: Tokens, line: IntArray) -> IntArray:
+    """Read judged levels, (n,); `InputError` with the line for one that is no whole number."""
+    level, valid = parse_integers(text)
     if not valid.all():
         row = int(np.flatnonzero(~valid)[0])
         raise InputError(
-            path,
-            int(table.line[row]),
-            f"level {shown(level_text[row])}",
+            file,
+            int(line[row]),
+            f"level {shown(text[row])}",
             "expected a whole number such as 0, 1, 2 or -1",
         )
-    return QrelsColumns(path, query, iteration, document, level, table.line)
+    return level

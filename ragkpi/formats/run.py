@@ -91,32 +91,40 @@ def stream_run(
             block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
 
 
-def columns_of(block: Block) -> RunColumns | None:
-    """Return the columns of all lines of a block; None if it has comments and blanks only."""
-    table = scan(block, LAYOUT)
-    if not len(table):
-        return None
-    return _columns(block, table, group_starts(table.column(_QUERY)), len(table))
+def hold_run(source: Source) -> Iterator[RunColumns]:
+    """Read a run in blocks that stay valid together, over one buffer with the whole text.
+
+    A query may go on from one block to the next.
+    """
+    whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
+    if whole is None:
+        return
+    for block in whole.split(BLOCK_SIZE):
+        table = scan(block, LAYOUT)
+        if len(table):
+            yield _columns(block, table, group_starts(table.column(_QUERY)), len(table))
 
 
 def _columns(block: Block, table: Lines, starts: IntArray, used: int) -> RunColumns:
     rows = slice(0, used)
-    score_text = table.column(_SCORE, rows)
-    score = parse_decimals(score_text)
-    if np.isnan(score).any():
-        row = int(np.flatnonzero(np.isnan(score))[0])
-        raise InputError(
-            block.file,
-            int(table.line[row]),
-            f"score {shown(score_text[row])}",
-            "expected a decimal number",
-        )
+    line = table.line[rows]
     return RunColumns(
         file=block.file,
         query=table.column(_QUERY, starts[:-1]),
         starts=starts,
         document=table.column(_DOCUMENT, rows),
-        score=score,
-        line=table.line[rows],
+        score=parse_scores(block.file, table.column(_SCORE, rows), line),
+        line=line,
         run_id=table.column(_RUN_ID, slice(used - 1, used))[0],
     )
+
+
+def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
+    """Read scores, (n,); `InputError` with the line for one that is no number."""
+    score = parse_decimals(text)
+    if np.isnan(score).any():
+        row = int(np.flatnonzero(np.isnan(score))[0])
+        raise InputError(
+            file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
+        )
+    return score

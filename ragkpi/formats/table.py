@@ -192,25 +192,31 @@ def read_table(path: str, layout: Layout) -> Table:
 
     Raises `InputError` if the file cannot be read, is empty or malformed.
     """
+    with Source(path) as source:
+        return table_of(source, layout)
+
+
+def table_of(source: Source, layout: Layout) -> Table:
+    """Read all that is left of a source, as `read_table` does."""
     # Blocks of it: the temporary arrays of a whole file would not fit the cache.
-    parts = [scan(part, layout) for part in read_block(path, layout).split(BLOCK_SIZE)]
-    columns = [_joined([part.column(c) for part in parts]) for c in range(len(layout.columns))]
+    parts = [scan(part, layout) for part in block_of(source, layout).split(BLOCK_SIZE)]
+    columns = [
+        Tokens.joined([part.column(c) for part in parts]) for c in range(len(layout.columns))
+    ]
     return Table(columns, np.concatenate([part.line for part in parts]))
 
 
 def read_block(path: str, layout: Layout) -> Block:
     """Read a whole file as one block; `InputError` if it cannot be read or is empty."""
     with Source(path) as source:
-        size = 1 << 16 if source.size is None else source.size + 1
-        block = BlockReader(source, size).read_all()
+        return block_of(source, layout)
+
+
+def block_of(source: Source, layout: Layout) -> Block:
+    """Read all that is left of a source, as `read_block` does."""
+    size = 1 << 16 if source.size is None else source.size + 1
+    block = BlockReader(source, size).read_all()
     if block is None:
-        raise InputError(path, None, "is empty", f"expected lines of {' '.join(layout.columns)}")
+        expected = f"expected lines of {' '.join(layout.columns)}"
+        raise InputError(source.name, None, "is empty", expected)
     return block
-
-
-def _joined(parts: list[Tokens]) -> Tokens:
-    return Tokens(
-        parts[0].buffer,
-        np.concatenate([part.start for part in parts]),
-        np.concatenate([part.end for part in parts]),
-    )

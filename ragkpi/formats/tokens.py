@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -64,3 +64,21 @@ class Tokens:
         pad = bytes(PADDING)
         buffer = np.frombuffer(pad + b"".join(pieces) + pad, dtype=np.uint8)
         return cls(buffer, end - lengths, end)
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """Put at least one column together; nothing is copied if all are of one buffer."""
+        offset, shifts = 0, []
+        for part in parts:
+            shifts.append(offset)
+            offset += len(part.buffer)
+        buffer = parts[0].buffer
+        if any(part.buffer is not buffer for part in parts):
+            buffer = np.concatenate([part.buffer for part in parts])
+        else:
+            shifts = [0] * len(parts)
+        return cls(
+            buffer,
+            np.concatenate([part.start + by for part, by in zip(parts, shifts, strict=True)]),
+            np.concatenate([part.end + by for part, by in zip(parts, shifts, strict=True)]),
+        )

@@ -130,7 +130,7 @@ def _judge_block(
     key = judgements.keys_of(block.document)
     duplicate = find_duplicate(block.starts, block.document, key)
     if duplicate is not None:
-        raise _duplicate_error(block, duplicate, ids)
+        raise duplicate_error(block, duplicate, ids)
     line, judgement = judgements.find(query, block.starts, block.document, key)
     return Hits(
         queries=ids,
@@ -171,7 +171,8 @@ def _top(
     return TopDocuments(query_of_line[rows], rank, of_line[rows], names)
 
 
-def _duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[bytes]) -> DataError:
+def duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[bytes]) -> DataError:
+    """Say which document a query retrieves twice, by the two rows that hold it."""
     query = ids[int(np.searchsorted(block.starts, duplicate[0], side="right")) - 1]
     first, second = sorted(int(block.line[row]) for row in duplicate)
     return DataError(

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ragkpi.formats.qrels import read_qrels
+from ragkpi.formats.registry import read_any_qrels
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged
@@ -47,31 +48,32 @@ class Qrels:
 
 
 # The rarer formats are imported when a file is in one of them.
-def _read_qrels(path: str) -> Relevance:
-    return Qrels(group_judgements(read_qrels(path)))
+def _read_qrels(path: str, format_name: str | None = None) -> Relevance:
+    return Qrels(group_judgements(read_any_qrels(path, format_name)))
 
 
-def _read_judgment_groups(path: str) -> Relevance:
+def _read_judgment_groups(path: str, _: str | None = None) -> Relevance:
     from ragkpi.ranking.judged_groups import GroupedQrels
 
     return GroupedQrels.of(read_qrels(path))
 
 
-def _read_preferences(path: str) -> Relevance:
+def _read_preferences(path: str, _: str | None = None) -> Relevance:
     from ragkpi.formats.preferences import read_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_preferences(path))
 
 
-def _read_qrels_preferences(path: str) -> Relevance:
+def _read_qrels_preferences(path: str, _: str | None = None) -> Relevance:
     from ragkpi.formats.preferences import read_qrels_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_qrels_preferences(path))
 
 
-READERS: Mapping[str, Callable[[str], Relevance]] = {
+# By -R: from a path, and the format of plain qrels (None: recognised), to what is judged.
+READERS: Mapping[str, Callable[..., Relevance]] = {
     "qrels": _read_qrels,
     "qrels_jg": _read_judgment_groups,
     "prefs": _read_preferences,

@@ -2,32 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ragkpi.formats.blocks import BLOCK_SIZE, BlockReader
 from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import equal_tokens, hash_tokens
-from ragkpi.formats.opening import Source
-from ragkpi.formats.run import RunColumns, columns_of
+from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _ROWS_AT_ONCE = 1 << 16
 
 
-def regroup_run(source: Source) -> Iterator[RunColumns]:
-    """Read a run from its start again and yield it with the lines of each query together.
+def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
+    """Yield a run with the lines of each query together, queries as they first appear.
 
-    Costs the memory of the text and about 50 bytes a line, which only scattered runs pay.
+    Parameters
+    ----------
+    pieces
+        All of the run, valid together: about 50 bytes a line besides the text, which only
+        scattered runs pay.
     """
-    source.restart()
-    parts = list(_pieces(source))
+    parts = list(pieces)
     if not parts:
         return
-    query = _joined([part.query for part in parts])
+    query = Tokens.joined([part.query for part in parts])
     group_sizes = np.concatenate([np.diff(part.starts) for part in parts])
-    document = _joined([part.document for part in parts])
+    document = Tokens.joined([part.document for part in parts])
     score = np.concatenate([part.score for part in parts])
     line = np.concatenate([part.line for part in parts])
     number, representative = _number(query)
@@ -47,27 +48,8 @@ def regroup_run(source: Source) -> Iterator[RunColumns]:
         )
 
 
-def _pieces(source: Source) -> Iterator[RunColumns]:
-    """Hold the whole text in one buffer and find its columns a block at a time."""
-    whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
-    if whole is None:
-        return
-    for block in whole.split(BLOCK_SIZE):
-        columns = columns_of(block)
-        if columns is not None:
-            yield columns
-
-
-def _joined(parts: list[Tokens]) -> Tokens:
-    return Tokens(
-        parts[0].buffer,
-        np.concatenate([part.start for part in parts]),
-        np.concatenate([part.end for part in parts]),
-    )
-
-
 def _number(query: Tokens) -> tuple[IntArray, IntArray]:
-    """Give equal ids equal numbers, (n,); and for each number one row that has it."""
+    """Number ids as they first appear, (n,); and for each number the row where that is."""
     _, representative, number = np.unique(
         hash_tokens(query), return_index=True, return_inverse=True
     )
@@ -76,4 +58,7 @@ def _number(query: Tokens) -> tuple[IntArray, IntArray]:
         # Two ids with one hash: practically impossible, yet a hash must not decide.
         ids = np.array(query.tolist(), dtype=object)
         _, representative, number = np.unique(ids, return_index=True, return_inverse=True)
-    return number, representative
+    by_appearance = np.argsort(representative)
+    place = np.empty(len(by_appearance), dtype=np.int64)
+    place[by_appearance] = np.arange(len(by_appearance))
+    return place[number], representative[by_appearance]

@@ -7,6 +7,7 @@ import os
 
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.opening import Source
+from ragkpi.formats.registry import run_format
 from ragkpi.formats.run import stream_run
 from ragkpi.ranking.hits import (
     JUDGED_ONLY,
@@ -26,9 +27,15 @@ _SEARCHED = 1 << 21
 
 
 def read_hits(
-    path: str, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, workers: int = 1
+    path: str,
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    workers: int = 1,
+    format_name: str | None = None,
 ) -> Hits:
     """Judge the run at a path (``-`` for standard input), with up to `workers` processes.
+
+    Its format is recognised by its first bytes where no name of one is given.
 
     Raises
     ------
@@ -37,15 +44,17 @@ def read_hits(
     """
     with Source(path) as source:
         hits = None
-        bounds = _bounds(source, path, workers)
+        format_ = run_format(source, format_name)
+        bounds = _bounds(source, path, workers) if format_.name == "trec" else []
         if len(bounds) > 2:
             hits = _judge_ranges(path, bounds, judgements, wanted)
         if hits is None:
             source.keep_copy()
             try:
-                hits = find_hits(stream_run(source), judgements, wanted)
+                hits = find_hits(format_.stream_run(source), judgements, wanted)
             except ScatteredQueryError:
-                hits = find_hits(regroup_run(source), judgements, wanted)
+                source.restart()
+                hits = find_hits(regroup_run(format_.hold_run(source)), judgements, wanted)
     if not hits.queries:
         raise InputError(path, None, "holds no results", "expected a run of at least one line")
     return hits

@@ -31,7 +31,7 @@ def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` when all is written.
 
     If anything fails, the old file stays as it was and nothing is left behind. What is no
-    regular file, such as a pipe or /dev/null, is written directly.
+    regular file, such as a pipe or /dev/null, is written directly. Messages call it the `option`.
     """
     target = os.path.realpath(path)
     try:

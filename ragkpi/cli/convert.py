@@ -1,0 +1,79 @@
+"""`ragkpi convert`: a run or qrels in another format."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.formats.registry import Format, Kind
+
+
+def command(
+    source: Annotated[str, typer.Argument(metavar="IN", help="Run or qrels; - is standard input.")],
+    target: Annotated[str, typer.Argument(metavar="OUT", help="File; - is standard output.")],
+    to: Annotated[
+        str | None,
+        typer.Option("--to", metavar="FORMAT", help="Format of OUT. Default: by its suffix."),
+    ] = None,
+    from_: Annotated[
+        str | None,
+        typer.Option("--from", metavar="FORMAT", help="Format of IN. Default: recognised."),
+    ] = None,
+    kind: Annotated[
+        str | None,
+        typer.Option(
+            "--kind",
+            metavar="run|qrels",
+            help="What IN holds. Default: recognised; JSON documents and binary tables, which "
+            "could be both, are taken for runs.",
+        ),
+    ] = None,
+) -> None:
+    """Write a run or qrels in another format; OUT is replaced at once or not at all.
+
+    Formats of runs: trec, msmarco, tsv, csv, json, jsonl, parquet, arrow. Of qrels: trec, beir,
+    tsv, csv, json, jsonl, parquet, arrow. Suffixes: .run .trec .txt .qrels, .msmarco, .tsv, .csv,
+    .json, .jsonl, .parquet, .arrow.
+
+    Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
+    ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
+    numbers. Where a format has no scores (msmarco, references), they become negative ranks.
+    """
+    if kind not in (None, "run", "qrels"):
+        raise UsageError(f"--kind {kind}: no such kind; expected run or qrels")
+    from ragkpi.conversion import Conversion
+    from ragkpi.formats.opening import Source
+    from ragkpi.formats.registry import find_format
+    from ragkpi.reports.writing import replacing
+
+    with Source(source) as opened:
+        given = cast("Kind | None", kind)
+        conversion = Conversion(opened, given, None)
+        if from_ is not None:
+            find_format(conversion.kind, from_, "--from")
+            conversion = Conversion(opened, conversion.kind, from_)
+        format_ = _target_format(conversion.kind, target, to)
+        if target == "-":
+            conversion.write(format_, sys.stdout.buffer)
+            return
+        with replacing(target, "OUT") as file:
+            conversion.write(format_, file)
+
+
+def _target_format(kind: Kind, target: str, to: str | None) -> Format:
+    from ragkpi.formats.registry import FORMATS, find_format
+
+    if to is not None:
+        return find_format(kind, to, "--to")
+    suffix = os.path.splitext(target)[1].lower()
+    for format_ in FORMATS[kind].values():
+        if suffix in format_.suffixes:
+            return format_
+    known = ", ".join(FORMATS[kind])
+    raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
