@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import stat
 import sys
 import tempfile
@@ -12,7 +13,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ragkpi.errors import InputError
 
-_MAGIC_LENGTH = 6
+_MAGIC_LENGTH = 10
 
 
 class Readable(Protocol):
@@ -52,11 +53,12 @@ def _open_zstandard(stream: BinaryIO) -> Readable:
     return cast(Readable, reader)
 
 
-_DECOMPRESSORS: dict[bytes, tuple[str, Callable[[BinaryIO], Readable]]] = {
-    b"\x1f\x8b": ("gzip", _open_gzip),
-    b"BZh": ("bzip2", _open_bzip2),
-    b"\xfd7zXZ\x00": ("xz", _open_xz),
-    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
+# Long enough that no id begins so: "BZh" alone could be a query.
+_DECOMPRESSORS: dict[re.Pattern[bytes], tuple[str, Callable[[BinaryIO], Readable]]] = {
+    re.compile(rb"\x1f\x8b\x08"): ("gzip", _open_gzip),
+    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): ("bzip2", _open_bzip2),
+    re.compile(rb"\xfd7zXZ\x00"): ("xz", _open_xz),
+    re.compile(rb"\x28\xb5\x2f\xfd"): ("zstandard", _open_zstandard),
 }
 
 
@@ -106,7 +108,7 @@ class Source:
             return cast(Readable, file)
         head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
         for magic, (name, open_compressed) in _DECOMPRESSORS.items():
-            if head.startswith(magic):
+            if magic.match(head):
                 self._compression = name
                 try:
                     return open_compressed(file)

@@ -44,7 +44,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     JSON documents of numbers and binary tables could be both.
     """
     name = recognise_qrels(head)
-    lines = _data_lines(head.removeprefix(_BYTE_ORDER_MARK)) or [b""]
+    lines = _data_lines(head) or [b""]
     if name == "trec":
         return "qrels" if _is_trec_qrels(lines[0].split()) else "run"
     if name in ("tsv", "csv"):
@@ -64,12 +64,12 @@ def _recognise(
     columns: Sequence[Sequence[str]],
     is_msmarco: Callable[[list[bytes]], bool],
 ) -> str:
+    lines = _data_lines(head)
+    if not lines or is_trec(lines[0].split()):
+        return "trec"
     for magic, name in _MAGIC.items():
         if head.startswith(magic):
             return name
-    lines = _data_lines(head.removeprefix(_BYTE_ORDER_MARK))
-    if not lines or is_trec(lines[0].split()):
-        return "trec"
     if is_msmarco(lines):
         return "msmarco"
     if lines[0].lstrip().startswith(b"["):
@@ -84,8 +84,11 @@ def _recognise(
 
 
 def _data_lines(head: bytes) -> list[bytes]:
-    """Return the lines that are neither blank nor comments, the last one perhaps cut off."""
-    return [line for line in head.split(b"\n") if line.strip() and not line.startswith(b"#")]
+    """Return the lines that are neither blank nor comments; one that is cut off only if alone."""
+    lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+    if len(head) >= HEAD_LENGTH:
+        lines = lines[:-1] or lines
+    return [line for line in lines if line.strip() and not line.startswith(b"#")]
 
 
 def _is_trec_run(words: list[bytes]) -> bool:
@@ -103,7 +106,7 @@ def _is_msmarco(lines: list[bytes]) -> bool:
 
     Scores in the third column would rank documents the other way round.
     """
-    rows = [line.split() for line in lines[:-1] or lines]
+    rows = [line.split() for line in lines]
     first = [row for row in rows if row[0] == rows[0][0]]
     return all(len(row) == 3 for row in rows) and all(
         row[2] == b"%d" % rank for rank, row in enumerate(first, start=1)

@@ -1,0 +1,117 @@
+"""What each format says, worked out by hand; and the place that its errors name."""
+
+import pytest
+
+from ragkpi.errors import RagkpiError
+from ragkpi.formats.opening import Source
+from ragkpi.formats.registry import QRELS_FORMATS, read_any_qrels, run_format
+
+RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
+POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
+
+RUNS = {
+    "TREC": (b"1 Q0 d1 1 2.5 me\n1 Q0 d2 2 1 me\n2 Q0 d1 1 -3 me\n", RANKED),
+    "MS MARCO": (b"1\td1\t1\n1\td2\t2\n2\td1\t1\n", POSITIONS),
+    "TSV": (b"score\tqid\tx\tdocno\n2.5\t1\t\td1\n1\t1\t\td2\n-3\t2\t\td1\n", RANKED),
+    "CSV": (
+        b'qid,query,docid,docno,score\r\n1,"a, ""b""",7,d1,2.5\r\n1,,8,d2,1\r\n2,,7,d1,-3',
+        RANKED,
+    ),
+    "CSV of ranks": (b"query-id,corpus-id,rank\n1,d1,1\n1,d2,2\n2,d1,1\n", POSITIONS),
+    "JSON": (b'{"1": {"d1": 2.5, "d2": 1},\n "2": {"d1": -3e0}}\n', RANKED),
+    "JSON array": (
+        b'[{"query": "what", "hits": [{"qid": 1, "docid": "d1", "score": 2.5},'
+        b' {"qid": 1, "docid": "d2", "score": 1}]},\n'
+        b'{"query": "who", "hits": [{"qid": 2, "docid": "d1", "score": -3}]}]',
+        RANKED,
+    ),
+    "candidates": (
+        b'{"query": {"text": "what", "qid": "1"}, "candidates": ['
+        b'{"doc": {"id": "x"}, "docid": "d1", "score": 2.5}, {"docid": "d2", "score": "1.0"}]}\n'
+        b'{"query": {"text": "who", "qid": 2}, "candidates": [{"docid": "d1", "score": -3}]}\n',
+        RANKED,
+    ),
+    "references": (
+        b'{"topic_id": "1", "references": ["d1", "d2"], "answer": []}\n'
+        b'{"topic_id": "2", "references": ["d1"], "answer": []}\n',
+        POSITIONS,
+    ),
+    "flat": (
+        b'{"query_id": "1", "doc_id": "d1", "score": 2.5}\n'
+        b'{"query_id": "1", "doc_id": "d2", "score": 1}\n\n'
+        b'{"query_id": "2", "doc_id": "d1", "score": -3}\n',
+        RANKED,
+    ),
+}
+
+QRELS = {
+    "TREC": b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n",
+    "BEIR": b"query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t0\n2\td1\t-1\n",
+    "CSV": b"doc_id,query_id,relevance\nd1,1,2\nd2,1,0\nd1,2,-1\n",
+    "JSON": b'{"1": {"d1": 2, "d2": 0}, "2": {"d1": -1}}',
+    "flat": b'{"query_id": "1", "doc_id": "d1", "relevance": 2}\n'
+    b'{"query_id": 1, "doc_id": "d2", "relevance": 0}\n'
+    b'{"query_id": "2", "doc_id": "d1", "relevance": -1}\n',
+}
+
+
+def rows(path):
+    with Source(str(path)) as source:
+        return [
+            (block.query[group], document, score)
+            for block in run_format(source).stream_run(source)
+            for group, document, score in zip(
+                block.group(), block.document, block.score.tolist(), strict=True
+            )
+        ]
+
+
+def put(folder, text):
+    path = folder / "file"
+    path.write_bytes(text)
+    return path
+
+
+@pytest.mark.parametrize(("text", "expected"), RUNS.values(), ids=RUNS)
+def test_reads_runs(text, expected, tmp_path):
+    assert rows(put(tmp_path, text)) == expected
+
+
+@pytest.mark.parametrize("text", QRELS.values(), ids=QRELS)
+def test_reads_qrels(text, tmp_path):
+    qrels = read_any_qrels(str(put(tmp_path, text)))
+    assert list(zip(qrels.query, qrels.document, qrels.level.tolist(), strict=True)) == [
+        (b"1", b"d1", 2),
+        (b"1", b"d2", 0),
+        (b"2", b"d1", -1),
+    ]
+
+
+def test_lines_are_physical_in_json_documents(tmp_path):
+    path = put(tmp_path, b'\n{"1": {"d1": 2.5,\n"d\\"\\n2": 1,\n\n"d3": 0},\n\n "2": {"d1": -3}}')
+    with Source(str(path)) as source:
+        (block,) = run_format(source).stream_run(source)
+    assert block.line.tolist() == [2, 3, 5, 7]
+
+
+def test_quoted_newlines_count_as_lines(tmp_path):
+    path = put(tmp_path, b'qid,query,docid,score\n1,"a\nb",d1,1\n\n1,c,d2,1\n')
+    with Source(str(path)) as source:
+        (block,) = run_format(source).stream_run(source)
+    assert block.line.tolist() == [2, 5]
+
+
+@pytest.mark.parametrize(("kind", "values"), [("csv", b"1,d1,x"), ("parquet", b"")])
+def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
+    with Source(str(put(tmp_path, b"1 0 d1 1\n"))) as source, pytest.raises(RagkpiError):
+        QRELS_FORMATS[kind].read_qrels(source)
+
+
+def test_a_query_in_two_lines_is_one_query(ragkpi, tmp_path):
+    (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 1\n2 0 d1 1\n")
+    (tmp_path / "run").write_bytes(
+        b'{"qid": "1", "docid": "d1", "score": 1}\n{"qid": "2", "docid": "d1", "score": 1}\n'
+        b'{"qid": "1", "docid": "d2", "score": 2}\n'
+    )
+    outcome = ragkpi("eval", "-m", "num_rel_ret", "-m", "map", "qrels", "run", folder=tmp_path)
+    assert outcome.out == b"num_rel_ret           \tall\t3\nmap                   \tall\t1.0000\n"

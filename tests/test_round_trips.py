@@ -1,0 +1,171 @@
+"""Any id, byte for byte, through any format that can hold it; scores as the same doubles."""
+
+import io
+import math
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ragkpi.conversion import Conversion
+from ragkpi.errors import DataError
+from ragkpi.formats.opening import Source
+from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
+
+TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
+# What the first bytes of a file may not be, as an id.
+MAGIC = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
+octets = st.one_of(
+    st.binary(min_size=1, max_size=12),
+    st.text(min_size=1, max_size=8).map(lambda text: text.encode("utf-8", "surrogatepass")),
+    st.sampled_from(
+        [b'"', b"a,b", b"#x", b"\\u0041", b"{", b"\xff\xfe", b"\xed\xb3\xbf", b"PAR1", b"BZh9"]
+    ),
+)
+words = octets.filter(lambda text: text.split() == [text] and b"\0" not in text)
+scores = st.floats(allow_nan=False)
+
+
+def converted(folder, text, kind, from_, to):
+    path = folder / "in"
+    path.write_bytes(text)
+    out = io.BytesIO()
+    formats = RUN_FORMATS if kind == "run" else QRELS_FORMATS
+    with Source(str(path)) as source:
+        Conversion(source, kind, from_).write(formats[to], out)
+    return out.getvalue()
+
+
+def trec_run(rankings):
+    return b"".join(
+        b"%b Q0 %b %d %b me\n" % (query, document, rank, repr(score).encode())
+        for query, documents in rankings.items()
+        for rank, (document, score) in enumerate(
+            sorted(documents.items(), key=lambda item: (item[1], item[0]), reverse=True), start=1
+        )
+    )
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rankings=st.dictionaries(
+        words.filter(lambda text: not text.startswith(MAGIC)),
+        st.dictionaries(words, scores, min_size=1, max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    data=st.data(),
+)
+def test_runs_keep_their_bytes(rankings, data, tmp_path):
+    """From TREC through some other formats and back."""
+    text = trec_run(rankings)
+    path = data.draw(st.lists(st.sampled_from([*TEXT_FORMATS, "arrow", "parquet"]), max_size=3))
+    if {"arrow", "parquet"} & set(path):
+        pytest.importorskip("pyarrow")
+    there, before = text, "trec"
+    for name in [*path, "trec"]:
+        there, before = converted(tmp_path, there, "run", before, name), name
+    if path and set(path) & {"json"}:  # which has no run id
+        there = b"".join(line.rsplit(b" ", 1)[0] + b" me\n" for line in there.splitlines(True))
+    # Signed zeros are one number, and tie.
+    assert there.replace(b"-0.0 me", b"0.0 me") == text.replace(b"-0.0 me", b"0.0 me")
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    rankings=st.dictionaries(
+        octets.filter(lambda text: text.strip() and not text.startswith(MAGIC)),
+        st.dictionaries(octets, scores, min_size=1, max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    to=st.sampled_from([*TEXT_FORMATS, "msmarco", "arrow"]),
+)
+def test_any_id_survives_or_is_refused(rankings, to, tmp_path):
+    """From JSON Lines, which can hold all ids, to a format and back."""
+    if to == "arrow":
+        pytest.importorskip("pyarrow")
+    lines = converted(tmp_path, json_lines(rankings), "run", "jsonl", "jsonl")
+    try:
+        there = converted(tmp_path, lines, "run", "jsonl", to)
+    except DataError:
+        assert to not in ("json", "jsonl", "arrow")  # they can hold everything
+        return
+    back = read(tmp_path, there, to)
+    expected = read(tmp_path, lines, "jsonl")
+    if to == "msmarco":
+        back, expected = ([row[:2] for row in rows] for rows in (back, expected))
+    assert back == expected
+
+
+def json_lines(rankings):
+    import json
+
+    return b"".join(
+        json.dumps(
+            {
+                "qid": query.decode("utf-8", "surrogateescape"),
+                "candidates": [
+                    {"docid": document.decode("utf-8", "surrogateescape"), "score": score}
+                    for document, score in documents.items()
+                ],
+            }
+        ).encode()
+        + b"\n"
+        for query, documents in rankings.items()
+    )
+
+
+def read(folder, text, name):
+    path = folder / "back"
+    path.write_bytes(text)
+    with Source(str(path)) as source:
+        return [
+            (block.query[group], document, score)
+            for block in RUN_FORMATS[name].stream_run(source)
+            for group, document, score in zip(
+                block.group(), block.document, block.score.tolist(), strict=True
+            )
+        ]
+
+
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    qrels=st.dictionaries(
+        words.filter(lambda text: not text.startswith(MAGIC)),
+        st.dictionaries(words, st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=4),
+        min_size=1,
+        max_size=3,
+    ),
+    path=st.lists(st.sampled_from([*TEXT_FORMATS, "beir"]), min_size=1, max_size=3),
+)
+def test_qrels_keep_their_bytes(qrels, path, tmp_path):
+    text = b"".join(
+        b"%b 0 %b %d\n" % (query, document, level)
+        for query, levels in qrels.items()
+        for document, level in levels.items()
+    )
+    there, before = text, "trec"
+    for name in [*path, "trec"]:
+        there, before = converted(tmp_path, there, "qrels", before, name), name
+    assert there == text
+
+
+def test_infinity_survives_json(tmp_path):
+    text = b"1 Q0 d1 1 inf me\n1 Q0 d2 2 -inf me\n"
+    there = converted(tmp_path, text, "run", "trec", "json")
+    assert [score for _, _, score in read(tmp_path, there, "json")] == [math.inf, -math.inf]
+    assert b'"inf"' in there
+
+
+def test_surrogates_that_are_no_bytes_are_refused(ragkpi, tmp_path):
+    (tmp_path / "run.jsonl").write_bytes(b'{"qid": "1", "references": ["\\ud800"]}\n')
+    outcome = ragkpi("convert", "run.jsonl", "-", "--to", "trec", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"run.jsonl:1: document id" in outcome.err
