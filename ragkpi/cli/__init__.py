@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 
-from ragkpi.errors import RagkpiError, RagkpiWarning
+from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -25,32 +25,49 @@ def entry() -> None:
         sys.stderr.flush()
     except BrokenPipeError:
         status = status or _SIGPIPE_STATUS
+    except OSError:
+        status = status or 1
     os._exit(status)  # taking the interpreter down object by object costs more than a small run
 
 
 def main(arguments: list[str]) -> int:
     """Run one command; return its exit status."""
-    from typer import TyperException
-
-    from ragkpi.cli.commands import group
-
     with warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
-            status = group().main(arguments, prog_name="ragkpi", standalone_mode=False)
+            status = _run(arguments)
             sys.stdout.flush()
-            return status if isinstance(status, int) else 0
+            return status
         except RagkpiError as problem:
             return _fail(str(problem), problem.exit_status)
-        except TyperException as problem:
-            return _fail(f"{problem.format_message()} 'ragkpi COMMAND -h' shows what there is.", 1)
         except BrokenPipeError:
             # Whoever reads has enough. Nothing more can be written, not even at the exit.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            _drop_output()
             return _SIGPIPE_STATUS
+        except OSError as problem:
+            _drop_output()
+            return _fail(f"standard output cannot be written ({problem.strerror})", 1)
+        except MemoryError:
+            return _fail("there is not enough memory for this input", InputError.exit_status)
         except KeyboardInterrupt:
             return _fail("interrupted", _INTERRUPT_STATUS)
+
+
+def _run(arguments: list[str]) -> int:
+    from typer import TyperException
+
+    from ragkpi.cli.commands import group
+
+    try:
+        status = group().main(arguments, prog_name="ragkpi", standalone_mode=False)
+    except TyperException as problem:
+        return _fail(f"{problem.format_message()} 'ragkpi COMMAND -h' shows what there is.", 1)
+    return status if isinstance(status, int) else 0
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _fail(text: str, status: int) -> int:

@@ -12,13 +12,14 @@ from typer.core import TyperCommand, TyperGroup
 # Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
 COMMANDS: Mapping[str, str] = {
     "calibrate": "Which measure tracks the quality of responses, and which alpha suits best.",
+    "check": "Report what is wrong or suspicious about a run, and mend it.",
     "compare": "Compare runs with a baseline: differences, intervals, tests.",
+    "convert": "Write a run or qrels in another format.",
     "depth": "How many passages to retrieve, or tools to show: success against chance, by depth.",
     "diagnose": "Retriever or reranker: where each query lost its evidence, and what was missed.",
     "eval": "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
     "holes": "How much unjudged documents can change values and the order of runs.",
     "log": "Show the evaluations that 'eval --log FILE' wrote down.",
-    "convert": "Write a run or qrels in another format.",
     "measures": "List the measures, or explain one.",
     "schema": "Print the JSON schema of what 'eval' and 'compare' write as JSON.",
     "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",

@@ -8,7 +8,7 @@ import numpy as np
 
 from ragkpi.formats.identity import sort_descending
 from ragkpi.formats.run import RunColumns
-from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray
+from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
 Ties = Literal["descending", "ascending"]
 
@@ -98,3 +98,17 @@ def _order_ties(
     else:
         by_id = sort_descending(documents, -group)[::-1]
     place[tied[by_id]] = places
+
+
+def sort_rows(query: IntArray, score: FloatArray, document: Tokens) -> IntArray:
+    """Return rows in any order by query, score descending and id descending, (n,)."""
+    order: IntArray = np.lexsort((-score, query))
+    tied = np.zeros(len(order), dtype=bool)
+    ordered = score[order]
+    tied[1:] = (np.diff(query[order]) == 0) & (ordered[1:] == ordered[:-1])
+    run_of_ties = np.cumsum(~tied) - 1
+    if tied.any():
+        places = np.flatnonzero((np.bincount(run_of_ties) > 1)[run_of_ties])
+        rows = order[places]
+        order[places] = rows[sort_descending(document.take(rows), run_of_ties[places])]
+    return order

@@ -31,7 +31,7 @@ def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
     document = Tokens.joined([part.document for part in parts])
     score = np.concatenate([part.score for part in parts])
     line = np.concatenate([part.line for part in parts])
-    number, representative = _number(query)
+    number, representative = number_ids(query)
     number = np.repeat(number, group_sizes)
     order = np.argsort(number, kind="stable")
     bounds = np.searchsorted(number[order], np.arange(len(representative) + 1))
@@ -48,7 +48,7 @@ def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
         )
 
 
-def _number(query: Tokens) -> tuple[IntArray, IntArray]:
+def number_ids(query: Tokens) -> tuple[IntArray, IntArray]:
     """Number ids as they first appear, (n,); and for each number the row where that is."""
     _, representative, number = np.unique(
         hash_tokens(query), return_index=True, return_inverse=True

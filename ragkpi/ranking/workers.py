@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import itertools
 import os
+import signal
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.opening import Source
@@ -19,6 +22,9 @@ from ragkpi.ranking.hits import (
 )
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
+
+if TYPE_CHECKING:
+    from multiprocessing.connection import Connection
 
 # Below this a second process costs more than it saves.
 _SMALLEST_SHARE = 1 << 24
@@ -122,21 +128,38 @@ def _judge_ranges(
     children = []
     for start, end in itertools.pairwise(bounds[1:]):
         receiver, sender = context.Pipe(duplex=False)
-        child = context.Process(
-            target=lambda s, e, to: to.send(judge_range(s, e)), args=(start, end, sender)
-        )
+        child = context.Process(target=_send, args=(judge_range, start, end, sender))
         child.start()
         sender.close()
         children.append((child, receiver))
-    parts = [judge_range(bounds[0], bounds[1])]
-    for child, receiver in children:
-        try:
-            parts.append(receiver.recv())
-        except EOFError:
-            parts.append(None)
+    try:
+        parts = [judge_range(bounds[0], bounds[1])]
+        for _, receiver in children:
+            try:
+                parts.append(receiver.recv())
+            except EOFError:
+                parts.append(None)
+    except BaseException:  # above all an interrupt: nobody waits for them any more
+        for child, _ in children:
+            child.kill()
+        raise
+    for child, _ in children:
         child.join()
     whole = [part for part in parts if part is not None]
     if len(whole) < len(parts):
         return None
     hits = join_hits(whole)
     return hits if len(set(hits.queries)) == len(hits.queries) else None
+
+
+def _send(judge: Callable[[int, int], Hits | None], start: int, end: int, to: Connection) -> None:
+    """Judge a range in a child process, which ends without a word if that does not work out.
+
+    What goes wrong here goes wrong again in the parent, which can say where.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        part = judge(start, end)
+    except Exception:
+        part = None
+    to.send(part)

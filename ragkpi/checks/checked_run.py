@@ -1,0 +1,237 @@
+"""`CheckedRun`: all of a run that can be read, and what cannot."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import InputError
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
+from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.opening import Source
+from ragkpi.formats.registry import run_format
+from ragkpi.formats.run import LAYOUT
+from ragkpi.formats.table import Lines, scan, shown
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.ranking.order import sort_rows
+from ragkpi.ranking.scattered import number_ids
+
+Kind = Literal["columns", "number", "nul_byte", "extra_columns"]
+
+_MOST_KEPT = 100
+
+
+class Problem(NamedTuple):
+    """A line that cannot be read, or only in part."""
+
+    line: int
+    text: str
+
+
+class Problems:
+    """How many lines have a problem of each kind, and the first of them."""
+
+    def __init__(self) -> None:
+        self.count: Counter[Kind] = Counter()
+        self.first: dict[Kind, list[Problem]] = {}
+
+    def add(self, kind: Kind, line: int, text: str) -> None:
+        """Note a line."""
+        self.count[kind] += 1
+        if self.count[kind] <= _MOST_KEPT:
+            self.first.setdefault(kind, []).append(Problem(line, text))
+
+
+@dataclass(frozen=True)
+class CheckedRun:
+    """The n readable lines of a run, in the order of the file.
+
+    Attributes
+    ----------
+    file
+        What messages call it.
+    queries : list of bytes, length Q
+        Ids as they first appear.
+    query : (n,)
+        The number of each line's query.
+    document, score, line : length n
+        As in `RunColumns`.
+    rank, run_id : Tokens of length n, or None
+        Columns that only TREC runs have.
+    last_run_id
+        The run id of the last line.
+    places
+        How many stretches of neighbouring lines the queries take up; Q if none is scattered.
+    problems
+        Lines that could not be read.
+    """
+
+    file: str
+    queries: list[bytes]
+    query: IntArray
+    document: Tokens
+    score: FloatArray
+    line: IntArray
+    rank: Tokens | None
+    run_id: Tokens | None
+    last_run_id: bytes
+    places: int
+    problems: Problems
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    @cached_property
+    def order(self) -> IntArray:
+        """Rows by query, score descending and id descending: trec_eval's ranking, (n,)."""
+        return sort_rows(self.query, self.score, self.document)
+
+    @cached_property
+    def starts(self) -> IntArray:
+        """Where each query begins in `order`, and the length at the end, (Q+1,)."""
+        return np.searchsorted(self.query[self.order], np.arange(len(self.queries) + 1))
+
+    @cached_property
+    def first_row(self) -> IntArray:
+        """The first row of each query in the file, (Q,)."""
+        return np.unique(self.query, return_index=True)[1]
+
+    def ranks(self) -> IntArray:
+        """Return the 1-based rank of each place of `order`, (n,)."""
+        sizes = np.diff(self.starts)
+        ranks: IntArray = np.arange(len(self)) - np.repeat(self.starts[:-1], sizes) + 1
+        return ranks
+
+
+def read_checked_run(path: str, format_name: str | None = None) -> CheckedRun:
+    """Read a run and pass over what cannot be read.
+
+    Only TREC runs have lines that one can pass over: any other format raises `InputError` for
+    the first one, as do files that cannot be read at all.
+    """
+    with Source(path) as source:
+        format_ = run_format(source, format_name)
+        if format_.name == "trec":
+            return _read_trec(source)
+        parts = list(format_.hold_run(source))
+        if not parts:
+            return _empty(path, Problems())
+        sizes = np.concatenate([np.diff(part.starts) for part in parts])
+        query = Tokens.joined([part.query for part in parts])
+        number, representative = number_ids(query)
+        return CheckedRun(
+            file=path,
+            queries=query.take(representative).tolist(),
+            query=np.repeat(number, sizes),
+            document=Tokens.joined([part.document for part in parts]),
+            score=np.concatenate([part.score for part in parts]),
+            line=np.concatenate([part.line for part in parts]),
+            rank=None,
+            run_id=None,
+            last_run_id=parts[-1].run_id,
+            places=_count_places(number),
+            problems=Problems(),
+        )
+
+
+def _empty(path: str, problems: Problems) -> CheckedRun:
+    if not problems.count:
+        raise InputError(path, None, "holds no results", "expected a run of at least one line")
+    nothing: IntArray = np.empty(0, dtype=np.int64)
+    no_ids = Tokens.from_strings([])
+    return CheckedRun(
+        path, [], nothing, no_ids, np.empty(0), nothing, no_ids, no_ids, b"", 0, problems
+    )
+
+
+def _read_trec(source: Source) -> CheckedRun:
+    size = BLOCK_SIZE if source.size is None else source.size + 1
+    whole = BlockReader(source, size).read_all()
+    problems = Problems()
+    tables = []
+    for block in whole.split(BLOCK_SIZE) if whole is not None else ():
+        table = _scan_tolerantly(block, problems)
+        if len(table):
+            _note_extra_columns(block, table, problems)
+            tables.append(table)
+    if not tables:
+        return _empty(source.name, problems)
+    query, _, document, rank, score_text, run_id = (
+        Tokens.joined([table.column(column) for table in tables]) for column in range(6)
+    )
+    line = np.concatenate([table.line for table in tables])
+    score = parse_decimals(score_text)
+    for row in np.flatnonzero(np.isnan(score)).tolist():
+        problems.add("number", int(line[row]), f"score {shown(score_text[row])}")
+    kept = np.flatnonzero(~np.isnan(score))
+    if not len(kept):
+        return _empty(source.name, problems)
+    query, document, rank, run_id = (
+        column.take(kept) for column in (query, document, rank, run_id)
+    )
+    starts = group_starts(query)
+    ids = query.take(starts[:-1])
+    number, representative = number_ids(ids)
+    return CheckedRun(
+        file=source.name,
+        queries=ids.take(representative).tolist(),
+        query=np.repeat(number, np.diff(starts)),
+        document=document,
+        score=score[kept],
+        line=line[kept],
+        rank=rank,
+        run_id=run_id,
+        last_run_id=run_id[len(kept) - 1],
+        places=_count_places(number),
+        problems=problems,
+    )
+
+
+def _count_places(number: IntArray) -> int:
+    return 1 + int(np.count_nonzero(np.diff(number)))
+
+
+def _scan_tolerantly(block: Block, problems: Problems) -> Lines:
+    """Find the columns of all lines that have them; the others are noted, and blanked."""
+    try:
+        return scan(block, LAYOUT)
+    except InputError:
+        start = block.start
+        for number, line in enumerate(_lines(block), start=block.first_line):
+            if not _readable(number, line, problems):
+                block.buffer[start : start + len(line)] = ord(" ")
+            start += len(line) + 1
+    return scan(block, LAYOUT)
+
+
+def _lines(block: Block) -> list[bytes]:
+    return block.buffer[block.start : block.end].tobytes().split(b"\n")[:-1]
+
+
+def _readable(number: int, line: bytes, problems: Problems) -> bool:
+    """Say whether a line is a result, a comment or blank; note it if it is none of them."""
+    if b"\0" in line:
+        problems.add("nul_byte", number, f"a NUL byte ({shown(line)})")
+        return False
+    words = line.split()
+    if not words or words[0].startswith(b"#") or len(words) >= len(LAYOUT.columns):
+        return True
+    problems.add("columns", number, f"{len(words)} columns ({shown(line)})")
+    return False
+
+
+def _note_extra_columns(block: Block, table: Lines, problems: Problems) -> None:
+    """Note the lines on which anything follows the run id."""
+    end = table.column(len(LAYOUT.columns) - 1).end
+    following = block.buffer[end]
+    for row in np.flatnonzero((following != ord("\n")) & (following != ord("\r"))).tolist():
+        rest = block.buffer[end[row] : block.end].tobytes().split(b"\n", 1)[0]
+        if rest.strip():
+            count = len(LAYOUT.columns) + len(rest.split())
+            text = f"{count} columns, the last of them {shown(rest.strip())}"
+            problems.add("extra_columns", int(table.line[row]), text)

@@ -1,0 +1,107 @@
+"""What a check finds, and what it may look at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.checks.checked_run import CheckedRun
+from ragkpi.formats.table import shown
+from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.measures.measure import Value
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+
+Severity = Literal["error", "warning", "note"]
+
+MOST_EXAMPLES = 3
+
+
+class Example(NamedTuple):
+    """A place in the run: its physical line (None for the whole file), and what stands there."""
+
+    line: int | None
+    text: str
+
+
+@dataclass(frozen=True)
+class Found:
+    """How often something was found, in words, and the first places."""
+
+    count: int
+    text: str
+    examples: Sequence[Example] = ()
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What is checked.
+
+    Attributes
+    ----------
+    run
+        The run, as far as it could be read.
+    judgements
+        The qrels, or None without any.
+    values
+        The measures that are asked about.
+    settings
+        The choices that change them.
+    max_hits
+        Most documents that a query may retrieve; None for any number.
+    """
+
+    run: CheckedRun
+    judgements: Judgements | None = None
+    values: Sequence[Value] = ()
+    settings: Settings = field(default_factory=Settings)
+    max_hits: int | None = None
+
+    @property
+    def cutoffs(self) -> list[int]:
+        """The ranks at which the measures cut the ranking off, ascending."""
+        asked = {value.arguments.get("cutoff") for value in self.values}
+        return sorted(cutoff for cutoff in asked if isinstance(cutoff, int))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the catalogue; the docstring of `function` explains it."""
+
+    name: str
+    severity: Severity
+    function: Callable[[Subject], Found | None]
+
+
+def first_examples(
+    run: CheckedRun, rows: IntArray, describe: Callable[[int], str]
+) -> list[Example]:
+    """Describe the rows that come first in the file."""
+    first = rows[np.argsort(run.line[rows], kind="stable")[:MOST_EXAMPLES]]
+    return [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
+
+
+def query_rows(run: CheckedRun, queries: IntArray | BoolArray) -> IntArray:
+    """Return a row of each of some queries: the first of each in the file."""
+    return run.first_row[queries]
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number with its noun: ``1 query``, ``1,250 queries``."""
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}"
+
+
+def named(octets: bytes) -> str:
+    """Show an id in a message, without quotes where it is plain."""
+    plain = shown(octets, 80)
+    return plain if b" " in octets or not octets else plain[1:-1]
+
+
+def listed(ids: Iterable[bytes], most: int = 5) -> str:
+    """Name the first few of some ids."""
+    names = [named(id_) for id_ in ids]
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")

@@ -1,0 +1,107 @@
+"""How far the order of equal scores could move a measure: its exact extremes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.checks.against_qrels import judged_queries, judgement_rows
+from ragkpi.checks.finding import Subject
+from ragkpi.checks.order import tied_with_above
+from ragkpi.formats.tokens import IntArray
+from ragkpi.measures.measure import Value
+from ragkpi.measures.scores import score
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.judge import judge
+from ragkpi.ranking.judgements import Judgements
+
+# Measures that never fall when a document moves above a neighbour of a lower level. With the best
+# levels first among equal scores they are as high as they can be, with the best last as low, and
+# because queries are ranked independently, so are their means.
+MONOTONE = frozenset(
+    {
+        "P",
+        "recall",
+        "relative_P",
+        "success",
+        "Rprec",
+        "recip_rank",
+        "map",
+        "map_cut",
+        "ndcg",
+        "ndcg_cut",
+        "set_P",
+        "set_recall",
+    }
+)
+
+
+@dataclass(frozen=True)
+class TieRange:
+    """A measure over all queries: as printed, and the extremes over all orders of ties."""
+
+    name: str
+    value: float
+    lowest: float
+    highest: float
+
+
+def tie_ranges(subject: Subject) -> list[TieRange]:
+    """Return the range of every value asked about whose extremes are known."""
+    values = [value for value in subject.values if value.measure.name in MONOTONE]
+    judgements = subject.judgements
+    if judgements is None or not values or not len(subject.run):
+        return []
+    summaries = [
+        _summaries(hits, judgements, subject, values) for hits in _orders(subject, judgements)
+    ]
+    return [
+        TieRange(value.name, *summary) for value, *summary in zip(values, *summaries, strict=True)
+    ]
+
+
+def _summaries(
+    hits: Hits, judgements: Judgements, subject: Subject, values: Sequence[Value]
+) -> list[float]:
+    judged, _ = judge(judgements, hits, subject.settings)
+    scores = score(judged, values)
+    return [float(scores.summary(index)) for index in range(len(values))]
+
+
+def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
+    """Return the hits as ranked, with the best levels last among ties, and with them first."""
+    run = subject.run
+    row = judgement_rows(run, judgements)[run.order]
+    hit = np.flatnonzero(row >= 0)
+    tied = tied_with_above(run)
+    group = np.cumsum(~tied) - 1
+    size = np.bincount(group)
+    first = np.flatnonzero(~tied)  # where each run of ties begins
+    rank = run.ranks()
+    hits_in_group = np.bincount(group[hit], minlength=len(size))
+    level = np.maximum(judgements.level[row[hit]], 0)  # below 0 and unjudged gain the same
+    best = np.lexsort((-level, group[hit]))
+    worst = np.lexsort((level, group[hit]))
+    place = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
+    top = rank[first][group[hit]]
+    lowest = top + (size - hits_in_group)[group[hit]]
+    return [
+        _hits(subject, judgements, row[hit], rank[hit]),
+        _hits(subject, judgements, row[hit][worst], lowest + place),
+        _hits(subject, judgements, row[hit][best], top + place),
+    ]
+
+
+def _hits(subject: Subject, judgements: Judgements, judgement: IntArray, rank: IntArray) -> Hits:
+    run = subject.run
+    return Hits(
+        queries=run.queries,
+        query=judged_queries(run, judgements),
+        num_ret=np.diff(run.starts),
+        judgement=judgement,
+        rank=rank,
+        run_id=run.last_run_id,
+        documents=np.empty(0, dtype=np.uint64),
+    )
