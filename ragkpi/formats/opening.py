@@ -47,10 +47,9 @@ def _open_xz(stream: BinaryIO) -> Readable:
 
 
 def _open_zstandard(stream: BinaryIO) -> Readable:
-    import zstandard
+    from ragkpi.formats.zstandard_stream import ZstandardStream
 
-    reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-    return cast(Readable, reader)
+    return ZstandardStream(stream)
 
 
 # Long enough that no id begins so: "BZh" alone could be a query.

@@ -70,13 +70,13 @@ def _recognise(
     for magic, name in _MAGIC.items():
         if head.startswith(magic):
             return name
-    if is_msmarco(lines):
-        return "msmarco"
     if lines[0].lstrip().startswith(b"["):
         return "json"
     key = _FIRST_KEY.match(b"\n".join(lines))
     if key is not None:
         return _kind_of_object(key)
+    if is_msmarco(lines):
+        return "msmarco"
     for name, separator in (("tsv", b"\t"), ("csv", b",")):
         if separator in lines[0] and _names(lines[0].split(separator), columns):
             return name
