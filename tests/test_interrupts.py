@@ -1,0 +1,207 @@
+"""Whole processes under hard conditions: little memory, no disk, signals, pipes that close."""
+
+import bz2
+import gzip
+import os
+import resource
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+QRELS = b"1 0 d1 1\n"
+RUN = b"".join(b"1 Q0 d%d %d %d me\n" % (i, i, -i) for i in range(20000))
+GIGABYTE = 1 << 30
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "qrels").write_bytes(QRELS)
+    (tmp_path / "run").write_bytes(RUN)
+    return tmp_path
+
+
+def start(folder, *arguments, limits=(), **options):
+    def limit():
+        for kind, most in limits:
+            resource.setrlimit(kind, (most, most))
+
+    return subprocess.Popen(
+        [sys.executable, "-m", "ragkpi", *arguments],
+        cwd=folder,
+        stdout=options.pop("stdout", subprocess.PIPE),
+        stderr=subprocess.PIPE,
+        preexec_fn=limit,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        **options,
+    )
+
+
+def finish(process):
+    out, err = process.communicate(timeout=60)
+    return process.returncode, out, err.decode()
+
+
+def feed(pieces):
+    """Write pieces to a pipe from a thread, for as long as anybody reads; return its end."""
+    reading, writing = os.pipe()
+
+    def write():
+        with open(writing, "wb") as file:
+            try:
+                for piece in pieces:
+                    file.write(piece)
+            except BrokenPipeError:
+                pass
+
+    threading.Thread(target=write, daemon=True).start()
+    return open(reading, "rb")
+
+
+@pytest.mark.parametrize("command", ["eval", "check"])
+def test_a_gigabyte_without_a_newline(command, folder):
+    files = ["qrels", "-"] if command == "eval" else ["-"]
+    with feed(b"x" * (1 << 24) for _ in range(64)) as pipe:
+        process = start(
+            folder, command, *files, stdin=pipe, limits=[(resource.RLIMIT_AS, GIGABYTE)]
+        )
+        assert finish(process) == (
+            2,
+            b"",
+            "ragkpi: -:1: a line of more than 64 MB; expected lines of text\n",
+        )
+
+
+def test_a_bomb_of_zeros(folder):
+    bomb = bz2.compress(bytes(1 << 24)) * 64  # a gigabyte in a few kilobytes
+    (folder / "bomb").write_bytes(bomb)
+    process = start(folder, "eval", "qrels", "bomb", limits=[(resource.RLIMIT_AS, GIGABYTE)])
+    status, out, err = finish(process)
+    assert (status, out) == (2, b"")
+    assert err == "ragkpi: bomb:1: a line of more than 64 MB; expected lines of text\n"
+
+
+def test_a_bomb_of_lines_streams_through(folder):
+    """As a run it takes time but no memory; and it may well be one."""
+    bomb = gzip.compress(b"\n" * (1 << 26)) * 2
+    (folder / "bomb").write_bytes(bomb + gzip.compress(RUN))
+    process = start(
+        folder, "eval", "-m", "num_ret", "qrels", "bomb", limits=[(resource.RLIMIT_AS, GIGABYTE)]
+    )
+    assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
+
+
+@pytest.mark.parametrize("text", [b"1 0 d1 1\n", b'{"1": {"d1": 1}}' + b" " * 9])
+def test_a_bomb_that_has_to_be_held(text, folder):
+    """Qrels and JSON documents are held; if that cannot be, one line says so."""
+    piece = gzip.compress(text[:1] + b"\n" * (1 << 24) if text[:1] == b"{" else b"\n" * (1 << 24))
+    (folder / "bomb").write_bytes(gzip.compress(text[:-9]) + piece * 64)
+    process = start(folder, "eval", "bomb", "run", limits=[(resource.RLIMIT_AS, GIGABYTE)])
+    assert finish(process) == (2, b"", "ragkpi: there is not enough memory for this input\n")
+
+
+def test_a_pipe_that_closes_early(folder):
+    """Half a line has too few columns; half a gzip stream is a truncated one."""
+    with feed([b"1 Q0 d1 1 2 me\n1 Q0 d2"]) as pipe:
+        status, out, err = finish(start(folder, "eval", "qrels", "-", stdin=pipe))
+    assert (status, out) == (2, b"")
+    assert err.startswith("ragkpi: -:2: 3 columns ('1 Q0 d2'); expected 6")
+    with feed([gzip.compress(RUN)[:5000]]) as pipe:
+        status, out, err = finish(start(folder, "eval", "qrels", "-", stdin=pipe))
+    assert (status, out) == (2, b"")
+    assert err.startswith("ragkpi: -: broken gzip data (")
+
+
+def test_a_fifo_is_read_like_a_file(folder):
+    os.mkfifo(folder / "fifo")
+    process = start(folder, "eval", "-m", "num_ret", "qrels", "fifo")
+    (folder / "fifo").write_bytes(RUN)
+    assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
+
+
+def test_a_file_that_shrinks_while_it_is_read(folder):
+    from ragkpi.errors import InputError
+    from ragkpi.formats.opening import Source
+    from ragkpi.formats.run import stream_run
+
+    run = b"".join(b"%d Q0 d1 1 2 me\n" % query for query in range(20000))
+    (folder / "run").write_bytes(run)
+    with Source(str(folder / "run")) as source:
+        blocks = stream_run(source, block_size=1 << 12)
+        next(blocks)
+        os.truncate(folder / "run", 1 << 15)
+        with pytest.raises(InputError, match="shrank while it was read"):
+            for _ in blocks:
+                pass
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
+def test_a_file_without_permission(folder):
+    (folder / "run").chmod(0)
+    status, out, err = finish(start(folder, "eval", "qrels", "run"))
+    assert (status, out) == (2, b"")
+    assert err == "ragkpi: run: cannot be read (Permission denied); expected a readable file\n"
+
+
+def test_an_interrupt(folder):
+    """Status 130, one line, and the file that was to be replaced as it was."""
+    (folder / "out.json").write_bytes(b"old")
+    os.mkfifo(folder / "fifo")
+    process = start(folder, "convert", "fifo", "out.json")
+    with open(folder / "fifo", "wb") as file:
+        file.write(RUN)
+        file.flush()
+        time.sleep(0.2)  # it waits for more
+        process.send_signal(signal.SIGINT)
+        assert finish(process) == (130, b"", "ragkpi: interrupted\n")
+    assert sorted(os.listdir(folder)) == ["fifo", "out.json", "qrels", "run"]
+    assert (folder / "out.json").read_bytes() == b"old"
+
+
+def test_an_interrupt_of_several_processes(folder):
+    """The terminal interrupts all of them; only one speaks."""
+    line = b"%d Q0 d%d 1 1 me\n"
+    with open(folder / "big", "wb") as file:
+        for query in range(200):
+            file.write(b"".join(line % (query, i) for i in range(20000)))
+    process = start(folder, "eval", "qrels", "big", start_new_session=True)
+    time.sleep(0.5)
+    if process.poll() is None:
+        os.killpg(process.pid, signal.SIGINT)
+        status, out, err = finish(process)
+        assert (status, out, err) in [(130, b"", "ragkpi: interrupted\n"), (0, out, err)]
+    else:
+        finish(process)
+
+
+def test_nobody_reads_the_output(folder):
+    reading, writing = os.pipe()
+    os.close(reading)
+    process = start(folder, "convert", "run", "-", "--to", "jsonl", stdout=writing)
+    os.close(writing)
+    assert finish(process) == (141, None, "")
+
+
+def test_the_disk_is_full(folder):
+    with open("/dev/full", "wb") as full:
+        process = start(folder, "eval", "qrels", "run", stdout=full)
+        status, _, err = finish(process)
+    assert status == 1
+    assert err == "ragkpi: standard output cannot be written (No space left on device)\n"
+
+
+@pytest.mark.parametrize(
+    "arguments", [["convert", "run", "out.csv"], ["check", "run", "--fix", "out.csv"]]
+)
+def test_a_file_that_cannot_grow_is_left_as_it_was(arguments, folder):
+    (folder / "out.csv").write_bytes(b"old")
+    process = start(folder, *arguments, limits=[(resource.RLIMIT_FSIZE, 1 << 16)])
+    status, _, err = finish(process)
+    assert status == 1
+    assert err.endswith("out.csv: cannot be written: File too large; give another file\n")
+    assert err.count("\n") == 1
+    assert (folder / "out.csv").read_bytes() == b"old"
+    assert sorted(os.listdir(folder)) == ["out.csv", "qrels", "run"]
