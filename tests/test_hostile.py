@@ -188,6 +188,11 @@ QRELS = {
     ),
     "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.0\n", f"qrels:2: level '1.0'; {LEVEL}", 2),
     "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {LEVEL}", 2),
+    "CSV, names alone": (
+        b"qid,docno,rel\n",
+        "qrels: holds no judgements; expected qrels of at least one",
+        2,
+    ),
     "blank JSON": (b"[", f"qrels:1: no JSON (…); {DOCUMENT}", 2),
 }
 

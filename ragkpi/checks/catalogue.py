@@ -49,6 +49,7 @@ REFUSALS = (
     Refusal("is a directory; expected a file", 2, "a path of a folder"),
     Refusal("is empty; expected …", 2, "qrels without a line, a JSON document without a value"),
     Refusal("holds no results; expected a run of at least one line", 2, "nothing but comments"),
+    Refusal("holds no judgements; expected qrels of at least one", 2, "names and no values"),
     Refusal("cannot be read (…); expected a complete file", 2, "the disk or network failed"),
     Refusal("broken … data (…); expected a complete file", 2, "a truncated or damaged .gz, …"),
     Refusal("is compressed with …, which needs a package (…); expected …", 2, "zstandard"),

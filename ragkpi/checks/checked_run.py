@@ -108,35 +108,34 @@ class CheckedRun:
         return ranks
 
 
-def read_checked_run(path: str, format_name: str | None = None) -> CheckedRun:
+def read_checked_run(source: Source, format_name: str | None = None) -> CheckedRun:
     """Read a run and pass over what cannot be read.
 
     Only TREC runs have lines that one can pass over: any other format raises `InputError` for
     the first one, as do files that cannot be read at all.
     """
-    with Source(path) as source:
-        format_ = run_format(source, format_name)
-        if format_.name == "trec":
-            return _read_trec(source)
-        parts = list(format_.hold_run(source))
-        if not parts:
-            return _empty(path, Problems())
-        sizes = np.concatenate([np.diff(part.starts) for part in parts])
-        query = Tokens.joined([part.query for part in parts])
-        number, representative = number_ids(query)
-        return CheckedRun(
-            file=path,
-            queries=query.take(representative).tolist(),
-            query=np.repeat(number, sizes),
-            document=Tokens.joined([part.document for part in parts]),
-            score=np.concatenate([part.score for part in parts]),
-            line=np.concatenate([part.line for part in parts]),
-            rank=None,
-            run_id=None,
-            last_run_id=parts[-1].run_id,
-            places=_count_places(number),
-            problems=Problems(),
-        )
+    format_ = run_format(source, format_name)
+    if format_.name == "trec":
+        return _read_trec(source)
+    parts = list(format_.hold_run(source))
+    if not parts:
+        return _empty(source.name, Problems())
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    query = Tokens.joined([part.query for part in parts])
+    number, representative = number_ids(query)
+    return CheckedRun(
+        file=source.name,
+        queries=query.take(representative).tolist(),
+        query=np.repeat(number, sizes),
+        document=Tokens.joined([part.document for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+        line=np.concatenate([part.line for part in parts]),
+        rank=None,
+        run_id=None,
+        last_run_id=parts[-1].run_id,
+        places=_count_places(number),
+        problems=Problems(),
+    )
 
 
 def _empty(path: str, problems: Problems) -> CheckedRun:

@@ -84,12 +84,14 @@ def command(
     from ragkpi.checks.finding import Subject
     from ragkpi.checks.mend import mend
     from ragkpi.checks.report import as_json, as_text, examine
+    from ragkpi.formats.opening import Source
     from ragkpi.measures.registry import find_values
     from ragkpi.ranking.settings import Settings
 
     values = find_values(measure or list(_DEFAULT_MEASURES))
     judgements = _read_qrels(qrels, qrels_format)
-    checked = read_checked_run(run, run_format)
+    with Source(run) as source:
+        checked = read_checked_run(source, run_format)
     settings = Settings(relevance_level=level)
     report = examine(Subject(checked, judgements, values, settings, max_hits))
     mended = None

@@ -12,7 +12,7 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, Row, stream_rows
 from ragkpi.formats.run import RunColumns
 from ragkpi.formats.table import shown
-from ragkpi.formats.trec import one_word
+from ragkpi.formats.trec import first_word, one_word
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
@@ -40,4 +40,4 @@ def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> Non
     """Write a run; scores are lost, and the order of equal ones is kept."""
     for query, documents, _ in rankings:
         for rank, document in enumerate(documents, start=1):
-            file.write(b"%b\t%b\t%d\n" % (one_word(query), one_word(document), rank))
+            file.write(b"%b\t%b\t%d\n" % (first_word(query), one_word(document), rank))

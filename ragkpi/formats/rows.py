@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragkpi.errors import InputError
 from ragkpi.formats.grouping import group_starts
 from ragkpi.formats.qrels import QrelsColumns, parse_levels
 from ragkpi.formats.run import RunColumns, parse_scores
@@ -67,8 +68,11 @@ def _run_columns(file: str, rows: list[Row]) -> RunColumns:
 
 
 def collect_qrels(file: str, rows: Iterable[Row]) -> QrelsColumns:
-    """Put the rows of a qrels file into columns; there may be none."""
-    lines, queries, documents, values, _ = zip(*rows, strict=True) or [()] * 5
+    """Put the rows of a qrels file into columns; `InputError` without any."""
+    all_rows = list(rows)
+    if not all_rows:
+        raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
+    lines, queries, documents, values, _ = zip(*all_rows, strict=True)
     line: IntArray = np.array(lines, dtype=np.int64)
     return QrelsColumns(
         file=file,

@@ -21,11 +21,15 @@ def one_word(text: bytes) -> bytes:
     return text
 
 
-def _first_word(query: bytes) -> bytes:
-    """Return a query's id as the first word of a line; one that begins with # is a comment."""
-    if query.startswith(b"#"):
+# A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
+_NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
+
+
+def first_word(query: bytes) -> bytes:
+    """Return a query's id as the first word of a line; `DataError` if it would not be read so."""
+    if query.startswith(_NO_BEGINNINGS):
         raise DataError(
-            f"query id {shown(query)} begins a comment in TREC files; "
+            f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
             "expected another format, such as JSON Lines (--to jsonl)"
         )
     return one_word(query)
@@ -35,7 +39,7 @@ def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> Non
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
     run_id = one_word(run_id)
     for query, documents, scores in rankings:
-        query = _first_word(query)
+        query = first_word(query)
         for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
             number = repr(score).encode()
             file.write(b"%b Q0 %b %d %b %b\n" % (query, one_word(document), rank, number, run_id))
@@ -45,4 +49,4 @@ def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
     """Write `query iteration document level`."""
     columns = (qrels.query, qrels.iteration, qrels.document, qrels.level.tolist())
     for query, iteration, document, level in zip(*columns, strict=True):
-        file.write(b"%b %b %b %d\n" % (_first_word(query), iteration, one_word(document), level))
+        file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))

@@ -1,0 +1,53 @@
+"""Runs and qrels read line by line, as strictly as the fast readers; ValueError for a refusal."""
+
+import re
+
+NUMBER = re.compile(
+    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+)
+INTEGER = re.compile(rb"[+-]?[0-9]+")
+
+
+def read_run(text):
+    """Return {query: {document: score}}, the number of lines, and the last run id."""
+    run, lines, run_id = {}, 0, b""
+    for line in data_lines(text, lambda line: line.lstrip().startswith(b"#")):
+        words = line.split()
+        if len(words) < 6 or not NUMBER.fullmatch(words[4]):
+            raise ValueError(line)
+        put(run, words[0], words[2], float(words[4]))
+        lines, run_id = lines + 1, words[5]
+    if not run:
+        raise ValueError("empty")
+    return run, lines, run_id
+
+
+def read_qrels(text):
+    """Return {query: {document: level}}."""
+    qrels = {}
+    if not text.removeprefix(b"\xef\xbb\xbf"):
+        raise ValueError("empty")
+    for line in data_lines(text, lambda line: line.startswith(b"#")):
+        words = line.split()
+        if len(words) != 4 or not INTEGER.fullmatch(words[3]) or len(words[3]) > 4000:
+            raise ValueError(line)
+        level = int(words[3])
+        if not -(2**63) <= level < 2**63:
+            raise ValueError(line)
+        put(qrels, words[0], words[2], level)
+    return qrels
+
+
+def put(table, query, document, value):
+    values = table.setdefault(query, {})
+    if document in values:
+        raise ValueError("twice")
+    values[document] = value
+
+
+def data_lines(text, is_comment):
+    if b"\0" in text:
+        raise ValueError("NUL")
+    for line in text.removeprefix(b"\xef\xbb\xbf").split(b"\n"):
+        if line.strip() and not is_comment(line):
+            yield line

@@ -1,0 +1,227 @@
+"""What must hold for any bytes: no crash, and no disagreement between fast and slow paths.
+
+Each target takes the bytes and a random generator for its own choices, such as the size of the
+blocks. An AssertionError or any exception but RagkpiError is a finding.
+"""
+
+import io
+import math
+
+import numpy as np
+
+from ragkpi.checks.checked_run import read_checked_run
+from ragkpi.checks.finding import Subject
+from ragkpi.checks.mend import mend
+from ragkpi.checks.report import as_json, as_text, examine
+from ragkpi.conversion import Conversion
+from ragkpi.errors import InputError, RagkpiError
+from ragkpi.formats.json_text import DECODER
+from ragkpi.formats.opening import Source
+from ragkpi.formats.qrels import qrels_of
+from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
+from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.formats.run import hold_run, stream_run
+from ragkpi.measures.registry import find_values
+from ragkpi.ranking.hits import ScatteredQueryError, find_hits, join_hits
+from ragkpi.ranking.judge import judge
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.scattered import regroup_run
+from ragkpi.ranking.settings import Settings
+from tests.fuzz import slow
+from tests.fuzz.mutator import QRELS
+from tests.twin.ranking import judged_of
+
+SETTINGS = Settings(missing="zero")
+
+
+class MemorySource(Source):
+    """Bytes as an opened input; `size` as a file has it or as a pipe has not."""
+
+    def __init__(self, text, name="run"):
+        self.name, self.size = name, None
+        self._compression = self._spool = None
+        self._ahead = memoryview(b"")
+        self._text = text
+        self._file = self._stream = io.BytesIO(text)
+
+    def restart(self):
+        self.__init__(self._text, self.name)
+
+
+def refused(function, *arguments):
+    """Return what a function returns, or None if it raises a RagkpiError."""
+    try:
+        return function(*arguments)
+    except RagkpiError:
+        return None
+
+
+def slowly(function, *arguments):
+    try:
+        return function(*arguments)
+    except ValueError:
+        return None
+
+
+JUDGED_SLOWLY = slow.read_qrels(QRELS)
+JUDGEMENTS = group_judgements(qrels_of(MemorySource(QRELS, "qrels")))
+
+
+def run_target(text, chance):
+    """Read a TREC run in blocks, held, in ranges, and line by line; judge it each way."""
+    expected = slowly(slow.read_run, text)
+    found = {
+        "streamed": refused(_judge_streamed, text, chance.choice((16, 64, 300, 1 << 20))),
+        "held": refused(_judge_held, text),
+    }
+    if text.count(b"\n") > 3:
+        found["ranges"] = refused(_judge_ranges, text, chance)
+    for path, hits in found.items():
+        if expected is None:
+            assert hits is None, path
+            continue
+        if hits is None and path == "ranges":
+            continue
+        assert hits is not None, path
+        run, lines, run_id = expected
+        judged, _ = judge(JUDGEMENTS, hits, SETTINGS)
+        same_judged(judged, judged_of(JUDGED_SLOWLY, run, SETTINGS, run_id), path)
+        assert hits.num_ret.sum() == lines, path
+
+
+def _judge_streamed(text, block_size):
+    source = MemorySource(text)
+    try:
+        return _some(find_hits(stream_run(source, block_size=block_size), JUDGEMENTS))
+    except ScatteredQueryError:
+        source.restart()
+        return _some(find_hits(regroup_run(hold_run(source)), JUDGEMENTS))
+
+
+def _judge_held(text):
+    return _some(find_hits(regroup_run(hold_run(MemorySource(text))), JUDGEMENTS))
+
+
+def _some(hits):
+    if not hits.queries:
+        raise InputError("run", None, "holds no results", "")
+    return hits
+
+
+def _judge_ranges(text, chance):
+    """Read two parts as two processes would; None where they would leave it to one."""
+    begin = text.find(b"\n", chance.randrange(len(text))) + 1
+    above = None
+    while begin:
+        end = text.find(b"\n", begin)
+        if end < 0:
+            return None
+        query = text[begin:end].split(None, 1)[:1]
+        if above is not None and query != above:
+            break
+        above, begin = query, end + 1
+    if not begin:
+        return None
+    second = MemorySource(text)
+    second._stream.seek(begin)
+    try:
+        parts = [
+            find_hits(stream_run(MemorySource(text), begin), JUDGEMENTS),
+            find_hits(stream_run(second, len(text) - begin), JUDGEMENTS),
+        ]
+    except ScatteredQueryError:
+        return None
+    hits = join_hits(parts)
+    return hits if hits.queries and len(set(hits.queries)) == len(hits.queries) else None
+
+
+def same_judged(judged, expected, path):
+    assert judged.queries == expected.queries, path
+    for name in ("num_ret", "level_starts", "levels", "level_counts", "starts", "rank", "grade"):
+        assert np.array_equal(getattr(judged, name), getattr(expected, name)), (path, name)
+
+
+def qrels_target(text, chance):
+    """Read TREC qrels at once and line by line."""
+    expected = slowly(slow.read_qrels, text)
+    judgements = refused(lambda: group_judgements(qrels_of(MemorySource(text, "qrels"))))
+    if expected is None:
+        assert judgements is None
+        return
+    found = {}
+    for row, query in enumerate(judgements.query.tolist()):
+        levels = found.setdefault(judgements.queries[query], {})
+        levels[judgements.document[row]] = int(judgements.level[row])
+    assert found == expected
+
+
+def formats_target(text, chance):
+    """Recognise and read any format; what can be read survives JSON Lines and other formats."""
+    for kind in {recognise_kind(text[:HEAD_LENGTH]), "run"}:
+        recognise = recognise_run if kind == "run" else recognise_qrels
+        name = recognise(text[:HEAD_LENGTH])
+        if name in ("parquet", "arrow"):
+            continue
+        lines = refused(_converted, text, kind, name, "jsonl")
+        if lines is None:
+            continue
+        to = chance.choice(("trec", "tsv", "csv", "json", "jsonl"))
+        there = refused(_converted, lines, kind, "jsonl", to)
+        if there is not None:
+            back = _converted(there, kind, to, "jsonl")
+            assert _content(back, kind) == _content(lines, kind), (name, to)
+
+
+def _converted(text, kind, name, to):
+    out = io.BytesIO()
+    formats = RUN_FORMATS if kind == "run" else QRELS_FORMATS
+    Conversion(MemorySource(text), kind, name).write(formats[to], out)
+    return out.getvalue()
+
+
+def _content(lines, kind):
+    """Return the fields of each line without run ids; JSON documents put qrels in order."""
+    records = [
+        sorted((key, value) for key, value in DECODER.decode(line.decode()) if key != "run_id")
+        for line in lines.splitlines()
+    ]
+    return sorted(records) if kind == "qrels" else records
+
+
+VALUES = find_values(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
+
+
+def check_target(text, chance):
+    """Check any run; the mended one has no errors, and as many documents as were promised."""
+    most = chance.choice((None, 1, 3))
+    checked = refused(_read_checked, text)
+    if checked is None:
+        return
+    report = examine(Subject(checked, JUDGEMENTS, VALUES, SETTINGS, most))
+    "\n".join(as_text(report)).encode()
+    as_json(report, [])
+    for range_ in report.ranges:
+        assert range_.lowest <= range_.value + 1e-12, range_
+        assert range_.value <= range_.highest + 1e-12, range_
+        assert not math.isnan(range_.lowest)
+    if not len(checked):
+        return
+    mended = mend(checked, most)
+    out = io.BytesIO()
+    if refused(lambda: RUN_FORMATS["trec"].write_run(mended.rankings(), b"me", out) or True):
+        again = _read_checked(out.getvalue(), "trec")
+        report = examine(Subject(again, JUDGEMENTS, VALUES, SETTINGS, most))
+        assert not report.count("error"), list(as_text(report))
+        slow.read_run(out.getvalue())
+
+
+def _read_checked(text, name=None):
+    return read_checked_run(MemorySource(text), name)
+
+
+TARGETS = {
+    "run": run_target,
+    "qrels": qrels_target,
+    "formats": formats_target,
+    "check": check_target,
+}
