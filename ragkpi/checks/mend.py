@@ -10,8 +10,9 @@ import numpy as np
 from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.checks.finding import counted
 from ragkpi.checks.order import repeated_rows
+from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.rows import Ranking
-from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 
 
 @dataclass(frozen=True)
@@ -66,9 +67,15 @@ def mend(run: CheckedRun, max_hits: int | None) -> Mended:
             changes.append(f"cut {counted(cut, 'document')} below rank {max_hits}")
     if run.run_id is not None and len(run) and len(set(run.run_id)) > 1:
         changes.append("gave all lines the last run id")
-    if run.rank is not None:
+    if mended.rank is not None and not _is_numbered(mended, mended.rank):
         changes.append("numbered the ranks from 1 by the scores")
     return Mended(mended, max_hits, changes)
+
+
+def _is_numbered(run: CheckedRun, rank: Tokens) -> bool:
+    """Say whether ranks count from 1 by the scores."""
+    numbers, valid = parse_integers(rank)
+    return bool(valid.all()) and bool((numbers[run.order] == run.ranks()).all())
 
 
 def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:

@@ -79,6 +79,7 @@ def ranks(subject: Subject) -> Found | None:
         return None
     numbers, valid = rank
     order = np.lexsort((run.line, numbers, run.query))
+    order = order[valid[order]]
     query, score = run.query[order], run.score[order]
     rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
     wrong = np.union1d(np.flatnonzero(~valid), order[rising])

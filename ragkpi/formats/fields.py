@@ -56,7 +56,7 @@ def need(file: str, line: int | None, names: Sequence[str], wanted: Sequence[str
     """Return what `find` finds; `InputError` if it is nothing."""
     found = find(names, wanted)
     if found is None:
-        present = shown(" ".join(names[:20]).encode("utf-8", "surrogateescape"))
+        present = shown(" ".join(names[:20]).encode("utf-8", "surrogatepass"))
         raise InputError(
             file, line, f"names no {wanted[0]} ({present})", f"expected one of {' '.join(wanted)}"
         )

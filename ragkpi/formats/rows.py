@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.grouping import group_starts, spans
 from ragkpi.formats.qrels import QrelsColumns, parse_levels
 from ragkpi.formats.run import RunColumns, parse_scores
 from ragkpi.formats.tokens import IntArray, Tokens
@@ -97,10 +97,8 @@ def run_id_of(file: str) -> bytes:
 
 def split_columns(columns: RunColumns) -> Iterator[RunColumns]:
     """Cut the columns of a whole run into blocks of whole groups that fit the cache."""
-    starts, first = columns.starts, 0
-    while first < len(columns.query):
-        last = int(np.searchsorted(starts, starts[first] + _ROWS_AT_ONCE, side="right")) - 1
-        last = min(max(last, first + 1), len(columns.query))
+    starts = columns.starts
+    for first, last in spans(starts, _ROWS_AT_ONCE):
         rows = slice(int(starts[first]), int(starts[last]))
         yield RunColumns(
             file=columns.file,
@@ -111,4 +109,3 @@ def split_columns(columns: RunColumns) -> Iterator[RunColumns]:
             line=columns.line[rows],
             run_id=columns.run_id,
         )
-        first = last

@@ -38,7 +38,7 @@ class MemorySource(Source):
     """Bytes as an opened input; `size` as a file has it or as a pipe has not."""
 
     def __init__(self, text, name="run"):
-        self.name, self.size = name, None
+        self.name, self.size, self.at_start = name, None, True
         self._compression = self._spool = None
         self._ahead = memoryview(b"")
         self._text = text
@@ -124,6 +124,7 @@ def _judge_ranges(text, chance):
         return None
     second = MemorySource(text)
     second._stream.seek(begin)
+    second.at_start = False
     try:
         parts = [
             find_hits(stream_run(MemorySource(text), begin), JUDGEMENTS),
