@@ -1,0 +1,105 @@
+import gzip
+
+import pytest
+
+RUN = b"1 Q0 d1 1 2.5 me\n1 Q0 d2 2 1.0 me\n2 Q0 d1 1 -3.0 me\n"
+QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"
+
+
+def test_by_suffix_and_by_option(ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(RUN)
+    assert ragkpi("convert", "run", "out.csv", folder=tmp_path).status == 0
+    assert (tmp_path / "out.csv").read_bytes() == (
+        b"query_id,doc_id,rank,score,run_id\n1,d1,1,2.5,me\n1,d2,2,1.0,me\n2,d1,1,-3.0,me\n"
+    )
+    assert ragkpi("convert", "run", "-", "--to", "msmarco", folder=tmp_path).out == (
+        b"1\td1\t1\n1\td2\t2\n2\td1\t1\n"
+    )
+
+
+def test_qrels_are_told_from_runs(ragkpi, tmp_path):
+    (tmp_path / "qrels").write_bytes(QRELS)
+    assert ragkpi("convert", "qrels", "-", "--to", "beir", folder=tmp_path).out == (
+        b"query-id\tcorpus-id\tscore\n1\td1\t2\n1\td2\t0\n2\td1\t-1\n"
+    )
+
+
+def test_from_a_compressed_pipe(ragkpi, tmp_path):
+    outcome = ragkpi("convert", "-", "-", "--to", "trec", folder=tmp_path, stdin=gzip.compress(RUN))
+    assert outcome.out == RUN
+
+
+def test_rankings_are_put_in_order(ragkpi, tmp_path):
+    """By score, then by id as trec_eval has it; the lines of a query together."""
+    (tmp_path / "run").write_bytes(b"2 Q0 a 1 1 me\n1 Q0 a 1 1 me\n2 Q0 b 2 1 me\n2 Q0 c 3 7 me\n")
+    assert ragkpi("convert", "run", "-", "--to", "trec", folder=tmp_path).out == (
+        b"2 Q0 c 1 7.0 me\n2 Q0 b 2 1.0 me\n2 Q0 a 3 1.0 me\n1 Q0 a 1 1.0 me\n"
+    )
+
+
+@pytest.mark.parametrize("name", ["run.parquet", "run.arrow"])
+def test_tables(name, ragkpi, tmp_path):
+    pytest.importorskip("pyarrow")
+    (tmp_path / "run").write_bytes(RUN)
+    assert ragkpi("convert", "run", name, folder=tmp_path).status == 0
+    assert ragkpi("convert", name, "-", "--to", "trec", folder=tmp_path).out == RUN
+
+
+def test_a_run_without_a_name_is_named_by_its_file(ragkpi, tmp_path):
+    (tmp_path / "my run.json").write_bytes(b'{"1": {"d1": 1}}')
+    out = ragkpi("convert", "my run.json", "-", "--to", "trec", folder=tmp_path).out
+    assert out == b"1 Q0 d1 1 1.0 my_run\n"
+
+
+NAMES = "trec, msmarco, tsv, csv, json, jsonl, parquet, arrow"
+NO_FORMAT = f"no such format of run; expected one of {NAMES}"
+REFUSALS = {
+    "out.xyz": f"OUT out.xyz: its suffix names no format of run; expected --to {NAMES}",
+    "- --to xyz": f"--to xyz: {NO_FORMAT}",
+    "- --to beir": f"--to beir: {NO_FORMAT}",
+    "- --to csv --from xyz": f"--from xyz: {NO_FORMAT}",
+    "- --to csv --kind pool": "--kind pool: no such kind; expected run or qrels",
+    "nowhere/out.csv": "OUT nowhere/out.csv: cannot be written: No such file or directory; "
+    "give another file",
+}
+
+
+@pytest.mark.parametrize(("arguments", "expected"), REFUSALS.items())
+def test_refuses(arguments, expected, ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(RUN)
+    outcome = ragkpi("convert", "run", *arguments.split(), folder=tmp_path)
+    assert (outcome.status, outcome.err.decode()) == (1, f"ragkpi: {expected}\n")
+    assert outcome.out == b""
+
+
+def test_duplicates_leave_the_old_file(ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(RUN + b"1 Q0 d1 9 0 me\n")
+    (tmp_path / "out.csv").write_bytes(b"old")
+    assert ragkpi("convert", "run", "out.csv", folder=tmp_path).status == 4
+    assert (tmp_path / "out.csv").read_bytes() == b"old"
+
+
+def test_ids_with_white_space_need_another_format(ragkpi, tmp_path):
+    (tmp_path / "run.json").write_bytes(b'{"1": {"d 1": 1}}')
+    outcome = ragkpi("convert", "run.json", "-", "--to", "trec", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (4, b"")
+    assert outcome.err.decode() == (
+        "ragkpi: id 'd 1' is not one word, as TREC and MS MARCO files need it; "
+        "expected another format, such as JSON Lines (--to jsonl)\n"
+    )
+
+
+def test_forced_formats_of_eval(ragkpi, tmp_path):
+    """Three columns in which no rank begins at 1 are not recognised, and can be forced."""
+    (tmp_path / "run").write_bytes(b"1 d2 0\n1 d1 1\n")
+    (tmp_path / "qrels").write_bytes(b'{"1": {"d1": 1}}')
+    files = ("-m", "recip_rank", "qrels", "run")
+    assert ragkpi("eval", *files, folder=tmp_path).status == 2
+    outcome = ragkpi("eval", "--run-format", "msmarco", *files, folder=tmp_path)
+    assert outcome.out == b"recip_rank            \tall\t0.5000\n"
+    outcome = ragkpi("eval", "--qrels-format", "msmarco", *files, folder=tmp_path)
+    assert outcome.status == 1
+    assert b"--qrels-format msmarco: no such format of qrels" in outcome.err
+    outcome = ragkpi("eval", "--qrels-format", "json", "-R", "prefs", *files, folder=tmp_path)
+    assert outcome.status == 1
+    assert b"-R prefs is read from TREC's columns alone" in outcome.err

@@ -1,0 +1,35 @@
+"""A run that several processes read is the run that one reads."""
+
+import numpy as np
+import pytest
+
+from ragkpi.formats.qrels import read_qrels
+from ragkpi.ranking import workers
+from ragkpi.ranking.judgements import group_judgements
+
+LINES = [b"%d Q0 d%d 1 %d me\n" % (query, i, -i) for query in range(40) for i in range(5)]
+RUNS = {
+    "plain": b"".join(LINES),
+    "CRLF": b"".join(LINES).replace(b"\n", b"\r\n"),
+    # A byte order mark counts at the beginning of the file, not at that of a range.
+    "a mark in the middle": b"\xef\xbb\xbf" + b"\xef\xbb\xbf".join(LINES),
+    "interleaved": b"".join(LINES[0::2] + LINES[1::2]),
+}
+
+
+@pytest.mark.parametrize("text", RUNS.values(), ids=RUNS)
+def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
+    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 100)
+    marks = (b"", b"\xef\xbb\xbf")
+    qrels = [b"%b%d 0 d%d 1\n" % (mark, q, q % 5) for mark in marks for q in range(40)]
+    (tmp_path / "qrels").write_bytes(b"".join(qrels))
+    (tmp_path / "run").write_bytes(text)
+    judgements = group_judgements(read_qrels(str(tmp_path / "qrels")))
+    one, three = (
+        workers.read_hits(str(tmp_path / "run"), judgements, workers=count) for count in (1, 3)
+    )
+    for hits in (one, three):
+        assert sum(hits.num_ret) == len(LINES)
+    found = [sorted(zip(hits.judgement, hits.rank, strict=True)) for hits in (one, three)]
+    assert np.array_equal(*found)
+    assert sorted(one.queries) == sorted(three.queries)
