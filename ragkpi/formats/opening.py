@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import stat
 import sys
 import tempfile
@@ -53,11 +52,14 @@ def _open_zstandard(stream: BinaryIO) -> Readable:
 
 
 # Long enough that no id begins so: "BZh" alone could be a query.
-_DECOMPRESSORS: dict[re.Pattern[bytes], tuple[str, Callable[[BinaryIO], Readable]]] = {
-    re.compile(rb"\x1f\x8b\x08"): ("gzip", _open_gzip),
-    re.compile(rb"BZh[1-9](1AY&SY|\x17rE8P\x90)"): ("bzip2", _open_bzip2),
-    re.compile(rb"\xfd7zXZ\x00"): ("xz", _open_xz),
-    re.compile(rb"\x28\xb5\x2f\xfd"): ("zstandard", _open_zstandard),
+_BZIP2 = tuple(
+    b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
+)
+_DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Readable]]] = {
+    b"\x1f\x8b\x08": ("gzip", _open_gzip),
+    _BZIP2: ("bzip2", _open_bzip2),
+    b"\xfd7zXZ\x00": ("xz", _open_xz),
+    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
 }
 
 
@@ -107,7 +109,7 @@ class Source:
             return cast(Readable, file)
         head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
         for magic, (name, open_compressed) in _DECOMPRESSORS.items():
-            if magic.match(head):
+            if head.startswith(magic):
                 self._compression = name
                 try:
                     return open_compressed(file)

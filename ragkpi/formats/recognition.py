@@ -12,10 +12,8 @@ HEAD_LENGTH = 1 << 13
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-_NUMBER = re.compile(rb"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?|[+-]?inf", re.IGNORECASE)
-_INTEGER = re.compile(rb"[+-]?[0-9]+")
 # An object and its first key; then what that holds, if it is an object.
-_FIRST_KEY = re.compile(rb'\s*\{\s*(?:\}|"((?:[^"\\]|\\.)*)"\s*:\s*(\{)?)')
+_FIRST_KEY = rb'\s*\{\s*(?:\}|"((?:[^"\\]|\\.)*)"\s*:\s*(\{)?)'
 _RECORD_KEYS = {
     *fields.QUERY,
     *fields.DOCUMENT,
@@ -72,7 +70,7 @@ def _recognise(
             return name
     if lines[0].lstrip().startswith(b"["):
         return "json"
-    key = _FIRST_KEY.match(b"\n".join(lines))
+    key = re.match(_FIRST_KEY, b"\n".join(lines))  # compiled where it is needed alone
     if key is not None:
         return _kind_of_object(key)
     if is_msmarco(lines):
@@ -92,13 +90,24 @@ def _data_lines(head: bytes) -> list[bytes]:
 
 
 def _is_trec_run(words: list[bytes]) -> bool:
-    return (
-        len(words) >= 6 and bool(_INTEGER.fullmatch(words[3])) and bool(_NUMBER.fullmatch(words[4]))
-    )
+    return len(words) >= 6 and _is_integer(words[3]) and _is_number(words[4])
 
 
 def _is_trec_qrels(words: list[bytes]) -> bool:
-    return len(words) == 4 and bool(_INTEGER.fullmatch(words[3]))
+    return len(words) == 4 and _is_integer(words[3])
+
+
+def _is_integer(word: bytes) -> bool:
+    return word.lstrip(b"+-").isdigit()
+
+
+def _is_number(word: bytes) -> bool:
+    """Say what looks like a number; reading it will tell exactly."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _is_msmarco(lines: list[bytes]) -> bool:
