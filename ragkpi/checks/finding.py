@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.formats.table import shown
-from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.measure import Value
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -82,11 +82,6 @@ def first_examples(
     """Describe the rows that come first in the file."""
     first = rows[np.argsort(run.line[rows], kind="stable")[:MOST_EXAMPLES]]
     return [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
-
-
-def query_rows(run: CheckedRun, queries: IntArray | BoolArray) -> IntArray:
-    """Return a row of each of some queries: the first of each in the file."""
-    return run.first_row[queries]
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:

@@ -10,7 +10,6 @@ from ragkpi.checks.finding import (
     counted,
     first_examples,
     named,
-    query_rows,
 )
 from ragkpi.checks.order import repeated_rows, tied_with_above
 from ragkpi.formats.integers import parse_integers
@@ -51,7 +50,7 @@ def max_hits(subject: Subject) -> Found | None:
     deep = np.flatnonzero(sizes > subject.max_hits)
     if not len(deep):
         return None
-    size_of = dict(zip(query_rows(run, deep).tolist(), sizes[deep].tolist(), strict=True))
+    size_of = dict(zip(run.first_row[deep].tolist(), sizes[deep].tolist(), strict=True))
     text = (
         f"{counted(len(deep), 'query retrieves', 'queries retrieve')} more than "
         f"{counted(subject.max_hits, 'document')}"
@@ -61,7 +60,7 @@ def max_hits(subject: Subject) -> Found | None:
         text,
         first_examples(
             run,
-            query_rows(run, deep),
+            run.first_row[deep],
             lambda row: f"query {named(run.queries[run.query[row]])} has {size_of[row]:,}",
         ),
     )
@@ -137,7 +136,7 @@ def ascending(subject: Subject) -> Found | None:
         text,
         first_examples(
             run,
-            query_rows(run, upside_down),
+            run.first_row[upside_down],
             lambda row: (
                 f"query {named(run.queries[run.query[row]])} begins with {run.score[row]:.6g}"
             ),

@@ -1,0 +1,211 @@
+"""Files that are refused: what is in them, what is said, and the exit status."""
+
+import bz2
+import gzip
+import lzma
+
+ROWS = b"".join(b"1 Q0 d%d %d %d me\n" % (i, i, -i) for i in range(500))
+PARTS = "expected a complete file"
+SIX = "expected 6: query Q0 document rank score run_id"
+FOUR = "expected 4: query iteration document level"
+OBJECT = "expected an object with a query and its documents"
+DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
+LISTS = "candidates hits results retrieved documents docs passages contexts references"
+QUERY = "qid query_id topic_id narrative_id question_id q_id topic query"
+IDS = "docno doc_id docid corpus_id document_id passage_id segment_id pid did doc document id"
+LEVEL = "expected a whole number such as 0, 1, 2 or -1"
+
+RUNS = {
+    "empty": (b"", "run: holds no results; expected a run of at least one line", 2),
+    "blank": (b"\n \n# x\n", "run: holds no results; expected a run of at least one line", 2),
+    "too few columns": (b"1 Q0 d 1 2\n", f"run:1: 5 columns ('1 Q0 d 1 2'); {SIX}", 2),
+    "line numbers are physical": (b"# c\n\n1 Q0 d1\n", f"run:3: 3 columns ('1 Q0 d1'); {SIX}", 2),
+    "a million columns": (b"x " * 10**6, "run:1: score 'x'; expected a decimal number", 2),
+    "not a number": (b"1 Q0 d 1 1,5 me\n", "run:1: score '1,5'; expected a decimal number", 2),
+    "NaN": (b"1 Q0 d 1 nan me\n", "run:1: score 'nan'; expected a decimal number", 2),
+    "hexadecimal": (b"1 Q0 d 1 0x1p3 me\n", "run:1: score '0x1p3'; expected a decimal number", 2),
+    "underscores": (b"1 Q0 d 1 1_0 me\n", "run:1: score '1_0'; expected a decimal number", 2),
+    "other digits": (
+        "1 Q0 d 1 ٣ me\n".encode(),
+        r"run:1: score '\u0663'; expected a decimal number",
+        2,
+    ),
+    "100,000 digits and a letter": (
+        b"1 Q0 d 1 " + b"9" * 10**5 + b"x me\n",
+        f"run:1: score '{'9' * 57}…'; expected a decimal number",
+        2,
+    ),
+    "NUL": (b"1 Q0 a 1 2 me\n1 Q0 d\0 1 2 me\n", "run:2: a NUL byte; expected text", 2),
+    "UTF-16": ("1 Q0 d 1 2 me\n".encode("utf-16"), "run:1: a NUL byte; expected text", 2),
+    "duplicate": (
+        b"1 Q0 d 1 2 me\n1 Q0 e 2 1 me\n1 Q0 d 3 0 me\n",
+        "run:3: document d of query 1 again, first retrieved at line 1; "
+        "expected each document once per query",
+        4,
+    ),
+    "truncated gzip": (gzip.compress(ROWS)[:-20], f"run: broken gzip data (…); {PARTS}", 2),
+    "a header of gzip": (b"\x1f\x8b\x08", f"run: broken gzip data (…); {PARTS}", 2),
+    "damaged gzip": (
+        gzip.compress(ROWS)[:-8] + bytes(8),
+        f"run: broken gzip data (…); {PARTS}",
+        2,
+    ),
+    "truncated bzip2": (bz2.compress(ROWS)[:-20], f"run: broken bzip2 data (…); {PARTS}", 2),
+    "truncated xz": (lzma.compress(ROWS)[:-20], f"run: broken xz data (…); {PARTS}", 2),
+    "MS MARCO, no rank": (
+        b"1 d 1\n1 e 2\n2 d 1\n2 e x\n",
+        "run:4: rank 'x'; expected a whole number from 1",
+        2,
+    ),
+    "MS MARCO, two columns": (
+        b"1 d 1\n" * 1 + b"1 e %d\n" % 2 + b"2 d 1\n" * 2000 + b"3 d\n",
+        "run:2003: 2 columns ('3 d'); expected 3: query document rank",
+        2,
+    ),
+    "TSV, columns": (
+        b"qid\tdocno\tscore\n1\td\n",
+        "run:2: 2 columns ('1 d'); expected 3, as line 1 names",
+        2,
+    ),
+    "CSV, no score": (
+        b"qid,docno\n1,d\n",
+        "run:1: names no rank ('qid docno'); expected one of rank position score",
+        2,
+    ),
+    "CSV, quote": (
+        b'qid,docno,score\n1,"d,2\n',
+        "run:2: no CSV (…); expected values separated by commas",
+        2,
+    ),
+    "CSV, NaN": (b"qid,docno,score\n1,d,nan", "run:2: score 'nan'; expected a decimal number", 2),
+    "CSV, rank": (
+        b"qid,docno,rank\n1,d,1.5\n",
+        "run:2: rank '1.5'; expected a whole number from 1",
+        2,
+    ),
+    "CSV, NUL": (b"qid,docno,score\n1,d\0,2\n", "run:2: a NUL byte; expected text", 2),
+    "JSON, cut off": (
+        b'{"1": {"d": 1,\n"e": 2',
+        f"run:2: no JSON (Expecting ',' delimiter at column 7); {DOCUMENT}",
+        2,
+    ),
+    "JSON, more behind": (b'{"1": {"d": 1}} x', f"run:1: no JSON (…); {DOCUMENT}", 2),
+    "JSON, deep": (b'{"1":' * 10**5, f"run:1: no JSON (nested too deeply); {DOCUMENT}", 2),
+    "JSON, NaN": (b'{"1": {"d": NaN}}', "run:1: score 'NaN'; expected a decimal number", 2),
+    "JSON, null": (
+        b'{"1": {"d": 1,\n"e": null}}',
+        "run:2: number is null; expected a string or a number",
+        2,
+    ),
+    "JSON, a number": (b'{"1": {"d": 1},\n"2": 5}', f"run:2: no object under '2'; {DOCUMENT}", 2),
+    "JSON, an array": (b"[1]", f"run:1: no JSON object; {OBJECT}", 2),
+    "JSON, duplicate": (
+        b'{"1": {"d": 1,\n"d": 2}}',
+        "run:2: document d of query 1 again, first retrieved at line 1; "
+        "expected each document once per query",
+        4,
+    ),
+    "JSON, surrogate": (
+        b'{"1": {"\\ud800": 1}}',
+        r"run:1: document id '\\ud800'; expected Unicode text",
+        2,
+    ),
+    "JSON Lines": (
+        b'{"qid": 1, "candidates": ["d"]}\n{"qid": 2, "candidates": [}\n',
+        f"run:2: no JSON (Expecting value at column 27); {OBJECT}",
+        2,
+    ),
+    "JSON Lines, an array": (
+        b'{"qid": 1, "references": ["d"]}\n[]\n',
+        f"run:2: no JSON object; {OBJECT}",
+        2,
+    ),
+    "JSON Lines, no list": (
+        b'{"qid": 1}',
+        f"run:1: no list of documents; expected one of {LISTS}",
+        2,
+    ),
+    "JSON Lines, no query": (
+        b'{"references": ["d"]}',
+        f"run:1: no query id; expected one of {QUERY}",
+        2,
+    ),
+    "JSON Lines, no document": (
+        b'{"qid": 1, "hits": [{"score": 1}]}',
+        f"run:1: a document without an id; expected one of {IDS}",
+        2,
+    ),
+    "JSON Lines, half scored": (
+        b'{"qid": 1, "hits": [{"docid": "d", "score": 1}, {"docid": "e"}]}',
+        "run:1: document 2 of the list has no score and others have one; "
+        "expected a score for all of them or for none",
+        2,
+    ),
+    "JSON Lines, later scored": (
+        b'{"qid": 1, "hits": ["d", {"docid": "e", "score": 1}]}',
+        "run:1: document 2 of the list has a score and others have none; "
+        "expected a score for all of them or for none",
+        2,
+    ),
+    "JSON Lines, key": (
+        b'{"qid": 1, "qid": 2, "hits": ["d"]}',
+        "run:1: key 'qid' twice; expected each key once",
+        2,
+    ),
+    "JSON Lines, true": (
+        b'{"qid": true, "hits": ["d"]}',
+        "run:1: qid is true or false; expected a string or a number",
+        2,
+    ),
+}
+
+QRELS = {
+    "empty": (b"", "qrels: is empty; expected lines of query iteration document level", 2),
+    "three columns": (b"1 0 d\n", f"qrels:1: 3 columns ('1 0 d'); {FOUR}", 2),
+    "five columns": (b"1 0 d 1 x\n", f"qrels:1: 5 columns ('1 0 d 1 x'); {FOUR}", 2),
+    "a decimal": (b"1 0 d 0.5\n", f"qrels:1: level '0.5'; {LEVEL}", 2),
+    "a word": (b"1 0 d 1\n1 0 e x\n", f"qrels:2: level 'x'; {LEVEL}", 2),
+    "100,000 digits": (b"1 0 d " + b"9" * 10**5, f"qrels:1: level '{'9' * 57}…'; {LEVEL}", 2),
+    "NUL": (b"1 0 \0 1\n", "qrels:1: a NUL byte; expected text", 2),
+    "judged twice": (
+        b"1 0 d 1\n1 1 d 1\n",
+        "qrels:2: document d of query 1 again, first judged at line 1; "
+        "expected one judgement of each document per query",
+        4,
+    ),
+    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.0\n", f"qrels:2: level '1.0'; {LEVEL}", 2),
+    "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {LEVEL}", 2),
+    "CSV, names alone": (
+        b"qid,docno,rel\n",
+        "qrels: holds no judgements; expected qrels of at least one",
+        2,
+    ),
+    "blank JSON": (b"[", f"qrels:1: no JSON (…); {DOCUMENT}", 2),
+}
+
+ARROW = {
+    "parquet": (
+        b"PAR1" + bytes(99),
+        "run: no table (…); expected a complete parquet or Arrow table",
+    ),
+    "Arrow": (b"ARROW1\0\0junk", "run: no table (…); expected a complete parquet or Arrow table"),
+}
+
+TABLES = {
+    "null": (
+        {"qid": ["1"], "docno": [None], "score": [1.0]},
+        "run:1: docno is null; expected a value in every row",
+    ),
+    "NaN": (
+        {"qid": ["1"], "docno": ["d"], "score": [float("nan")]},
+        "run:1: score 'nan'; expected a decimal number",
+    ),
+    "names": (
+        {"qid": ["1"], "docno": ["d"]},
+        "run: names no rank ('qid docno'); expected one of rank position score",
+    ),
+    "lists": (
+        {"qid": [["1"]], "docno": ["d"], "score": [1.0]},
+        "run: column qid (…); expected a complete parquet or Arrow table",
+    ),
+}
