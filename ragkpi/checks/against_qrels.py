@@ -9,7 +9,7 @@ import numpy as np
 
 from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.checks.finding import Example, Found, Subject, counted, first_examples, listed, named
-from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.tokens import PADDING, IntArray, Tokens
 from ragkpi.ranking.judgements import Judgements
 
 # Where the judged share is looked at.
@@ -121,13 +121,17 @@ def _alike(octets: bytes) -> bytes:
 
 def _all_alike(tokens: Tokens) -> Tokens:
     """Return ids in lower case without white space, ASCII's both."""
-    kept = tokens.buffer > ord(" ")
-    inside = np.zeros(len(kept) + 1, dtype=np.int64)
-    np.cumsum(~kept, out=inside[1:])
-    if (inside[tokens.end] > inside[tokens.start]).any():
+    if not len(tokens):
+        return tokens
+    first, last = int(tokens.start.min()), int(tokens.end.max())
+    text = tokens.buffer[first - PADDING : last + PADDING]
+    start, end = tokens.start - first + PADDING, tokens.end - first + PADDING
+    white = np.zeros(len(text) + 1, dtype=np.int64)
+    np.cumsum(text <= ord(" "), out=white[1:])
+    if (white[end] > white[start]).any():
         return Tokens.from_strings(_strings_alike(tokens))
-    upper = (tokens.buffer - np.uint8(ord("A"))) < 26
-    return Tokens(tokens.buffer | (upper << 5).astype(np.uint8), tokens.start, tokens.end)
+    upper = (text - np.uint8(ord("A"))) < 26
+    return Tokens(text | (upper << 5).astype(np.uint8), start, end)
 
 
 def _strings_alike(tokens: Tokens) -> Iterable[bytes]:

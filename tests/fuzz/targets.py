@@ -35,14 +35,17 @@ SETTINGS = Settings(missing="zero")
 
 
 class MemorySource(Source):
-    """Bytes as an opened input; `size` as a file has it or as a pipe has not."""
+    """Bytes as an opened input."""
 
     def __init__(self, text, name="run"):
-        self.name, self.size, self.at_start = name, None, True
+        self.name, self.size, self.at_start = name, len(text), True
         self._compression = self._spool = None
         self._ahead = memoryview(b"")
         self._text = text
         self._file = self._stream = io.BytesIO(text)
+
+    def _refuse_shrunk(self):
+        pass
 
     def restart(self):
         self.__init__(self._text, self.name)
