@@ -14,7 +14,7 @@ import pytest
 
 QRELS = b"1 0 d1 1\n"
 RUN = b"".join(b"1 Q0 d%d %d %d me\n" % (i, i, -i) for i in range(20000))
-GIGABYTE = 1 << 30
+LITTLE = [(resource.RLIMIT_AS, 512 << 20)]  # of which Python and numpy take a third
 
 
 @pytest.fixture
@@ -65,9 +65,7 @@ def feed(pieces):
 def test_a_gigabyte_without_a_newline(command, folder):
     files = ["qrels", "-"] if command == "eval" else ["-"]
     with feed(b"x" * (1 << 24) for _ in range(64)) as pipe:
-        process = start(
-            folder, command, *files, stdin=pipe, limits=[(resource.RLIMIT_AS, GIGABYTE)]
-        )
+        process = start(folder, command, *files, stdin=pipe, limits=LITTLE)
         assert finish(process) == (
             2,
             b"",
@@ -78,7 +76,7 @@ def test_a_gigabyte_without_a_newline(command, folder):
 def test_a_bomb_of_zeros(folder):
     bomb = bz2.compress(bytes(1 << 24)) * 64  # a gigabyte in a few kilobytes
     (folder / "bomb").write_bytes(bomb)
-    process = start(folder, "eval", "qrels", "bomb", limits=[(resource.RLIMIT_AS, GIGABYTE)])
+    process = start(folder, "eval", "qrels", "bomb", limits=LITTLE)
     status, out, err = finish(process)
     assert (status, out) == (2, b"")
     assert err == "ragkpi: bomb:1: a line of more than 64 MB; expected lines of text\n"
@@ -86,20 +84,18 @@ def test_a_bomb_of_zeros(folder):
 
 def test_a_bomb_of_lines_streams_through(folder):
     """As a run it takes time but no memory; and it may well be one."""
-    bomb = gzip.compress(b"\n" * (1 << 26)) * 2
-    (folder / "bomb").write_bytes(bomb + gzip.compress(RUN))
-    process = start(
-        folder, "eval", "-m", "num_ret", "qrels", "bomb", limits=[(resource.RLIMIT_AS, GIGABYTE)]
-    )
+    piece = gzip.compress((b"#" + b"x" * 65534 + b"\n") * (1 << 10))
+    (folder / "bomb").write_bytes(piece * 10 + gzip.compress(RUN))
+    process = start(folder, "eval", "-m", "num_ret", "qrels", "bomb", limits=LITTLE)
     assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
 
 
-@pytest.mark.parametrize("text", [b"1 0 d1 1\n", b'{"1": {"d1": 1}}' + b" " * 9])
+@pytest.mark.parametrize("text", [b"", b"{"])
 def test_a_bomb_that_has_to_be_held(text, folder):
     """Qrels and JSON documents are held; if that cannot be, one line says so."""
-    piece = gzip.compress(text[:1] + b"\n" * (1 << 24) if text[:1] == b"{" else b"\n" * (1 << 24))
-    (folder / "bomb").write_bytes(gzip.compress(text[:-9]) + piece * 64)
-    process = start(folder, "eval", "bomb", "run", limits=[(resource.RLIMIT_AS, GIGABYTE)])
+    piece = gzip.compress(b"\n" * (1 << 24))
+    (folder / "bomb").write_bytes(gzip.compress(text) + piece * 40)
+    process = start(folder, "eval", "bomb", "run", limits=LITTLE)
     assert finish(process) == (2, b"", "ragkpi: there is not enough memory for this input\n")
 
 
