@@ -85,6 +85,22 @@ def test_refuses_paths_that_are_no_files(ragkpi, tmp_path):
     )
 
 
+def test_refuses_files_without_permission(ragkpi, tmp_path):
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_bytes(b"1 0 d 1\n")
+    run.write_bytes(b"1 Q0 d 1 1 me\n")
+    assert ragkpi("eval", qrels, run, folder="/").status == 0  # and all is imported
+    qrels.chmod(0)
+    user = os.geteuid()
+    try:
+        if user == 0:  # who may read everything
+            os.seteuid(65534)
+        outcome = ragkpi("eval", qrels, run, folder="/")
+    finally:
+        os.seteuid(user)
+    refused(outcome, f"{qrels}: cannot be read (Permission denied); expected a readable file", 2)
+
+
 def test_refuses_files_that_the_system_cannot_read(ragkpi, tmp_path):
     if not os.path.exists("/proc/self/mem"):
         pytest.skip("needs a file that opens and cannot be read")

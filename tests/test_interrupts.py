@@ -134,14 +134,6 @@ def test_a_file_that_shrinks_while_it_is_read(folder):
                 pass
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_file_without_permission(folder):
-    (folder / "run").chmod(0)
-    status, out, err = finish(start(folder, "eval", "qrels", "run"))
-    assert (status, out) == (2, b"")
-    assert err == "ragkpi: run: cannot be read (Permission denied); expected a readable file\n"
-
-
 def test_an_interrupt(folder):
     """Status 130, one line, and the file that was to be replaced as it was."""
     (folder / "out.json").write_bytes(b"old")
