@@ -126,12 +126,11 @@ def _all_alike(tokens: Tokens) -> Tokens:
     first, last = int(tokens.start.min()), int(tokens.end.max())
     text = tokens.buffer[first - PADDING : last + PADDING]
     start, end = tokens.start - first + PADDING, tokens.end - first + PADDING
-    white = np.zeros(len(text) + 1, dtype=np.int64)
-    np.cumsum(text <= ord(" "), out=white[1:])
-    if (white[end] > white[start]).any():
+    white = np.flatnonzero(text <= ord(" "))
+    if (np.searchsorted(white, end) > np.searchsorted(white, start)).any():
         return Tokens.from_strings(_strings_alike(tokens))
     upper = (text - np.uint8(ord("A"))) < 26
-    return Tokens(text | (upper << 5).astype(np.uint8), start, end)
+    return Tokens(text | (upper.view(np.uint8) << np.uint8(5)), start, end)
 
 
 def _strings_alike(tokens: Tokens) -> Iterable[bytes]:

@@ -70,7 +70,8 @@ def _recognise(
             return name
     if lines[0].lstrip().startswith(b"["):
         return "json"
-    key = re.match(_FIRST_KEY, b"\n".join(lines))  # compiled where it is needed alone
+    # Compiled here because hardly any start needs it; and a line may be longer than the head.
+    key = re.match(_FIRST_KEY, head.removeprefix(_BYTE_ORDER_MARK))
     if key is not None:
         return _kind_of_object(key)
     if is_msmarco(lines):

@@ -1,6 +1,6 @@
 import pytest
 
-from ragkpi.formats.recognition import recognise_kind, recognise_qrels, recognise_run
+from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
 from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
 
 RUNS = [
@@ -21,6 +21,7 @@ RUNS = [
     (b'{"1": {"d1": 2.5}}', "json"),
     (b'{\n  "1": {\n    "d1": 2.5\n', "json"),
     (b"{}", "json"),
+    (b'{\n"1": {' + b", ".join(b'"d%d": 2.5' % i for i in range(999)), "json"),  # beyond the head
     (b'[{"qid": "1", "candidates": []}]', "json"),
     (b'{"query": {"qid": 1, "text": "x"}, "candidates": []}\n', "jsonl"),
     (b'{"topic_id": "1", "references": ["d1"]}\n', "jsonl"),
@@ -41,7 +42,7 @@ QRELS = [
 
 @pytest.mark.parametrize(("head", "name"), RUNS)
 def test_recognises_runs(head, name):
-    assert recognise_run(head) == name
+    assert recognise_run(head[:HEAD_LENGTH]) == name
 
 
 @pytest.mark.parametrize(("head", "name"), QRELS)
