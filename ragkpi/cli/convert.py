@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
@@ -15,8 +16,12 @@ if TYPE_CHECKING:
 
 
 def command(
-    source: Annotated[str, typer.Argument(metavar="IN", help="Run or qrels; - is standard input.")],
-    target: Annotated[str, typer.Argument(metavar="OUT", help="File; - is standard output.")],
+    source: Annotated[
+        str | None, typer.Argument(metavar="IN", help="Run or qrels; - is standard input.")
+    ] = None,
+    target: Annotated[
+        str | None, typer.Argument(metavar="OUT", help="File; - is standard output.")
+    ] = None,
     to: Annotated[
         str | None,
         typer.Option("--to", metavar="FORMAT", help="Format of OUT. Default: by its suffix."),
@@ -34,17 +39,21 @@ def command(
             "could be both, are taken for runs.",
         ),
     ] = None,
+    list_: Annotated[bool, typer.Option("--list", help="Describe all formats, and stop.")] = False,
 ) -> None:
     """Write a run or qrels in another format; OUT is replaced at once or not at all.
 
-    Formats of runs: trec, msmarco, tsv, csv, json, jsonl, parquet, arrow. Of qrels: trec, beir,
-    tsv, csv, json, jsonl, parquet, arrow. Suffixes: .run .trec .txt .qrels, .msmarco, .tsv, .csv,
-    .json, .jsonl, .parquet, .arrow.
+    'ragkpi convert --list' describes the formats, and the suffixes of OUT that ask for them.
 
     Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
     ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
     numbers. Where a format has no scores (msmarco, references), they become negative ranks.
     """
+    if list_:
+        print("\n".join(_described()))
+        return
+    if source is None or target is None:
+        raise UsageError("expected two files: ragkpi convert [options] IN OUT")
     if kind not in (None, "run", "qrels"):
         raise UsageError(f"--kind {kind}: no such kind; expected run or qrels")
     from ragkpi.conversion import Conversion
@@ -77,3 +86,13 @@ def _target_format(kind: Kind, target: str, to: str | None) -> Format:
             return format_
     known = ", ".join(FORMATS[kind])
     raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
+
+
+def _described() -> Iterator[str]:
+    from ragkpi.formats.registry import FORMATS
+
+    for kind, formats in FORMATS.items():
+        yield f"Formats of {kind if kind == 'qrels' else 'runs'}"
+        for name, format_ in formats.items():
+            suffixes = f" ({' '.join(format_.suffixes)})" if format_.suffixes else ""
+            yield f"  {name:8} {format_.description}{suffixes}"

@@ -2,8 +2,22 @@ import gzip
 
 import pytest
 
+from ragkpi.formats.registry import FORMATS
+
 RUN = b"1 Q0 d1 1 2.5 me\n1 Q0 d2 2 1.0 me\n2 Q0 d1 1 -3.0 me\n"
 QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"
+
+
+def test_formats_are_described(ragkpi):
+    text = ragkpi("convert", "--list").out.decode()
+    for formats in FORMATS.values():
+        assert all(f"  {name:8} {format_.description}" in text for name, format_ in formats.items())
+
+
+def test_two_files_are_needed(ragkpi):
+    outcome = ragkpi("convert", "run")
+    assert outcome.status == 1
+    assert outcome.err == b"ragkpi: expected two files: ragkpi convert [options] IN OUT\n"
 
 
 def test_by_suffix_and_by_option(ragkpi, tmp_path):
