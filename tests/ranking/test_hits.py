@@ -8,8 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError, RagkpiError
+from ragkpi.formats import run as formats_run
 from ragkpi.formats.opening import Source
-from ragkpi.formats.run import stream_run
+from ragkpi.formats.run import hold_run, stream_run
 from ragkpi.ranking import scattered, workers
 from ragkpi.ranking.hits import ScatteredQueryError, find_hits
 from ragkpi.ranking.workers import read_hits
@@ -62,8 +63,8 @@ def test_queries_scattered(tmp_path, qrels, run, draw, at_once):
     path.write_bytes(b"".join(lines))
     with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
         patch.setattr(scattered, "_ROWS_AT_ONCE", at_once)
-        patch.setattr(scattered, "BLOCK_SIZE", at_once)
-        hits = find_hits(scattered.regroup_run(source), judgements)
+        patch.setattr(formats_run, "BLOCK_SIZE", at_once)
+        hits = find_hits(scattered.regroup_run(hold_run(source)), judgements)
     assert as_ranked(judgements, hits) == ranked(qrels, run)
     assert as_ranked(judgements, read_hits(str(path), judgements)) == ranked(qrels, run)
 
@@ -73,7 +74,7 @@ def test_ids_whose_hashes_collide(monkeypatch):
         scattered, "hash_tokens", lambda tokens: np.zeros(len(tokens), dtype=np.uint64)
     )
     tokens = scattered.Tokens.from_strings([b"b", b"a", b"b", b"c"])
-    number, representative = scattered._number(tokens)
+    number, representative = scattered.number_ids(tokens)
     assert [tokens[row] for row in representative[number]] == tokens.tolist()
     assert len(representative) == 3
 
