@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,8 +22,7 @@ _WINDOW = 1 << 12  # how far to look for a newline at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
-@dataclass(frozen=True, eq=False)
-class Block:
+class Block(NamedTuple):
     """Whole lines: ``buffer[start:end]``, the last byte a newline.
 
     `first_line` is the 1-based physical number of the first of them; `last` says that the input

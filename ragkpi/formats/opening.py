@@ -6,7 +6,6 @@ import io
 import os
 import stat
 import sys
-import tempfile
 from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
@@ -147,6 +146,8 @@ class Source:
     def keep_copy(self) -> None:
         """Remember what is read, if it could not be read a second time from its path."""
         if self.name == "-" or not os.path.isfile(self.name):
+            import tempfile  # rarely needed, and it brings random and hashlib
+
             self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
 
     def peek(self, length: int) -> bytes:

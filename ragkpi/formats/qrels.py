@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +15,7 @@ from ragkpi.formats.tokens import IntArray, Tokens
 LAYOUT = Layout(("query", "iteration", "document", "level"), "refused", "first_column")
 
 
-@dataclass(frozen=True, eq=False)
-class QrelsColumns:
+class QrelsColumns(NamedTuple):
     """Judgements as columns of n rows, in the order of the file.
 
     `iteration` means nothing in plain qrels; elsewhere it names the assessor (judgment group).

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, BinaryIO, Literal, cast
+from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.opening import Source
@@ -19,8 +18,7 @@ if TYPE_CHECKING:
 Kind = Literal["run", "qrels"]
 
 
-@dataclass(frozen=True)
-class Format:
+class Format(NamedTuple):
     """A format of runs or of qrels.
 
     Attributes

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,8 +19,7 @@ LAYOUT = Layout(("query", "Q0", "document", "rank", "score", "run_id"), "ignored
 _QUERY, _DOCUMENT, _SCORE, _RUN_ID = 0, 2, 4, 5
 
 
-@dataclass(frozen=True, eq=False)
-class RunColumns:
+class RunColumns(NamedTuple):
     """Lines of a run as columns of n rows, the lines of a query standing together.
 
     Attributes

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -18,8 +18,7 @@ Extra = Literal["refused", "ignored"]
 _NEWLINE, _SPACE, _TAB, _HASH = b"\n \t#"
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """What a line of a format consists of.
 
     Attributes
@@ -72,8 +71,7 @@ class Lines:
         return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
 
 
-@dataclass(frozen=True, eq=False)
-class Table:
+class Table(NamedTuple):
     """The data lines of a file: one `Tokens` per column, and physical line numbers."""
 
     columns: list[Tokens]

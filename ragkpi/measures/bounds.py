@@ -10,8 +10,7 @@ declaration against all assignments of small rankings.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ragkpi.measures.evidence_range import ra_nwg_range
 from ragkpi.ranking.judged import FloatArray
@@ -19,8 +18,7 @@ from ragkpi.ranking.judged import FloatArray
 Search = Literal["corners", "staircase", "counts", "none"]
 
 
-@dataclass(frozen=True)
-class Bounds:
+class Bounds(NamedTuple):
     """Where the extremes of a measure lie among all assignments.
 
     Attributes

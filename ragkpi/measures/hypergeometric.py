@@ -8,7 +8,7 @@ times a series of positive terms.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,8 +17,7 @@ from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
 _NEGLIGIBLE = 2.0**-60  # a term of a series that no longer changes its sum
 
 
-@dataclass(frozen=True, eq=False)
-class Tail:
+class Tail(NamedTuple):
     """P(X >= m) for Q queries.
 
     Attributes

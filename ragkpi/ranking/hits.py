@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -21,8 +21,7 @@ class ScatteredQueryError(Exception):
     """The lines of a query do not stand together, so its blocks cannot be judged one by one."""
 
 
-@dataclass(frozen=True)
-class Wanted:
+class Wanted(NamedTuple):
     """What a run is read for, besides its judged documents.
 
     Attributes

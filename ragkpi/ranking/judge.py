@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +13,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
 
-@dataclass(frozen=True)
-class Coverage:
+class Coverage(NamedTuple):
     """Which queries the judgements and a run have for themselves alone, in byte order."""
 
     missing: list[bytes]

@@ -55,8 +55,8 @@ def main() -> int:
     print(f"Peak memory of the largest process; below {least:.0f} MB it is not measured.\n")
     unequal = 0
     for name in options.inputs.split(","):
-        defaults = START_PEERS if name == START else INPUT_PEERS
-        peers = runnable(options.peers.split(",") if options.peers else defaults)
+        asked_for = options.peers.split(",") if options.peers else INPUT_PEERS
+        peers = runnable(START_PEERS if name == START else asked_for)
         qrels, run = (Path(), Path()) if name == START else make_input(name)
         if options.repeats and peers:
             show(name, measure(peers, qrels, run, options.repeats))
