@@ -62,7 +62,8 @@ def _run(arguments: list[str]) -> int:
     try:
         status = group().main(arguments, prog_name="ragkpi", standalone_mode=False)
     except TyperException as problem:
-        return _fail(f"{problem.format_message()} 'ragkpi COMMAND -h' shows what there is.", 1)
+        what = problem.format_message().rstrip(".")
+        return _fail(f"{what}; 'ragkpi COMMAND -h' shows what there is", 1)
     except SystemExit as stop:  # what typer makes of a closed pipe
         raise stop.__context__ or stop from None
     if status == _INTERRUPT_STATUS:  # and of an interrupt

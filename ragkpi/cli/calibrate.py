@@ -8,22 +8,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.answering import Output, output
-from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.cli.groups import takes
+from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.resampling import resampling
 from ragkpi.errors import NothingInCommonError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation
     from ragkpi.formats.quality import Quality
     from ragkpi.ranking.judged import Judged
+    from ragkpi.statistics.bootstrap import Bootstrap
 
 _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(asked=evaluation, out=output)
+@takes(asked=evaluation, out=output, bootstrap=resampling)
 def command(
     asked: Asked,
     out: Output,
+    bootstrap: Bootstrap,
     quality: Annotated[
         str,
         typer.Option(
@@ -47,18 +51,11 @@ def command(
             "--folds", metavar="N", min=2, help="Parts of the queries that are held out in turn."
         ),
     ] = 5,
-    resamples: Annotated[
-        int,
-        typer.Option("--resamples", metavar="N", min=1, help="How often queries are drawn again."),
-    ] = 2000,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="The same seed, the same digits.")
-    ] = 7,
 ) -> None:
     """Answer "which measure tracks the quality of responses here?".
 
     Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
-    Pearson's r, with 95 % bootstrap intervals; over all queries and, as the right measure may
+    Pearson's r, with bootstrap intervals; over all queries and, as the right measure may
     depend on it, over those whose cutoff K is below R, and from R. For measures with an alpha from
     0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
     resamples, and rho on queries that it was not chosen on.
@@ -68,7 +65,6 @@ def command(
     from ragkpi.formats.quality import read_quality
     from ragkpi.plots.calibration import calibration_charts
     from ragkpi.reports.calibration import calibration_answer
-    from ragkpi.statistics.bootstrap import Bootstrap
 
     if files is None or len(files) < 2:
         raise UsageError(
@@ -84,7 +80,7 @@ def command(
     results = evaluator.score([evaluator.read(run) for run in files[1:]])
     say(dict(zip(files[1:], results, strict=True)))
     runs = _scored(files[1:], results, scores, quality)
-    found = calibrate(observe(runs), values, grid, Bootstrap(resamples, seed), folds)
+    found = calibrate(observe(runs), values, grid, bootstrap, folds)
     out.write(calibration_answer(found), calibration_charts(found))
 
 

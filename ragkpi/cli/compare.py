@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.findings import Origin
-from ragkpi.cli.options import Asked, evaluation, takes
+from ragkpi.cli.groups import takes
+from ragkpi.cli.options import Asked, evaluation
 from ragkpi.cli.outputs import Labels, Output, labels, output
 from ragkpi.cli.resampling import comparing
 from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice

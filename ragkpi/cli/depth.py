@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ragkpi.cli.answering import Output, output
-from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.cli.groups import takes
+from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.resampling import intervals
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.analysis.curves import Curves
     from ragkpi.analysis.depth import Limits
     from ragkpi.ranking.judged import Judged
+    from ragkpi.statistics.bootstrap import Bootstrap
 
 
-@takes(asked=evaluation, out=output)
+@takes(asked=partial(evaluation, measure=[]), out=output, bootstrap=intervals)
 def command(
     asked: Asked,
     out: Output,
+    bootstrap: Bootstrap | None,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="[QRELS RUN...]", help="Qrels and runs.", show_default=False),
@@ -73,15 +78,13 @@ def command(
             help="Without files: how many of the -N are relevant, per query.",
         ),
     ] = None,
-    ci: Annotated[
-        bool, typer.Option("--ci", help="Add 95 % bootstrap intervals of p_obs and bor.")
-    ] = False,
 ) -> None:
     """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
 
     Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
     (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
-    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse).
+    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse). --ci adds
+    intervals of p_obs and bor.
 
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
     outside the collapse zone, and the deepest one within --max-loss bits of the best.
@@ -92,20 +95,20 @@ def command(
     from ragkpi.plots.depth import depth_charts
     from ragkpi.reports.depth import depth_answer
 
-    if asked.requests:
-        raise UsageError("-m: 'ragkpi depth' has its own measures; 'ragkpi eval' computes others")
     limits = Limits(at_least, max_loss, plateau)
     depths = None if at is None else _numbers("--at", at)
     if relevant is not None:
         if files:
             raise UsageError("--relevant stands in place of files; expected one or the other")
+        if bootstrap is not None:
+            raise UsageError("--ci: without files there are no queries to draw; leave it out")
         found = _from_counts(asked, _numbers("--relevant", relevant), depths, limits)
     else:
         if files is None or len(files) < 2:
             raise UsageError(
                 f"{len(files or [])} files; expected qrels and runs, or -N and --relevant"
             )
-        found = _from_files(asked, files, depths, limits, ci)
+        found = _from_files(asked, files, depths, limits, bootstrap)
     out.write(depth_answer(found, tokens), depth_charts(found))
 
 
@@ -133,13 +136,12 @@ def _from_files(
     files: Sequence[str],
     depths: Sequence[int] | None,
     limits: Limits,
-    ci: bool,
+    bootstrap: Bootstrap | None,
 ) -> Curves:
     from ragkpi.analysis.curves import Curve, Curves, interval_by_name
     from ragkpi.analysis.depth import DEPTHS, run_values, study_run
     from ragkpi.measures.corpus import corpus_size
     from ragkpi.reports.names import run_names
-    from ragkpi.statistics.bootstrap import Bootstrap
 
     qrels, *paths = files
     evaluator = asked.evaluator(qrels, run_values(depths or DEPTHS, limits.m))
@@ -150,7 +152,6 @@ def _from_files(
     # What is read of a run does not depend on the depths, but the depths on what was read.
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     evaluator.values = run_values(depths, limits.m)
-    bootstrap = Bootstrap() if ci else None
     results = evaluator.score(runs)
     for result in results:
         size = corpus_size(cast("Judged", result.judged))  # of no other relevance format

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, cast
 
 import typer
 
 from ragkpi.cli.answering import Output, output
-from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.cli.groups import takes
+from ragkpi.cli.options import Asked, evaluation, say
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.ranking.judged import Judged
 
 
-@takes(asked=evaluation, out=output)
+@takes(asked=partial(evaluation, measure=[]), out=output)
 def command(
     asked: Asked,
     out: Output,
@@ -59,10 +61,6 @@ def command(
     from ragkpi.plots.diagnosis import diagnosis_chart
     from ragkpi.reports.diagnosis import diagnosis_answer
 
-    if asked.requests:
-        raise UsageError(
-            "-m: 'ragkpi diagnose' has its own measures; 'ragkpi eval' computes others"
-        )
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if asked.pool is None:

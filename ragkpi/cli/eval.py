@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import typer
 
 from ragkpi.cli.findings import Findings, Origin
+from ragkpi.cli.groups import takes
 from ragkpi.cli.keeping import Gates, Record, gates, record
-from ragkpi.cli.options import Asked, evaluation, takes
+from ragkpi.cli.options import Asked, evaluation
 from ragkpi.cli.outputs import Labels, Output, labels, output
 from ragkpi.cli.resampling import intervals
 from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice

@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.options import takes
+from ragkpi.cli.groups import takes
 from ragkpi.cli.outputs import Output, output
 
 

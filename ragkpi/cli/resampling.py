@@ -77,6 +77,15 @@ def intervals(
     return Bootstrap(**_chosen(resamples, seed, confidence), **method)  # type: ignore[arg-type]
 
 
+def resampling(
+    resamples: Resamples = None, seed: Seed = None, confidence: Confidence = None
+) -> Bootstrap:
+    """Read how queries are resampled."""
+    from ragkpi.statistics.bootstrap import Bootstrap
+
+    return Bootstrap(**_chosen(resamples, seed, confidence))
+
+
 def comparing(
     test: Annotated[
         str,
@@ -106,14 +115,13 @@ def comparing(
     confidence: Confidence = None,
 ) -> Procedure:
     """Read how runs are compared."""
-    from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.statistics.corrections import CORRECTIONS
     from ragkpi.statistics.paired import Procedure
     from ragkpi.statistics.significance import TESTS
 
     chosen_test = _one_of("--test", test, TESTS)
     chosen_correction = _one_of("--correction", correction, CORRECTIONS)
-    bootstrap = Bootstrap(**_chosen(resamples, seed, confidence))
+    bootstrap = resampling(resamples, seed, confidence)
     return Procedure(chosen_test, chosen_correction, trials, bootstrap)
 
 

@@ -7,7 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.options import Asked, evaluation, say, takes
+from ragkpi.cli.groups import takes
+from ragkpi.cli.options import Asked, evaluation, say
 from ragkpi.errors import UsageError
 
 

@@ -196,12 +196,25 @@ def read_table(path: str, layout: Layout) -> Table:
 
 def table_of(source: Source, layout: Layout) -> Table:
     """Read all that is left of a source, as `read_table` does."""
+    whole = block_of(source, layout)
     # Blocks of it: the temporary arrays of a whole file would not fit the cache.
-    parts = [scan(part, layout) for part in block_of(source, layout).split(BLOCK_SIZE)]
+    parts = list(whole.split(BLOCK_SIZE))
+    width, most = len(layout.columns), parts[-1].first_line + parts[-1].count_lines() - 1
+    start, end = (np.empty((width, most), dtype=np.int64) for _ in range(2))
+    line = np.empty(most, dtype=np.int64)
+    count = 0
+    for part in parts:
+        lines = scan(part, layout)
+        rows = slice(count, count + len(lines))
+        for number in range(width):
+            column = lines.column(number)
+            start[number, rows], end[number, rows] = column.start, column.end
+        line[rows] = lines.line
+        count = rows.stop
     columns = [
-        Tokens.joined([part.column(c) for part in parts]) for c in range(len(layout.columns))
+        Tokens(whole.buffer, start[number, :count], end[number, :count]) for number in range(width)
     ]
-    return Table(columns, np.concatenate([part.line for part in parts]))
+    return Table(columns, line[:count])
 
 
 def read_block(path: str, layout: Layout) -> Block:

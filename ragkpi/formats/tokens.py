@@ -68,17 +68,13 @@ class Tokens:
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
         """Put at least one column together; nothing is copied if all are of one buffer."""
-        offset, shifts = 0, []
-        for part in parts:
-            shifts.append(offset)
-            offset += len(part.buffer)
         buffer = parts[0].buffer
+        start = np.concatenate([part.start for part in parts])
+        end = np.concatenate([part.end for part in parts])
         if any(part.buffer is not buffer for part in parts):
             buffer = np.concatenate([part.buffer for part in parts])
-        else:
-            shifts = [0] * len(parts)
-        return cls(
-            buffer,
-            np.concatenate([part.start + by for part, by in zip(parts, shifts, strict=True)]),
-            np.concatenate([part.end + by for part, by in zip(parts, shifts, strict=True)]),
-        )
+            offsets = np.cumsum([0, *(len(part.buffer) for part in parts[:-1])])
+            shift = np.repeat(offsets, [len(part) for part in parts])
+            start += shift
+            end += shift
+        return cls(buffer, start, end)

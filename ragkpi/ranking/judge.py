@@ -62,7 +62,8 @@ def judge(
     if settings.unjudged == "removed":
         kept &= judgements.level[hits.judgement] >= 0
     query, rank, judgement = query[kept], hits.rank[kept], hits.judgement[kept]
-    order = np.lexsort((rank, query))
+    # No two hits share query and rank, so the key needs no stable sort.
+    order = np.argsort(query * (rank.max(initial=0) + 1) + rank)
     query, rank, judgement = query[order], rank[order], judgement[order]
     starts = np.searchsorted(query, np.arange(len(chosen) + 1))
     if settings.unjudged == "removed":
@@ -132,8 +133,15 @@ def _count_levels(
     query = number[judgements.query]
     counted = (query >= 0) & (judgements.level >= 0)
     query, level = query[counted], judgements.level[counted]
-    present, place = np.unique(level, return_inverse=True)
-    cells, counts = np.unique(query * len(present) + place, return_counts=True)
+    width = int(level.max(initial=0)) + 1
+    if num_queries * width <= 8 * len(level):  # the everyday scale: a cell for every level
+        present = np.arange(width)
+        tally = np.bincount(query * width + level)
+        cells = np.flatnonzero(tally)
+        counts = tally[cells]
+    else:
+        present, place = np.unique(level, return_inverse=True)
+        cells, counts = np.unique(query * len(present) + place, return_counts=True)
     starts = np.searchsorted(cells, np.arange(num_queries + 1) * len(present))
     levels = present[cells % len(present)] if len(present) else present
     return starts, levels, counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import equal_tokens, hash_tokens
@@ -12,6 +13,8 @@ from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _ROWS_AT_ONCE = 1 << 16
+_NO_IDS = Tokens.from_strings([])
+_NO_STARTS: IntArray = np.zeros(1, dtype=np.int64)
 
 
 def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
@@ -20,32 +23,47 @@ def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
     Parameters
     ----------
     pieces
-        All of the run, valid together: about 50 bytes a line besides the text, which only
+        All of the run, valid together: about 70 bytes a line besides the text, which only
         scattered runs pay.
     """
-    parts = list(pieces)
+    numbers: dict[bytes, int] = {}  # of the queries, as they first appear
+    parts: list[RunColumns] = []
+    rows = []
+    for part in pieces:
+        rows.append(_number_rows(part, numbers))
+        parts.append(part._replace(query=_NO_IDS, starts=_NO_STARTS))
     if not parts:
         return
-    query = Tokens.joined([part.query for part in parts])
-    group_sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    # The smallest type that fits makes the stable sort a radix sort for most runs.
+    number = np.concatenate(rows).astype(np.min_scalar_type(len(numbers)))
+    rows.clear()
+    file, run_id = parts[0].file, parts[-1].run_id
     document = Tokens.joined([part.document for part in parts])
     score = np.concatenate([part.score for part in parts])
     line = np.concatenate([part.line for part in parts])
-    number, representative = number_ids(query)
-    number = np.repeat(number, group_sizes)
+    parts.clear()
     order = np.argsort(number, kind="stable")
-    bounds = np.searchsorted(number[order], np.arange(len(representative) + 1))
-    for first, last in spans(bounds, _ROWS_AT_ONCE):
-        rows = order[bounds[first] : bounds[last]]
+    starts = np.append(0, np.cumsum(np.bincount(number)))
+    query = Tokens.from_strings(numbers)
+    for first, last in spans(starts, _ROWS_AT_ONCE):
+        some = order[starts[first] : starts[last]]
         yield RunColumns(
-            file=parts[0].file,
-            query=query.take(representative[first:last]),
-            starts=bounds[first : last + 1] - bounds[first],
-            document=document.take(rows),
-            score=score[rows],
-            line=line[rows],
-            run_id=parts[-1].run_id,
+            file=file,
+            query=query.take(slice(first, last)),
+            starts=starts[first : last + 1] - starts[first],
+            document=document.take(some),
+            score=score[some],
+            line=line[some],
+            run_id=run_id,
         )
+
+
+def _number_rows(part: RunColumns, numbers: dict[bytes, int]) -> npt.NDArray[np.uint32]:
+    """Return the number of each row's query, (n,); new queries are added to `numbers`."""
+    number, representative = number_ids(part.query)
+    ids = part.query.take(representative)
+    known = np.fromiter((numbers.setdefault(id_, len(numbers)) for id_ in ids), dtype=np.uint32)
+    return np.repeat(known[number], np.diff(part.starts))
 
 
 def number_ids(query: Tokens) -> tuple[IntArray, IntArray]:

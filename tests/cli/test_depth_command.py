@@ -128,9 +128,10 @@ def test_more_than_one_relevant_document_may_be_needed(depth):
 @pytest.mark.parametrize("name", FORMATS)
 @pytest.mark.parametrize("source", ["counts", "runs"])
 def test_every_format_and_the_schema(depth, tmp_path, name, source):
-    given = ["--relevant", "4"] if source == "counts" else [QRELS, RUN, FIXTURES / "dense.run"]
+    runs = ["--ci", QRELS, RUN, FIXTURES / "dense.run"]
+    given = ["--relevant", "4"] if source == "counts" else runs
     target = tmp_path / "report"
-    outcome = depth("-N", "5000", "--ci", "--at", "1,10", *given, "--format", name, "-o", target)
+    outcome = depth("-N", "5000", "--at", "1,10", *given, "--format", name, "-o", target)
     assert (outcome.status, outcome.out) == (0, b"")
     text = target.read_text(encoding="utf-8")
     if name in ("csv", "tsv"):
@@ -163,6 +164,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         ([], "0 files; expected qrels and runs, or -N and --relevant"),
         ([QRELS], "1 files"),
         (["--relevant", "4"], "give it with -N"),
+        (["-N", "50", "--relevant", "4", "--ci"], "no queries to draw"),
         (["-N", "58", "--relevant", "59"], "--relevant 59"),
         (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
         (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: the corpus has only 58"),
@@ -172,7 +174,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "20", QRELS, RUN], "but the corpus size is 20"),
         (["-N", "58", "--relevant", "4", "--format", "trex"], "--format trex"),
         (["-N", "58", "--relevant", "4", "--plot", "x.pdf"], "--plot x.pdf"),
-        (["-m", "map", QRELS, RUN], "-m: 'ragkpi depth' has its own measures"),
+        (["-m", "map", QRELS, RUN], "No such option: -m;"),
         (["-R", "prefs", QRELS, RUN], "-R qrels"),
     ],
 )
