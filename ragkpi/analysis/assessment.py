@@ -60,12 +60,12 @@ def candidates(
         if whole > 0:
             total += removed / whole / len(values)
     retrieved = holes.rank < UNRETRIEVED
-    judgements = holes.judgements
+    judgements, query = holes.judgements, holes.query
     best = holes.rank.min(axis=1, initial=UNRETRIEVED)
     order = np.lexsort((best, -np.round(total, 12)))
     return [
         Candidate(
-            query=judgements.queries[holes.query[place]],
+            query=judgements.queries[query[place]],
             document=holes.document[place],
             share=float(total[place]),
             runs=int(retrieved[place].sum()),

@@ -18,7 +18,7 @@ from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
-BATCH = 1 << 21  # hits judged at once
+BATCH = 1 << 16  # hits judged at once; their arrays fit the cache
 MOST_COUNTS = 300_000  # assignments of a set measure that are tried out before it is refused
 
 
@@ -124,7 +124,7 @@ class Trials:
 
     def under(self, query: IntArray, levels: IntArray) -> FloatArray:
         """Return the statistics of queries, (V,), under levels of their holes, (V, W): (V, S)."""
-        judged = self.run.assigned(query, levels)
+        judged = self.run.assigned(query, levels, self.scale)
         return np.asarray(score(judged, [self.value]).statistics[0], dtype=np.float64)
 
 
@@ -132,15 +132,16 @@ Search = Callable[[Trials, Case], FloatArray]
 
 
 def corners(trials: Trials, case: Case) -> FloatArray:
-    """Own holes all worthless or all at the top, and so the others: (n, 4, S)."""
-    n = len(case.query)
-    row = np.repeat(np.arange(n), 4)
-    ends = np.tile([[0, 0], [0, 1], [1, 0], [1, 1]], (n, 1))
+    """Own holes all worthless or all at the top, and so the others if there are any: (n, C, S)."""
     two = _two_levels(trials)
+    own, other = two.run.num_own, two.run.num_other
+    ends = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[: 4 if other.any() else 2]
+    n = len(case.query)
+    row = np.repeat(np.arange(n), len(ends))
     query = case.query[row]
-    own = ends[:, :1] * two.run.num_own[query, np.newaxis]
-    other = ends[:, 1:] * two.run.num_other[query, np.newaxis]
-    return two.statistics(case, row, own, other, "top").reshape(n, 4, -1)
+    own_end, other_end = np.tile(ends, (n, 1)).T
+    own, other = (own_end * own[query])[:, np.newaxis], (other_end * other[query])[:, np.newaxis]
+    return two.statistics(case, row, own, other, "top").reshape(n, len(ends), -1)
 
 
 def staircase(trials: Trials, case: Case) -> FloatArray:

@@ -164,10 +164,10 @@ class OpenRun:
         """Holes further down, or in the rankings of other runs alone, (Q,)."""
         return np.asarray((self.other >= 0).sum(axis=1))
 
-    def assigned(self, query: IntArray, levels: IntArray) -> Judged:
+    def assigned(self, query: IntArray, levels: IntArray, scale: Sequence[int]) -> Judged:
         """Judge V rankings: for each a query of the run, (V,), with levels for its holes, (V, W).
 
-        A negative level leaves a hole unjudged.
+        Levels are of a scale; a negative one leaves a hole unjudged.
         """
         judged = self.judged
         size = np.diff(judged.starts)[query]
@@ -177,7 +177,7 @@ class OpenRun:
         grade, hole = judged.grade[hit], self.hole[hit]
         open_ = np.flatnonzero(hole >= 0)
         grade[open_] = levels[of[open_], hole[open_]]
-        level_starts, present, counts = self._counted(query, levels)
+        level_starts, present, counts = self._counted(query, levels, scale)
         size_ = None if judged.corpus_size is None else judged.corpus_size[query]
         return replace(
             judged,
@@ -194,10 +194,12 @@ class OpenRun:
             corpus_size=size_,
         )
 
-    def _counted(self, query: IntArray, levels: IntArray) -> tuple[IntArray, IntArray, IntArray]:
+    def _counted(
+        self, query: IntArray, levels: IntArray, scale: Sequence[int]
+    ) -> tuple[IntArray, IntArray, IntArray]:
         """Count judged documents per level, sparsely, with those that were given one."""
         judged = self.judged
-        known = np.unique(np.concatenate([judged.levels, levels[levels >= 0]]))
+        known = np.union1d(judged.levels, scale)
         width = len(known)
         table = np.zeros((len(judged.queries), width), dtype=np.int64)
         table[judged.level_query, np.searchsorted(known, judged.levels)] = judged.level_counts
