@@ -9,6 +9,8 @@ PEERS := .venv-peers
 
 demo: $(READY)
 	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
+	$(BIN)/ragkpi eval -m bor.10 -m ra_nwg.10 -m pct_proc.10 -N 5000 --pool fixtures/first_stage.run fixtures/qrels.txt fixtures/reranked.run
+	$(BIN)/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
 
 test: $(READY)
 	$(BIN)/python -m pytest

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,18 +38,22 @@ class Candidate:
 
 
 def candidates(
-    found: Findings, evaluations: Sequence[Evaluation], settings: Settings
+    found: Findings,
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+    watch: Callable[[int], None] = lambda _: None,
 ) -> list[Candidate]:
     """Return the holes that matter, those first that remove most uncertainty.
 
     The uncertainty of a value of a query is its spread between the corner assignments: own holes
     all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
-    its numerator, success.) It is added up over runs and queries.
+    its numerator, success.) It is added up over runs and queries. `watch` is told how many values
+    were looked at.
     """
     holes = found.holes
     total = np.zeros(len(holes.document))
     values = {one.value.name: one.value for one in found.bounded}
-    for value in values.values():
+    for done, value in enumerate(values.values(), start=1):
         removed = np.zeros(len(holes.document))
         whole = 0.0
         for run, evaluation in enumerate(evaluations):
@@ -59,6 +63,7 @@ def candidates(
             removed += np.bincount(number, weights=gain, minlength=len(removed))
         if whole > 0:
             total += removed / whole / len(values)
+        watch(done)
     retrieved = holes.rank < UNRETRIEVED
     judgements, query = holes.judgements, holes.query
     best = holes.rank.min(axis=1, initial=UNRETRIEVED)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -130,6 +130,7 @@ def find_bounds(
     evaluations: Sequence[Evaluation],
     settings: Settings,
     within: Within = "retrieved",
+    watch: Callable[[int], None] = lambda _: None,
 ) -> Findings:
     """Bound every value of every run over all assignments of levels to holes.
 
@@ -147,6 +148,8 @@ def find_bounds(
     within
         Whether everything ``"retrieved"`` may be a hole, or for each value only what a run has
         within the depth that the value looks at, its ``"cutoff"``.
+    watch
+        Told how many values are bounded, of every run.
     """
     holes = find_holes(judgements, runs, settings)
     bounded: list[Bounded] = []
@@ -165,6 +168,7 @@ def find_bounds(
             refused.append((value, reason))
         else:
             bounded += found
+        watch(index + 1)
     depths = {one.value.measure.bounds.depth(one.value.arguments): None for one in bounded}
     return Findings(
         bounded=bounded,

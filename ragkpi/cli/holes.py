@@ -9,6 +9,7 @@ import typer
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.runs import progress
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -93,8 +94,11 @@ def command(
     hits = [evaluator.read(run, depth=depth_needed(values, reach) or _EVERYTHING) for run in runs]
     results = evaluator.score(hits)
     say(dict(zip(runs, results, strict=True)))
-    found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
-    listed = candidates(found, results, asked.settings)
+    judgements = evaluator.relevance.judgements
+    with progress(len(values), "bounds") as watch:
+        found = find_bounds(judgements, hits, results, asked.settings, reach, watch)
+    with progress(len(values), "documents to judge") as watch:
+        listed = candidates(found, results, asked.settings, watch)
     _write(listed, assess, assess_qrels)
     names = run_names(runs)
     answer = holes_answer(found, names, listed, first, "shown" if per_query else "hidden")

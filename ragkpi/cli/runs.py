@@ -78,15 +78,15 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
 
 
 @contextmanager
-def progress(total: int) -> Iterator[Callable[[int], None]]:
+def progress(total: int, label: str = "runs") -> Iterator[Callable[[int], None]]:
     """Draw a bar on stderr, if that is a terminal and the work takes more than a second.
 
-    Yields a function that takes how many of the runs are read.
+    Yields a function that takes how many are done.
     """
     if total < 2 or not sys.stderr.isatty():
         yield lambda done: None
         return
-    bar = _Bar(total)
+    bar = _Bar(total, label)
     try:
         yield bar
     finally:
@@ -94,8 +94,8 @@ def progress(total: int) -> Iterator[Callable[[int], None]]:
 
 
 class _Bar:
-    def __init__(self, total: int) -> None:
-        self._total = total
+    def __init__(self, total: int, label: str) -> None:
+        self._total, self._label = total, label
         self._begun = time.monotonic()
         self._drawn: Callable[[int], None] | None = None
         self.stop: Callable[[], None] = lambda: None
@@ -112,7 +112,7 @@ class _Bar:
 
         # No thread refreshes it: processes may still be forked.
         bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
-        runs = bar.add_task("runs", total=self._total)
+        runs = bar.add_task(self._label, total=self._total)
         bar.start()
         self.stop = bar.stop
         return lambda done: bar.update(runs, completed=done, refresh=True)
