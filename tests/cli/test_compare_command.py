@@ -1,11 +1,9 @@
-import json
-
-import jsonschema
 import pytest
 from scipy import stats
 
 from ragkpi.ranking import several
-from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, LINE, SCHEMA, trec_values
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, trec_values
+from tests.published_schema import valid_document, valid_lines
 
 MEASURES = ("-m", "map", "-m", "ndcg_cut.10", "-m", "bor.10", "-m", "num_q", "-N", 5000)
 
@@ -16,9 +14,8 @@ def compare(ragkpi):
 
 
 def differences(outcome):
-    document = json.loads(outcome.out)
-    jsonschema.validate(document, SCHEMA)
-    return {(one["measure"], one["run"]): one for one in document["comparison"]["differences"]}
+    found = valid_document(outcome.out)["comparison"]["differences"]
+    return {(one["measure"], one["run"]): one for one in found}
 
 
 def per_query(ragkpi, path, name):
@@ -117,10 +114,8 @@ def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, mo
 
 def test_jsonl_and_the_table(compare):
     files = ("qrels.txt", BM25, FUSION)
-    lines = compare("-c", "--format", "jsonl", *MEASURES, *files).out.splitlines()
-    for line in lines:
-        jsonschema.validate(json.loads(line), LINE)
-    assert [json.loads(line)["kind"] for line in lines] == ["run"] * 2 + ["difference"] * 3
+    lines = valid_lines(compare("-c", "--format", "jsonl", *MEASURES, *files).out)
+    assert [line["kind"] for line in lines] == ["run"] * 2 + ["difference"] * 3
     table = compare("-c", *MEASURES, *files).out.decode().splitlines()
     assert [row.split()[:2] for row in table[2:8]] == [
         [name, run] for name in ("map", "ndcg_cut_10", "bor_10") for run in ("bm25", "fusion")

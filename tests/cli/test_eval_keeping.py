@@ -4,11 +4,11 @@ import hashlib
 import json
 from datetime import datetime, timezone
 
-import jsonschema
 import pytest
 
 from ragkpi.errors import GateFailedError
-from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, LINE, MEASURES, trec_values
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
+from tests.published_schema import valid_lines
 
 
 @pytest.fixture
@@ -25,9 +25,7 @@ def test_the_record_has_a_line_per_run(evaluate, tmp_path):
     before = datetime.now(timezone.utc).replace(microsecond=0)
     evaluate(*MEASURES, "--log", log, "--meta", "index=v3", "--meta", "k=a=b", "qrels.txt", BM25)
     evaluate(*MEASURES, "--ci", "-l", 2, "--log", log, "qrels.txt", DENSE, FUSION)
-    lines = [json.loads(line) for line in log.read_text().splitlines()]
-    for line in lines:
-        jsonschema.validate(line, LINE)
+    lines = valid_lines(log.read_text())
     assert [line["run_id"] for line in lines] == ["bm25", "dense", "fusion"]
     assert lines[0]["meta"] == {"index": "v3", "k": "a=b"}
     assert lines[0]["files"] == {

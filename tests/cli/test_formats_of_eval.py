@@ -5,12 +5,12 @@ The numbers in them are those of trec_eval's lines, which tests/golden holds aga
 
 import json
 
-import jsonschema
 import pytest
 
 from ragkpi import __version__
 from ragkpi.reports.registry import FORMATS
-from tests.cli.commandline import BM25, FIXTURES, FUSION, LINE, MEASURES, SCHEMA, trec_values
+from tests.cli.commandline import BM25, FIXTURES, FUSION, MEASURES, trec_values
+from tests.published_schema import SCHEMA, valid_document, valid_lines
 
 SIGNATURE = (
     f"ragkpi:{__version__}|qrels:sha256:"
@@ -91,10 +91,8 @@ def test_trec_lines_may_be_asked_for(evaluate):
 
 @pytest.mark.parametrize("more", [(), ("-q",), ("-q", "--ci"), ("--digits", 2)], ids=str)
 def test_json_is_valid_and_says_what_trec_lines_say(evaluate, more):
-    document = json.loads(evaluate("--format", "json", *more, "qrels.txt", BM25, FUSION))
-    jsonschema.validate(document, SCHEMA)
-    for line in evaluate("--format", "jsonl", *more, "qrels.txt", BM25, FUSION).splitlines():
-        jsonschema.validate(json.loads(line), LINE)
+    document = valid_document(evaluate("--format", "json", *more, "qrels.txt", BM25, FUSION))
+    assert valid_lines(evaluate("--format", "jsonl", *more, "qrels.txt", BM25, FUSION))
     digits = 2 if "--digits" in more else 4
     for path, run in zip((BM25, FUSION), document["runs"], strict=True):
         lines = evaluate("-q", "--digits", digits, "qrels.txt", path)

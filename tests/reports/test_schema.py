@@ -2,9 +2,9 @@
 
 import json
 from datetime import datetime, timezone
-from importlib.resources import files
 from itertools import product
 
+import jsonschema
 import pytest
 
 from ragkpi.reports.comparison import ComparisonReport
@@ -17,22 +17,7 @@ from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare
 from tests.handmade import BOR, MAP, NUM_Q, RUNID, scores
-
-jsonschema = pytest.importorskip("jsonschema")
-SCHEMA = json.loads((files("ragkpi.reports") / "schema.json").read_text())
-LINE = {"$schema": SCHEMA["$schema"], "$ref": "#/$defs/line", "$defs": SCHEMA["$defs"]}
-
-
-def validate(found, schema):
-    checker = jsonschema.Draft202012Validator(
-        schema, format_checker=jsonschema.Draft202012Validator.FORMAT_CHECKER
-    )
-    checker.validate(found)
-
-
-def refuse(constant):
-    raise AssertionError(f"{constant} is no JSON")
-
+from tests.published_schema import SCHEMA, valid_document, valid_lines
 
 BOOTSTRAP = Bootstrap(resamples=20)
 LAYOUTS = [
@@ -69,10 +54,8 @@ def test_the_schema_is_one():
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("name", REPORTS)
 def test_documents_and_lines(name, layout):
-    written = FORMATS["json"].write(REPORTS[name], layout)
-    validate(json.loads(written, parse_constant=refuse), SCHEMA)
-    for line in FORMATS["jsonl"].write(REPORTS[name], layout).splitlines():
-        validate(json.loads(line, parse_constant=refuse), LINE)
+    valid_document(FORMATS["json"].write(REPORTS[name], layout))
+    assert valid_lines(FORMATS["jsonl"].write(REPORTS[name], layout))
 
 
 @pytest.mark.parametrize(
@@ -85,7 +68,7 @@ def test_documents_and_lines(name, layout):
 )
 def test_the_schema_refuses(wrong):
     with pytest.raises(jsonschema.ValidationError):
-        validate(wrong, LINE)
+        valid_lines(json.dumps(wrong))
 
 
 def test_values_by_hand():
