@@ -25,7 +25,8 @@ def folder(tmp_path):
 
 
 def start(folder, *arguments, limits=(), **options):
-    def limit():
+    def prepare():
+        signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells have it ignored in the background
         for kind, most in limits:
             resource.setrlimit(kind, (most, most))
 
@@ -34,7 +35,7 @@ def start(folder, *arguments, limits=(), **options):
         cwd=folder,
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
-        preexec_fn=limit,
+        preexec_fn=prepare,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         **options,
     )

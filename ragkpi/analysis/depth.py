@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -87,12 +86,12 @@ class Affordable:
 class Choice:
     """The depth that follows, which of the three set it, and what it gives.
 
-    `success` is NaN without a run; `bits` are then those of the ceiling.
+    `success` is None without a run; `bits` are then those of the ceiling.
     """
 
     depth: int
     limit: Limit
-    success: float
+    success: float | None
     bits: float
 
 
@@ -171,7 +170,7 @@ def _study(
         return Study(collapse, plateau, affordable, None)
     depth = np.array([found[limit]])
     bits = float(_curve(judged, depth, limits.m, aggregate)[0])
-    success = float(_success(judged, depth, limits.m)[0]) if aggregate is BITS else math.nan
+    success = float(_success(judged, depth, limits.m)[0]) if aggregate is BITS else None
     return Study(collapse, plateau, affordable, Choice(int(depth[0]), limit, success, bits))
 
 

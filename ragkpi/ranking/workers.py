@@ -67,13 +67,19 @@ def read_hits(
 
 
 def available_workers() -> int:
-    """Return the number of processes to use: ``RAGKPI_WORKERS``, else the usable cores."""
+    """Return the number of processes to use: ``RAGKPI_WORKERS``, else the usable cores.
+
+    One where forking is not safe: in a process with threads, as a notebook's is, and on systems
+    whose libraries start some.
+    """
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted.isdecimal() and int(wanted):
         return int(wanted)
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+    try:
+        threads = len(os.listdir("/proc/self/task"))
+    except OSError:  # not Linux
+        return 1
+    return len(os.sched_getaffinity(0)) if threads == 1 else 1
 
 
 def _bounds(source: Source, path: str, workers: int) -> list[int]:

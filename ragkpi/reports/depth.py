@@ -124,7 +124,7 @@ def _sentence(found: Curves, curve: Curve, tokens: float | None) -> str:
     if choice is None:
         return _nothing(curve.study, found.limits)
     cost = "" if tokens is None else f" ({choice.depth * tokens:,.0f} tokens)"
-    if found.corpus_size is not None:
+    if choice.success is None:
         return (
             f"Show at most {choice.depth:,} of {found.corpus_size:,}{cost}: "
             f"{_because(choice, curve.study, found.limits)}. A perfect selector reaches "

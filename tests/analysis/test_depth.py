@@ -74,7 +74,7 @@ def test_counts_know_nothing_of_success():
     judged = judged_from_counts(58, [4], Settings())
     study = study_counts(judged, [5, 20, 58], Limits())
     assert study.plateau is None
-    assert math.isnan(study.choice.success)
+    assert study.choice.success is None
     names = {value.measure.name for value in count_values([5, 20, 58], 1)}
     assert not names & {"p_obs", "bor", "ef", "recall"}
 

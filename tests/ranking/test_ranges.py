@@ -33,3 +33,13 @@ def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
     found = [sorted(zip(hits.judgement, hits.rank, strict=True)) for hits in (one, three)]
     assert np.array_equal(*found)
     assert sorted(one.queries) == sorted(three.queries)
+
+
+def test_a_process_with_threads_does_not_fork_unless_it_is_told_to(monkeypatch):
+    monkeypatch.delenv("RAGKPI_WORKERS", raising=False)
+    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    for threads, usable in (["1"], 3), (["1", "2"], 1):
+        monkeypatch.setattr(workers.os, "listdir", lambda _, found=threads: found)
+        assert workers.available_workers() == usable
+    monkeypatch.setenv("RAGKPI_WORKERS", "2")
+    assert workers.available_workers() == 2
