@@ -9,7 +9,7 @@ import typer
 
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.options import Asked, of_qrels, say
 from ragkpi.cli.resampling import resampling
 from ragkpi.errors import NothingInCommonError, UsageError
 
@@ -23,7 +23,7 @@ _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(asked=evaluation, out=output, bootstrap=resampling)
+@takes(asked=of_qrels, out=output, bootstrap=resampling)
 def command(
     asked: Asked,
     out: Output,
@@ -58,7 +58,8 @@ def command(
     Pearson's r, with bootstrap intervals; over all queries and, as the right measure may
     depend on it, over those whose cutoff K is below R, and from R. For measures with an alpha from
     0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
-    resamples, and rho on queries that it was not chosen on.
+    resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
+    t_code, F and Fe at 10.
     """
     from ragkpi.analysis.calibration import calibrate
     from ragkpi.analysis.observations import observe
@@ -71,8 +72,6 @@ def command(
             f"{len(files or [])} files; expected qrels and runs: "
             "ragkpi calibrate --quality SCORES QRELS RUN"
         )
-    if asked.relevance_format != "qrels":
-        raise UsageError(f"-R {asked.relevance_format}: calibrate reads plain qrels; give -R qrels")
     grid = _alphas(alphas)
     values = asked.values(_DEFAULT)
     scores = read_quality(quality)

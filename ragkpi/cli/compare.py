@@ -36,7 +36,7 @@ def command(
     A row per value and run: its mean, the difference from the baseline with an interval, on how
     many queries the run is better, equal and worse, the effect size, and how likely such a
     difference is by chance. Two lines below explain the test. Everything is over the queries that
-    all runs have.
+    all runs have. Without -m: official, or what -R serves.
     """
     if files is None or len(files) < 3:
         raise UsageError(

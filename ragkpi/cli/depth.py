@@ -10,7 +10,7 @@ import typer
 
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.options import Asked, say, without_pool
 from ragkpi.cli.resampling import intervals
 from ragkpi.errors import UsageError
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Bootstrap
 
 
-@takes(asked=partial(evaluation, measure=[]), out=output, bootstrap=intervals)
+@takes(asked=partial(without_pool, measure=[]), out=output, bootstrap=intervals)
 def command(
     asked: Asked,
     out: Output,

@@ -9,14 +9,14 @@ import typer
 
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.options import Asked, of_qrels, say
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.ranking.judged import Judged
 
 
-@takes(asked=partial(evaluation, measure=[]), out=output)
+@takes(asked=partial(of_qrels, measure=[]), out=output)
 def command(
     asked: Asked,
     out: Output,

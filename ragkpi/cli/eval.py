@@ -73,7 +73,7 @@ def command(
     --signature there is one more line.
 
     Options and files may stand in any order; short options may be joined (-qcm map) and long
-    ones abbreviated. -h -m NAME explains a measure.
+    ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
     """
     if version:
         from ragkpi import __version__

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation, say
+from ragkpi.cli.options import Asked, say, without_pool
 from ragkpi.cli.runs import progress
 from ragkpi.errors import UsageError
 
@@ -20,7 +21,7 @@ _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62
 
 
-@takes(asked=evaluation, out=output)
+@takes(asked=partial(without_pool, judged_only=False), out=output)
 def command(
     asked: Asked,
     out: Output,
@@ -69,7 +70,7 @@ def command(
     levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
     wider; measures that cannot be bounded are left out, with the reason. Documents that no run
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
-    or by an ideal.
+    or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
     from ragkpi.analysis.assessment import candidates
     from ragkpi.analysis.holes import depth_needed, find_bounds
@@ -81,10 +82,6 @@ def command(
         raise UsageError(
             f"{len(files or [])} files; expected qrels and runs: ragkpi holes QRELS RUN"
         )
-    if asked.settings.unjudged == "removed":
-        raise UsageError("-J drops the documents that 'ragkpi holes' is about; leave it out")
-    if asked.relevance_format != "qrels":
-        raise UsageError(f"-R {asked.relevance_format}: holes reads plain qrels; give -R qrels")
     if within not in ("retrieved", "cutoff"):
         raise UsageError(f"--within {within}: no such holes; expected retrieved or cutoff")
     reach: Within = "cutoff" if within == "cutoff" else "retrieved"

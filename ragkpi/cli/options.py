@@ -5,6 +5,7 @@ Long names with underscores are trec_eval's.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated
@@ -102,8 +103,7 @@ def evaluation(
             "-m",
             "--measure",
             metavar="NAME[.PARAMS]",
-            help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable. "
-            "Default: official, or what -R serves.",
+            help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable.",
         ),
     ] = [],  # noqa: B006 - typer copies defaults
     complete: Annotated[
@@ -251,6 +251,12 @@ def evaluation(
         pool_union="union" if pool_union else "pool",
     )
     return Asked(measure, settings, relevance_format, pool, qrels_format, run_format)
+
+
+# For commands about plain qrels, whatever file format they are in, and for those of them that no
+# measure of a pool is asked of.
+of_qrels = functools.partial(evaluation, relevance_format="qrels", results_format="trec_results")
+without_pool = functools.partial(of_qrels, pool=None, pool_depth=None, pool_union=False)
 
 
 def _missing_policy(complete: bool, strict: bool) -> Missing:

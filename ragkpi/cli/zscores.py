@@ -25,7 +25,7 @@ def command(
     'ragkpi eval -Z FILE' (and trec_eval -Z) then says how many deviations a run is above the mean
     of these. The deviation is that of a sample (divisor: runs - 1). A run counts for the queries
     that it has; with -c a missing one counts as an empty ranking. What has no value per query
-    (num_q, gm_map, texts) is left out.
+    (num_q, gm_map, texts) is left out. Without -m: official, or what -R serves.
     """
     if files is None or len(files) < 3:
         raise UsageError(f"{len(files or [])} files; expected qrels and at least two runs")

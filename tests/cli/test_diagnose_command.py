@@ -152,7 +152,7 @@ def test_pictures_count_the_quadrants(ragkpi, tmp_path):
         (["qrels", "run"], "no pool is given; expected --pool RUN"),
         (["--pool", "pool", "qrels"], "1 files; expected two"),
         (["-m", "map", "--pool", "pool", "qrels", "run"], "No such option: -m;"),
-        (["-R", "prefs", "--pool", "pool", "qrels", "run"], "-R qrels"),
+        (["-R", "prefs", "--pool", "pool", "qrels", "run"], "No such option: -R;"),
         (["--grade-map", "rubric", "--pool", "pool", "qrels", "run"], "judged level 0 is not in"),
         (["-k", "0", "--pool", "pool", "qrels", "run"], "-k"),
     ],

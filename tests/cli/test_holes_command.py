@@ -139,8 +139,8 @@ def test_pictures(ragkpi, tmp_path):
     ("arguments", "says"),
     [
         (["qrels"], "1 files; expected qrels and runs"),
-        (["-J", "qrels", "first"], "-J drops the documents"),
-        (["-R", "prefs", "-m", "num_q", "qrels", "first"], "-R prefs"),
+        (["-J", "qrels", "first"], "No such option: -J;"),
+        (["-R", "prefs", "-m", "num_q", "qrels", "first"], "No such option: -R;"),
         (["--within", "all", "qrels", "first"], "--within all"),
         (["qrels", "first", "--assess", "/nowhere/list"], "--assess /nowhere/list"),
     ],
