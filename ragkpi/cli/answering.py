@@ -10,6 +10,7 @@ import typer
 
 from ragkpi.cli import outputs
 from ragkpi.cli.outputs import Digits, File, Format
+from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.plots.chart import Chart
@@ -67,6 +68,12 @@ def output(
 
     report = outputs.output(format_, file, digits)
     report.refuse_trec("trec_eval has no lines for answers")
-    if plot not in (None, "-"):
-        refuse_undrawable(str(plot))
+    if plot == "-":
+        if report.path is None and report.format not in (None, "table"):
+            raise UsageError(
+                f"--plot -: a chart in plain text would stand behind the {report.format}; "
+                "expected -o FILE with it, or --plot FILE"
+            )
+    elif plot is not None:
+        refuse_undrawable(plot)
     return Output(report, plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
@@ -140,7 +141,11 @@ def _ceilings(curve: Curve, choice: Choice, depths: Sequence[int]) -> str:
     """Say what the best possible selector gets at the chosen depth, and at few others."""
     bits = {depth: curve.value("bor_max", depth) for depth in depths if len(depths) <= _FEW}
     bits[choice.depth] = choice.bits
-    texts = [f"{bits[depth]:.2f} (K = {depth:,})" for depth in sorted(bits)]
+    texts = [
+        f"{value:.2f} (K = {depth:,})"
+        for depth, value in sorted(bits.items())
+        if value is not None and not math.isnan(value)
+    ]
     return f"{', '.join(texts)} bits over random"
 
 

@@ -146,6 +146,12 @@ def test_every_format_and_the_schema(depth, tmp_path, name, source):
         assert "bor" in text
 
 
+def test_a_depth_that_cannot_succeed_has_no_ceiling(depth):
+    outcome = depth("-N", "10", "--relevant", "2", "--at-least", "2", "--at", "1,10")
+    assert (outcome.status, outcome.err) == (0, b"")
+    assert b"A perfect selector reaches 0.32 (K = 9), 0.00 (K = 10) bits" in outcome.out
+
+
 def test_a_picture_is_drawn(depth, tmp_path):
     pytest.importorskip("matplotlib")
     target = tmp_path / "depth.svg"
@@ -171,6 +177,7 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "20", QRELS, RUN], "but the corpus size is 20"),
         (["-N", "58", "--relevant", "4", "--format", "trex"], "--format trex"),
         (["-N", "58", "--relevant", "4", "--plot", "x.pdf"], "--plot x.pdf"),
+        (["--plot", "-", "--format", "json", QRELS, RUN], "stand behind the json"),
         (["-m", "map", QRELS, RUN], "No such option: -m;"),
         (["-R", "prefs", QRELS, RUN], "No such option: -R;"),
     ],
