@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 
-.PHONY: demo test lint bench clean
+.PHONY: demo test lint bench pictures clean
 
 demo: $(READY)
 	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -36,6 +36,13 @@ $(READY): pyproject.toml
 	$(BIN)/python -m pip install -q -e '.[dev]' --config-settings editable_mode=compat
 	$(BIN)/python -m compileall -q ragkpi
 	touch $(READY)
+
+# The README's, by the commands that it shows.
+pictures: $(READY)
+	$(BIN)/ragkpi depth -N 5000 fixtures/qrels.txt fixtures/runs/*.run --plot docs/depth.png
+	$(BIN)/ragkpi diagnose fixtures/qrels.txt fixtures/reranked.run --pool fixtures/first_stage.run --plot docs/diagnose.png
+	$(BIN)/ragkpi calibrate --quality fixtures/quality.tsv fixtures/qrels.txt fixtures/reranked.run -m P.10 -m ndcg_cut.10 -m F.10 --plot docs/calibrate.png
+	$(BIN)/ragkpi holes -c fixtures/qrels.txt fixtures/runs/*.run -m P.20 -m ndcg_cut.20 --plot docs/holes.png
 
 clean:
 	rm -rf $(VENV) $(PEERS) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
