@@ -50,7 +50,7 @@ class TieRange:
 
 def tie_ranges(subject: Subject) -> list[TieRange]:
     """Return the range of every value asked about whose extremes are known."""
-    values = [value for value in subject.values if value.measure.name in MONOTONE]
+    values = [value for value in subject.values if _is_monotone(value)]
     judgements = subject.judgements
     if judgements is None or not values or not len(subject.run):
         return []
@@ -60,6 +60,11 @@ def tie_ranges(subject: Subject) -> list[TieRange]:
     return [
         TieRange(value.name, *summary) for value, *summary in zip(values, *summaries, strict=True)
     ]
+
+
+def _is_monotone(value: Value) -> bool:
+    """Whether a higher level is never worth less: gains of one's own may have it otherwise."""
+    return value.measure.name in MONOTONE and not value.arguments.get("gains")
 
 
 def _summaries(

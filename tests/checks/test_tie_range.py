@@ -89,3 +89,10 @@ def test_others_are_named(ragkpi, tmp_path):
     write(tmp_path, {"1": [("e", 1), ("a", 1)]})
     out = ragkpi("check", "run", "qrels", "-m", "bpref", "-m", "P.1", folder=tmp_path).out
     assert b"no range is computed for bpref" in out
+
+
+def test_gains_that_turn_the_levels_round_have_no_range(ragkpi, tmp_path):
+    write(tmp_path, {"1": [("a", 1), ("c", 1)]})
+    asked = ["-m", "ndcg", "-m", "ndcg.1=9,3=1"]
+    out = ragkpi("check", *asked, "--format", "json", "run", "qrels", folder=tmp_path).out
+    assert [one["name"] for one in json.loads(out)["tie_ranges"]] == ["ndcg"]
