@@ -10,7 +10,7 @@ from typing import Any
 from ragkpi.checks.catalogue import CHECKS
 from ragkpi.checks.finding import Check, Found, Severity, Subject, counted
 from ragkpi.checks.mend import without_repetitions
-from ragkpi.checks.tie_range import MONOTONE, TieRange, tie_ranges
+from ragkpi.checks.tie_range import TieRange, has_range, tie_ranges
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ def examine(subject: Subject) -> Report:
     unknown: list[str] = []
     if any(check.name == "ties" for check, _ in findings) and subject.judgements is not None:
         ranges = tie_ranges(replace(subject, run=without_repetitions(subject.run)))
-        unknown = [v.name for v in subject.values if v.measure.name not in MONOTONE]
+        unknown = [value.name for value in subject.values if not has_range(value)]
     return Report(
         file=subject.run.file,
         queries=len(subject.run.queries),

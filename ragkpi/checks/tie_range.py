@@ -50,7 +50,7 @@ class TieRange:
 
 def tie_ranges(subject: Subject) -> list[TieRange]:
     """Return the range of every value asked about whose extremes are known."""
-    values = [value for value in subject.values if _is_monotone(value)]
+    values = [value for value in subject.values if has_range(value)]
     judgements = subject.judgements
     if judgements is None or not values or not len(subject.run):
         return []
@@ -62,8 +62,8 @@ def tie_ranges(subject: Subject) -> list[TieRange]:
     ]
 
 
-def _is_monotone(value: Value) -> bool:
-    """Whether a higher level is never worth less: gains of one's own may have it otherwise."""
+def has_range(value: Value) -> bool:
+    """Say whether a higher level is never worth less; gains of one's own may have it otherwise."""
     return value.measure.name in MONOTONE and not value.arguments.get("gains")
 
 
