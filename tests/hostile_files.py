@@ -19,6 +19,16 @@ RUNS = {
     "empty": (b"", "run: holds no results; expected a run of at least one line", 2),
     "blank": (b"\n \n# x\n", "run: holds no results; expected a run of at least one line", 2),
     "too few columns": (b"1 Q0 d 1 2\n", f"run:1: 5 columns ('1 Q0 d 1 2'); {SIX}", 2),
+    "qrels in the place of a run": (
+        b"# c\n1 0 d 1\n1 0 e 0\n",
+        f"run:2: 4 columns ('1 0 d 1'); {SIX} (qrels have 4; they come first)",
+        2,
+    ),
+    "four columns further down": (
+        b"1 Q0 d 1 2 me\n1 Q0 e 1\n",
+        f"run:2: 4 columns ('1 Q0 e 1'); {SIX}",
+        2,
+    ),
     "line numbers are physical": (b"# c\n\n1 Q0 d1\n", f"run:3: 3 columns ('1 Q0 d1'); {SIX}", 2),
     "a million columns": (b"x " * 10**6, "run:1: score 'x'; expected a decimal number", 2),
     "not a number": (b"1 Q0 d 1 1,5 me\n", "run:1: score '1,5'; expected a decimal number", 2),
@@ -162,6 +172,11 @@ RUNS = {
 QRELS = {
     "empty": (b"", "qrels: is empty; expected lines of query iteration document level", 2),
     "three columns": (b"1 0 d\n", f"qrels:1: 3 columns ('1 0 d'); {FOUR}", 2),
+    "a run in the place of qrels": (
+        b"1 Q0 d 1 2 me\n",
+        f"qrels:1: 6 columns ('1 Q0 d 1 2 me'); {FOUR} (a run has 6; the qrels come first)",
+        2,
+    ),
     "five columns": (b"1 0 d 1 x\n", f"qrels:1: 5 columns ('1 0 d 1 x'); {FOUR}", 2),
     "a decimal": (b"1 0 d 0.5\n", f"qrels:1: level '0.5'; {LEVEL}", 2),
     "a word": (b"1 0 d 1\n1 0 e x\n", f"qrels:2: level 'x'; {LEVEL}", 2),

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import importlib
+import os
 from collections.abc import Mapping
 from typing import Any
 
 import typer
 from typer.core import TyperCommand, TyperGroup
+
+from ragkpi.errors import UsageError
 
 # Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
 COMMANDS: Mapping[str, str] = {
@@ -73,7 +77,11 @@ class LazyGroup(TyperGroup):
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         if cmd_name not in COMMANDS:
-            return None
+            near = difflib.get_close_matches(cmd_name, COMMANDS, n=1)
+            advice = f"did you mean {near[0]}?" if near else "'ragkpi -h' lists them"
+            if os.path.exists(cmd_name):
+                advice = "to evaluate files: ragkpi eval QRELS RUN"
+            raise UsageError(f"no command is named '{cmd_name}'; {advice}")
         module = importlib.import_module(f"ragkpi.cli.{cmd_name}")
         app = _application()
         app.command(

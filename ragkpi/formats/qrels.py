@@ -12,7 +12,12 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.table import Layout, shown, table_of
 from ragkpi.formats.tokens import IntArray, Tokens
 
-LAYOUT = Layout(("query", "iteration", "document", "level"), "refused", "first_column")
+LAYOUT = Layout(
+    ("query", "iteration", "document", "level"),
+    "refused",
+    "first_column",
+    {6: " (a run has 6; the qrels come first)"},
+)
 
 
 class QrelsColumns(NamedTuple):

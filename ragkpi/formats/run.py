@@ -15,7 +15,12 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.table import Layout, Lines, scan, shown
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
-LAYOUT = Layout(("query", "Q0", "document", "rank", "score", "run_id"), "ignored", "first_word")
+LAYOUT = Layout(
+    ("query", "Q0", "document", "rank", "score", "run_id"),
+    "ignored",
+    "first_word",
+    {4: " (qrels have 4; they come first)"},
+)
 _QUERY, _DOCUMENT, _SCORE, _RUN_ID = 0, 2, 4, 5
 
 

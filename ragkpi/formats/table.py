@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -30,11 +31,14 @@ class Layout(NamedTuple):
     comments
         Whether a comment's ``#`` must stand in the first column of the line or may be indented.
         A ``#`` anywhere else belongs to an id.
+    mistaken
+        What a file may be whose first line has so many columns instead.
     """
 
     columns: Sequence[str]
     extra: Extra
     comments: Comments
+    mistaken: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,11 +153,13 @@ def _scan_general(block: Block, layout: Layout) -> Lines:
     if (wrong & data).any():
         row = int(np.flatnonzero(wrong & data)[0])
         line = bytes(text[begin[row] : newlines[row]])
+        first = block.first_line == 1 and not data[:row].any()
+        advice = layout.mistaken.get(int(counts[row]), "") if first else ""
         raise InputError(
             block.file,
             block.first_line + row,
             f"{counts[row]} columns ({shown(line)})",
-            f"expected {wanted}: {' '.join(layout.columns)}",
+            f"expected {wanted}: {' '.join(layout.columns)}{advice}",
         )
     rows = np.flatnonzero(data)
     words = first_word[rows, np.newaxis] + np.arange(wanted)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
+from ragkpi.measures.elsewhere import request_here
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.parameters import Parameters
 
@@ -153,7 +154,17 @@ def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
     name = text.partition(".")[0]
-    offered = [known for known in registry if not known.startswith("num_q_")]
-    near = difflib.get_close_matches(name, [*offered, *nicknames], n=3, cutoff=0.5)
-    advice = f"did you mean {' or '.join(near)}?" if near else "'ragkpi measures' lists them all"
+    here = request_here(text)
+    advice = "'ragkpi measures' lists them all"
+    if here is not None:
+        advice = f"here that is -m {here}"
+    elif near := _near(name, [*registry, *nicknames]):
+        advice = f"did you mean {' or '.join(near)}?"
     raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    """Return up to three names that look like one, whatever the capitals."""
+    folded = {one.casefold(): one for one in known if not one.startswith("num_q_")}
+    found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return [folded[one] for one in found]
