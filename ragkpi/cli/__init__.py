@@ -15,9 +15,9 @@ _INTERRUPT_STATUS = 130
 
 def entry() -> None:
     """Run as a program: what the `ragkpi` script calls."""
-    # Idle BLAS threads spin through 70 ms of processor time at every start, and forking for a
-    # big run is safe only while there are none.
-    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
+    # is safe only while there are none, and sums must not depend on how many there are.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
     gc.set_threshold(100_000)  # importing makes objects, not garbage: looking for it takes 7 ms
     status = main(sys.argv[1:])
     try:
