@@ -33,7 +33,7 @@ $(PEERS)/.ready:
 $(READY): pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
-	$(BIN)/python -m pip install -q -e '.[dev]' --config-settings editable_mode=compat
+	$(BIN)/python -m pip install -q -e '.[dev]'
 	$(BIN)/python -m compileall -q ragkpi
 	touch $(READY)
 
