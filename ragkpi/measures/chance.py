@@ -12,6 +12,7 @@ import numpy as np
 from ragkpi.measures.bits import CEILING, chance_statistics
 from ragkpi.measures.corpus import corpus_size
 from ragkpi.measures.hypergeometric import Tail, tail
+from ragkpi.measures.shared import shared
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
 
 COLLAPSED = 0.95  # chance of success from which a query says nothing about systems
@@ -22,10 +23,11 @@ def draws(judged: Judged, cutoff: int) -> IntArray:
 
     A corpus of fewer documents is drawn whole.
     """
-    drawn = np.minimum(cutoff, corpus_size(judged))
+    drawn: IntArray = np.minimum(cutoff, corpus_size(judged))
     return np.minimum(drawn, judged.num_ret) if judged.settings.depth == "ret" else drawn
 
 
+@shared
 def chance(judged: Judged, cutoff: int, m: int) -> Tail:
     """Return the chance of m relevant documents in the draws, for every query."""
     return tail(corpus_size(judged), judged.num_rel, draws(judged, cutoff), m)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.measures.shared import shared
 from ragkpi.ranking.judged import IntArray, Judged
 
 
+@shared
 def corpus_size(judged: Judged) -> IntArray:
     """Return N, (Q,): how many documents could have been retrieved.
 

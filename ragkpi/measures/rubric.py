@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragkpi.measures.shared import shared
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
@@ -16,16 +17,19 @@ _UTILITY = np.array([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
 _FALLBACK = np.array([0.0, 0.0, 0.0, 0.2, 1.0, 1.0])
 
 
+@shared
 def labelled(judged: Judged) -> IntArray:
     """Count the labelled documents per grade, retrieved or not, (Q, 6)."""
     return _counts(judged, judged.level_query, judged.levels, judged.level_counts)
 
 
+@shared
 def shown(judged: Judged, cutoff: int) -> IntArray:
     """Count the labelled documents of the top K per grade, (Q, 6)."""
     return _of_hits(judged, judged.rank <= cutoff)
 
 
+@shared
 def pooled(judged: Judged, cutoff: int) -> IntArray:
     """Count the labelled documents of the pool per grade, (Q, 6).
 
