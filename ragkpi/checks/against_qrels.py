@@ -2,38 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
 
-from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.checks.finding import Example, Found, Subject, counted, first_examples, listed, named
-from ragkpi.formats.tokens import PADDING, IntArray, Tokens
-from ragkpi.ranking.judgements import Judgements
+from ragkpi.formats.tokens import PADDING, Tokens
 
 # Where the judged share is looked at.
 _DEPTHS = (10, 100)
-
-
-def judged_queries(run: CheckedRun, judgements: Judgements) -> IntArray:
-    """Return the number of each query of a run in the judgements, -1 if it is not judged, (Q,)."""
-    return np.array([judgements.index.get(query, -1) for query in run.queries], dtype=np.int64)
-
-
-def judgement_rows(run: CheckedRun, judgements: Judgements) -> IntArray:
-    """Return the row of each line's judgement, -1 if it has none, (n,)."""
-    return _find(run, run.document, judgements)
-
-
-def _find(run: CheckedRun, document: Tokens, judgements: Judgements) -> IntArray:
-    """Find the judgement of each line by a document id that may stand for its own, (n,)."""
-    ranked = document.take(run.order)
-    queries = judged_queries(run, judgements)
-    place, row = judgements.find(queries, run.starts, ranked, judgements.keys_of(ranked))
-    rows = np.full(len(run), -1, dtype=np.int64)
-    rows[run.order[place]] = row
-    return rows
 
 
 def missing_queries(subject: Subject) -> Found | None:
@@ -96,8 +73,8 @@ def document_spelling(subject: Subject) -> Found | None:
         return None
     run, judgements = subject.run, subject.judgements
     alike = replace(judgements, document=_all_alike(judgements.document))
-    meant = _find(run, _all_alike(run.document), alike)
-    found = np.flatnonzero((meant >= 0) & (judgement_rows(run, judgements) < 0))
+    meant = subject.find(_all_alike(run.document), alike)
+    found = np.flatnonzero((meant >= 0) & (subject.judgement < 0))
     if not len(found):
         return None
     return Found(
@@ -128,13 +105,9 @@ def _all_alike(tokens: Tokens) -> Tokens:
     start, end = tokens.start - first + PADDING, tokens.end - first + PADDING
     white = np.flatnonzero(text <= ord(" "))
     if (np.searchsorted(white, end) > np.searchsorted(white, start)).any():
-        return Tokens.from_strings(_strings_alike(tokens))
+        return Tokens.from_strings(map(_alike, tokens))
     upper = (text - np.uint8(ord("A"))) < 26
     return Tokens(text | (upper.view(np.uint8) << np.uint8(5)), start, end)
-
-
-def _strings_alike(tokens: Tokens) -> Iterable[bytes]:
-    return map(_alike, tokens)
 
 
 def judged(subject: Subject) -> Found | None:
@@ -174,12 +147,12 @@ def _judged_shares(subject: Subject) -> list[tuple[int, int]] | None:
     run, judgements = subject.run, subject.judgements
     if judgements is None:
         return None
-    row = judgement_rows(run, judgements)
+    row = subject.judgement
     known = (row >= 0) & (judgements.level[row] >= 0)
-    counted_query = (judged_queries(run, judgements) >= 0)[run.query]
+    counted_query = (subject.judged_queries >= 0)[run.query]
     if not counted_query.any():
         return None
-    rank = run.ranks()
+    rank = run.ranks
     ranked_known, ranked_counted = known[run.order], counted_query[run.order]
     return [
         (

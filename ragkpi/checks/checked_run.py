@@ -13,11 +13,14 @@ from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.identity import tail_keys
+from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.opening import Source
 from ragkpi.formats.registry import run_format
 from ragkpi.formats.run import LAYOUT
 from ragkpi.formats.table import Lines, scan, shown
-from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import sort_rows
 from ragkpi.ranking.scattered import number_ids
 
@@ -101,11 +104,43 @@ class CheckedRun:
         """The first row of each query in the file, (Q,)."""
         return np.unique(self.query, return_index=True)[1]
 
+    @cached_property
     def ranks(self) -> IntArray:
-        """Return the 1-based rank of each place of `order`, (n,)."""
+        """The 1-based rank of each place of `order`, (n,)."""
         sizes = np.diff(self.starts)
         ranks: IntArray = np.arange(len(self)) - np.repeat(self.starts[:-1], sizes) + 1
         return ranks
+
+    @cached_property
+    def tied_with_above(self) -> BoolArray:
+        """Whether the place of `order` above each one has its query and score, (n,)."""
+        query, score = self.query[self.order], self.score[self.order]
+        tied = np.zeros(len(self), dtype=bool)
+        tied[1:] = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+        return tied
+
+    @cached_property
+    def repeated(self) -> tuple[IntArray, IntArray]:
+        """Rows whose query had their document before, and the row where that was first."""
+        ranked = self.document.take(self.order)
+        if find_duplicate(self.starts, ranked, tail_keys(ranked)) is None:  # as in nearly all runs
+            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
+        number, _ = number_ids(self.document)
+        order = np.lexsort((self.line, number, self.query))
+        again = np.zeros(len(self), dtype=bool)
+        again[1:] = (np.diff(self.query[order]) == 0) & (np.diff(number[order]) == 0)
+        first = np.maximum.accumulate(np.where(again, 0, np.arange(len(self))))
+        return order[again], order[first[again]]
+
+    @cached_property
+    def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
+        """What the rank column says, and where that is a whole number; None without one."""
+        return None if self.rank is None else parse_integers(self.rank)
+
+    @cached_property
+    def different_run_ids(self) -> tuple[IntArray, IntArray] | None:
+        """The run id of each row by number, and a row that has each; None without a column."""
+        return None if self.run_id is None else number_ids(self.run_id)
 
 
 def read_checked_run(source: Source, format_name: str | None = None) -> CheckedRun:
@@ -228,9 +263,11 @@ def _note_extra_columns(block: Block, table: Lines, problems: Problems) -> None:
     """Note the lines on which anything follows the run id."""
     end = table.column(len(LAYOUT.columns) - 1).end
     following = block.buffer[end]
-    for row in np.flatnonzero((following != ord("\n")) & (following != ord("\r"))).tolist():
-        rest = block.buffer[end[row] : block.end].tobytes().split(b"\n", 1)[0]
+    rows = np.flatnonzero((following != ord("\n")) & (following != ord("\r")))
+    newlines = block.start + np.flatnonzero(block.buffer[block.start : block.end] == ord("\n"))
+    rests = Tokens(block.buffer, end[rows], newlines[np.searchsorted(newlines, end[rows])])
+    for line, rest in zip(table.line[rows].tolist(), rests, strict=True):
         if rest.strip():
             count = len(LAYOUT.columns) + len(rest.split())
             text = f"{count} columns, the last of them {shown(rest.strip())}"
-            problems.add("extra_columns", int(table.line[row]), text)
+            problems.add("extra_columns", line, text)

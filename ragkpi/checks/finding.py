@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Literal, NamedTuple
 
 import numpy as np
 
 from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.formats.table import shown
-from ragkpi.formats.tokens import IntArray
+from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.measures.measure import Value
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -59,6 +60,28 @@ class Subject:
     values: Sequence[Value] = ()
     settings: Settings = field(default_factory=Settings)
     max_hits: int | None = None
+
+    @cached_property
+    def judged_queries(self) -> IntArray:
+        """The number of each query of the run in the judgements, -1 if it is not there, (Q,)."""
+        index = {} if self.judgements is None else self.judgements.index
+        return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
+
+    @cached_property
+    def judgement(self) -> IntArray:
+        """The row of each line's judgement, -1 if it has none, (n,)."""
+        return self.find(self.run.document, self.judgements)
+
+    def find(self, document: Tokens, judgements: Judgements | None) -> IntArray:
+        """Find the judgement of each line by an id that may stand for its own, (n,)."""
+        run = self.run
+        rows = np.full(len(run), -1, dtype=np.int64)
+        if judgements is not None:
+            ranked = document.take(run.order)
+            key = judgements.keys_of(ranked)
+            place, row = judgements.find(self.judged_queries, run.starts, ranked, key)
+            rows[run.order[place]] = row
+        return rows
 
     @property
     def cutoffs(self) -> list[int]:

@@ -15,7 +15,6 @@ from ragkpi.checks.finding import (
     listed,
     named,
 )
-from ragkpi.ranking.scattered import number_ids
 
 
 def columns(subject: Subject) -> Found | None:
@@ -72,10 +71,10 @@ def infinite(subject: Subject) -> Found | None:
 def run_ids(subject: Subject) -> Found | None:
     """Lines with different run ids: perhaps two runs in one file. The last one is reported."""
     run = subject.run
-    if run.run_id is None or not len(run):
+    if run.run_id is None or run.different_run_ids is None:
         return None
-    numbers, representative = number_ids(run.run_id)
-    if len(representative) == 1:
+    numbers, representative = run.different_run_ids
+    if len(representative) < 2:
         return None
     ids = run.run_id.take(representative).tolist()
     return Found(

@@ -9,10 +9,8 @@ import numpy as np
 
 from ragkpi.checks.checked_run import CheckedRun
 from ragkpi.checks.finding import counted
-from ragkpi.checks.order import repeated_rows
-from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.rows import Ranking
-from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, IntArray
 
 
 @dataclass(frozen=True)
@@ -37,10 +35,10 @@ class Mended:
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:
     """Keep the best place of every document that a query has several times."""
-    if not len(repeated_rows(run)[0]):
+    if not len(run.repeated[0]):
         return run
     ranked = _select(run, run.order)  # so that the first one is the best one
-    again, _ = repeated_rows(replace(ranked, line=np.arange(len(run))))
+    again, _ = replace(ranked, line=np.arange(len(run))).repeated
     kept = np.ones(len(run), dtype=bool)
     kept[run.order[again]] = False
     return _select(run, kept)
@@ -65,17 +63,16 @@ def mend(run: CheckedRun, max_hits: int | None) -> Mended:
         cut = int(np.maximum(np.diff(mended.starts) - max_hits, 0).sum())
         if cut:
             changes.append(f"cut {counted(cut, 'document')} below rank {max_hits}")
-    if run.run_id is not None and len(run) and len(set(run.run_id)) > 1:
+    if run.different_run_ids is not None and len(run.different_run_ids[1]) > 1:
         changes.append("gave all lines the last run id")
-    if mended.rank is not None and not _is_numbered(mended, mended.rank):
+    if mended.rank_numbers is not None and not _is_numbered(mended, *mended.rank_numbers):
         changes.append("numbered the ranks from 1 by the scores")
     return Mended(mended, max_hits, changes)
 
 
-def _is_numbered(run: CheckedRun, rank: Tokens) -> bool:
+def _is_numbered(run: CheckedRun, numbers: IntArray, valid: BoolArray) -> bool:
     """Say whether ranks count from 1 by the scores."""
-    numbers, valid = parse_integers(rank)
-    return bool(valid.all()) and bool((numbers[run.order] == run.ranks()).all())
+    return bool(valid.all()) and bool((numbers[run.order] == run.ranks).all())
 
 
 def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:

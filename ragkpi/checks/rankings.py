@@ -11,9 +11,6 @@ from ragkpi.checks.finding import (
     first_examples,
     named,
 )
-from ragkpi.checks.order import repeated_rows, tied_with_above
-from ragkpi.formats.integers import parse_integers
-from ragkpi.formats.tokens import BoolArray, IntArray
 
 
 def duplicates(subject: Subject) -> Found | None:
@@ -22,7 +19,7 @@ def duplicates(subject: Subject) -> Found | None:
     'ragkpi eval' and trec_eval refuse such a run. --fix keeps the place with the highest score.
     """
     run = subject.run
-    rows, first = repeated_rows(run)
+    rows, first = run.repeated
     if not len(rows):
         return None
     first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
@@ -73,7 +70,7 @@ def ranks(subject: Subject) -> Found | None:
     rank column shows. --fix numbers the ranks by the scores.
     """
     run = subject.run
-    rank = _rank_numbers(subject)
+    rank = run.rank_numbers
     if rank is None:
         return None
     numbers, valid = rank
@@ -105,10 +102,6 @@ def ranks(subject: Subject) -> Found | None:
     return Found(queries, text, first_examples(run, wrong, describe))
 
 
-def _rank_numbers(subject: Subject) -> tuple[IntArray, BoolArray] | None:
-    return None if subject.run.rank is None else parse_integers(subject.run.rank)
-
-
 def ascending(subject: Subject) -> Found | None:
     """Scores that rise down most rankings, by rank or by line: they look like distances.
 
@@ -116,7 +109,7 @@ def ascending(subject: Subject) -> Found | None:
     Write -distance as the score.
     """
     run = subject.run
-    place = _rank_numbers(subject)
+    place = run.rank_numbers
     keys = (run.line,) if place is None or not place[1].all() else (run.line, place[0])
     order = np.lexsort((*keys, run.query))
     query, score = run.query[order], run.score[order]
@@ -150,7 +143,7 @@ def ties(subject: Subject) -> Found | None:
     Other tools break ties in another way, and print other numbers.
     """
     run = subject.run
-    tied = tied_with_above(run)
+    tied = run.tied_with_above
     either = tied.copy()
     either[:-1] |= tied[1:]
     count = int(np.count_nonzero(either))
@@ -171,7 +164,7 @@ def ties_at_cutoff(subject: Subject) -> Found | None:
     With qrels, the range that each measure could take is printed below the findings.
     """
     run = subject.run
-    tied, rank = tied_with_above(run), run.ranks()
+    tied, rank = run.tied_with_above, run.ranks
     parts, crossing = [], []
     for cutoff in subject.cutoffs:
         places = np.flatnonzero(tied & (rank == cutoff + 1))

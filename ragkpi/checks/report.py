@@ -35,7 +35,8 @@ def examine(subject: Subject) -> Report:
     ranges: list[TieRange] = []
     unknown: list[str] = []
     if any(check.name == "ties" for check, _ in findings) and subject.judgements is not None:
-        ranges = tie_ranges(replace(subject, run=without_repetitions(subject.run)))
+        clean = without_repetitions(subject.run)
+        ranges = tie_ranges(subject if clean is subject.run else replace(subject, run=clean))
         unknown = [value.name for value in subject.values if not has_range(value)]
     return Report(
         file=subject.run.file,

@@ -7,9 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragkpi.checks.against_qrels import judged_queries, judgement_rows
 from ragkpi.checks.finding import Subject
-from ragkpi.checks.order import tied_with_above
 from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.measure import Value
 from ragkpi.measures.scores import score
@@ -78,13 +76,13 @@ def _summaries(
 def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
     """Return the hits as ranked, with the best levels last among ties, and with them first."""
     run = subject.run
-    row = judgement_rows(run, judgements)[run.order]
+    row = subject.judgement[run.order]
     hit = np.flatnonzero(row >= 0)
-    tied = tied_with_above(run)
+    tied = run.tied_with_above
     group = np.cumsum(~tied) - 1
     size = np.bincount(group)
     first = np.flatnonzero(~tied)  # where each run of ties begins
-    rank = run.ranks()
+    rank = run.ranks
     hits_in_group = np.bincount(group[hit], minlength=len(size))
     level = np.maximum(judgements.level[row[hit]], 0)  # below 0 and unjudged gain the same
     best = np.lexsort((-level, group[hit]))
@@ -93,17 +91,17 @@ def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
     top = rank[first][group[hit]]
     lowest = top + (size - hits_in_group)[group[hit]]
     return [
-        _hits(subject, judgements, row[hit], rank[hit]),
-        _hits(subject, judgements, row[hit][worst], lowest + place),
-        _hits(subject, judgements, row[hit][best], top + place),
+        _hits(subject, row[hit], rank[hit]),
+        _hits(subject, row[hit][worst], lowest + place),
+        _hits(subject, row[hit][best], top + place),
     ]
 
 
-def _hits(subject: Subject, judgements: Judgements, judgement: IntArray, rank: IntArray) -> Hits:
+def _hits(subject: Subject, judgement: IntArray, rank: IntArray) -> Hits:
     run = subject.run
     return Hits(
         queries=run.queries,
-        query=judged_queries(run, judgements),
+        query=subject.judged_queries,
         num_ret=np.diff(run.starts),
         judgement=judgement,
         rank=rank,
