@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.analysis.assignments import Case, Trials, corners
+from ragkpi.analysis.extremes import ends
 from ragkpi.analysis.holes import Findings, trials_of
 from ragkpi.evaluation import Evaluation
 from ragkpi.ranking.holes import UNRETRIEVED
@@ -103,8 +104,6 @@ def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:
 
 def _spread(trials: Trials, case: Case) -> FloatArray:
     """Spread of the first statistic over the corners, (n,); 0 where fewer than two are known."""
-    found = corners(trials, case)[:, :, 0]
-    known = ~np.isnan(found)
-    low = np.where(known, found, np.inf).min(axis=1)
-    high = np.where(known, found, -np.inf).max(axis=1)
-    return np.where(low <= high, high, 0.0) - np.where(low <= high, low, 0.0)
+    low, high = ends(corners(trials, case)[:, :, 0])
+    spread = high - low
+    return np.where(np.isnan(spread), 0.0, spread)

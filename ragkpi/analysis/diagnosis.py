@@ -164,8 +164,7 @@ def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) ->
 
 
 def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:
-    number = np.full(len(judgements.queries), -1, dtype=np.int64)
-    number[[judgements.index[query] for query in judged.queries]] = np.arange(len(judged.queries))
+    number = judgements.places_among(judged.queries)
     rows = np.flatnonzero(number[judgements.query] >= 0)
     query, level = number[judgements.query[rows]], judgements.level[rows]
     grade = rubric.grades(judged, level)

@@ -51,6 +51,18 @@ def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: in
     return float(found.summary(0))
 
 
+def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest of the candidates of each query, (Q, C) to (Q,).
+
+    NaN is no candidate; where there is no other, both are NaN.
+    """
+    known = ~np.isnan(candidates)
+    low = np.where(known, candidates, np.inf).min(axis=1)
+    high = np.where(known, candidates, -np.inf).max(axis=1)
+    none = ~known.any(axis=1)
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+
+
 def _ranked(values: FloatArray) -> FloatArray:
     """Put NA, which any value improves, below all values."""
     return np.where(np.isnan(values), -np.inf, values)

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.analysis.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
-from ragkpi.analysis.extremes import extreme_summary
+from ragkpi.analysis.extremes import ends, extreme_summary
 from ragkpi.analysis.swaps import turned
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation
@@ -221,11 +221,7 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
     else:
         candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
     with np.errstate(divide="ignore", invalid="ignore"):
-        each = value.measure.aggregate.value(candidates)
-    known = ~np.isnan(each)
-    undefined = ~known.any(axis=1)
-    low = np.where(known, each, np.inf).min(axis=1)
-    high = np.where(known, each, -np.inf).max(axis=1)
+        each_low, each_high = ends(value.measure.aggregate.value(candidates))
     return Bounded(
         value=value,
         run=run,
@@ -234,8 +230,8 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
         high=extreme_summary(candidates, scores, index, 1),
         queries=scores.queries,
         each_now=np.asarray(scores.per_query(index), dtype=np.float64),
-        each_low=np.where(undefined, np.nan, low),
-        each_high=np.where(undefined, np.nan, high),
+        each_low=each_low,
+        each_high=each_high,
         exact=exact,
     )
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -45,7 +46,7 @@ class Holes:
     document: list[bytes]
     rank: IntArray
 
-    @property
+    @cached_property
     def query(self) -> IntArray:
         """The query of each hole, as a number in the judgements, (n,)."""
         return self.judgements.query[self.row]
@@ -154,12 +155,12 @@ class OpenRun:
     other: IntArray
     number: IntArray
 
-    @property
+    @cached_property
     def num_own(self) -> IntArray:
         """Holes where they count in this run's ranking, (Q,)."""
         return np.asarray((self.own >= 0).sum(axis=1))
 
-    @property
+    @cached_property
     def num_other(self) -> IntArray:
         """Holes further down, or in the rankings of other runs alone, (Q,)."""
         return np.asarray((self.other >= 0).sum(axis=1))
@@ -231,10 +232,7 @@ def open_run(
     judged, _ = judge(holes.judgements, holes.runs[run], settings)
     if depth is not None:
         judged = _cut(judged, depth)
-    number = np.full(len(holes.judgements.queries), -1)
-    number[[holes.judgements.index[query] for query in judged.queries]] = np.arange(
-        len(judged.queries)
-    )
+    number = holes.judgements.places_among(judged.queries)
     chosen = np.flatnonzero(holes.within(within) & (number[holes.query] >= 0))
     query = number[holes.query[chosen]]
     first = np.searchsorted(query, np.arange(len(judged.queries) + 1))

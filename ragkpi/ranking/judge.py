@@ -45,11 +45,8 @@ def judge(
     coverage = _coverage(judgements, hits)
     if queries is None:
         queries = _queries(judgements, hits, settings, coverage)
-    chosen = np.array([judgements.index[query] for query in queries], dtype=np.int64)
-    number = np.full(len(judgements.queries), -1, dtype=np.int64)
-    number[chosen] = np.arange(len(chosen))
-
-    num_ret = np.zeros(len(chosen), dtype=np.int64)
+    number = judgements.places_among(queries)
+    num_ret = np.zeros(len(queries), dtype=np.int64)
     retrieved = np.flatnonzero(hits.query >= 0)
     retrieved = retrieved[number[hits.query[retrieved]] >= 0]
     num_ret[number[hits.query[retrieved]]] = hits.num_ret[retrieved]
@@ -65,12 +62,12 @@ def judge(
     # No two hits share query and rank, so the key needs no stable sort.
     order = np.argsort(query * (rank.max(initial=0) + 1) + rank)
     query, rank, judgement = query[order], rank[order], judgement[order]
-    starts = np.searchsorted(query, np.arange(len(chosen) + 1))
+    starts = np.searchsorted(query, np.arange(len(queries) + 1))
     if settings.unjudged == "removed":
         num_ret = np.diff(starts)
         rank = np.arange(len(query)) - starts[query] + 1
 
-    level_starts, levels, level_counts = _count_levels(judgements, number, len(chosen))
+    level_starts, levels, level_counts = _count_levels(judgements, number, len(queries))
     judged = Judged(
         queries=queries,
         num_ret=num_ret,

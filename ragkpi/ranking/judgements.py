@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -73,6 +73,12 @@ class Judgements:
     @cached_property
     def _slots(self) -> _SlotTable:
         return _SlotTable(self)
+
+    def places_among(self, queries: Sequence[bytes]) -> IntArray:
+        """Return where each query stands among some of them, -1 for those that do not, (Q,)."""
+        places = np.full(len(self.queries), -1, dtype=np.int64)
+        places[[self.index[query] for query in queries]] = np.arange(len(queries))
+        return places
 
     def prepare(self) -> None:
         """Build the table that `find` uses, if it is not there yet."""

@@ -51,8 +51,7 @@ def outside_pool(
         first ``settings.pool_depth`` documents of the pool.
     """
     settings, top = judged.settings, run.top
-    number = np.full(len(judgements.queries), -1, dtype=np.int64)
-    number[[judgements.index[query] for query in judged.queries]] = np.arange(len(judged.queries))
+    number = judgements.places_among(judged.queries)
     if settings.unjudged == "removed":  # what is left has judgements, and new ranks
         query, rank = judged.query, judged.rank
         names = judgements.document.take(judged.judgement).tolist()
