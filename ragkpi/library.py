@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, get_args
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.memory import octets, qrels_columns, run_columns
-from ragkpi.measures.measure import Value
 from ragkpi.measures.registry import find_values
 from ragkpi.measures.relevance_formats import default_requests
 from ragkpi.measures.scores import Scores
@@ -19,6 +18,7 @@ from ragkpi.ranking.grades import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.ranking.settings import Depth, Missing, PoolUnion, Settings, Unjudged
+from ragkpi.reports.numbers import decoded
 
 if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Interval, Method
@@ -148,18 +148,18 @@ class Result:
         logarithm of a ratio of means for bor.
         """
         return {
-            value.name: _text(self.scores.summary(place))
+            value.name: decoded(self.scores.summary(place))
             for place, value in enumerate(self.scores.values)
-            if _prints(value, "summary")
+            if value.is_printed("summary")
         }
 
     @cached_property
     def per_query(self) -> dict[str, dict[str, Any]]:
         """The values of every query, by query and printed name."""
-        columns = {name: map(_text, column) for name, column in self._columns().items()}
+        columns = {name: map(decoded, column) for name, column in self._columns().items()}
         rows = zip(*columns.values(), strict=True) if columns else ([] for _ in self.scores.queries)
         return {
-            _text(query): dict(zip(columns, row, strict=True))
+            decoded(query): dict(zip(columns, row, strict=True))
             for query, row in zip(self.scores.queries, rows, strict=True)
         }
 
@@ -199,8 +199,8 @@ class Result:
         """Return the values of every query as a pandas DataFrame: a row per query."""
         import pandas
 
-        columns = {name: list(map(_text, column)) for name, column in self._columns().items()}
-        queries = [_text(query) for query in self.scores.queries]
+        columns = {name: list(map(decoded, column)) for name, column in self._columns().items()}
+        queries = [decoded(query) for query in self.scores.queries]
         return pandas.DataFrame(columns, index=pandas.Index(queries, name="query"))
 
     def __repr__(self) -> str:
@@ -211,7 +211,7 @@ class Result:
         return {
             value.name: self.scores.per_query(place).tolist()
             for place, value in enumerate(self.scores.values)
-            if _prints(value, "query")
+            if value.is_printed("query")
         }
 
 
@@ -246,12 +246,3 @@ def _from(name: str, value: Any, least: int) -> Any:
     if value is not None and value < least:
         raise UsageError(f"{name}={value!r}: expected a number from {least}")
     return value
-
-
-def _prints(value: Value, where: str) -> bool:
-    return value.measure.aggregate.prints in ("both", where)
-
-
-def _text(value: Any) -> Any:
-    """Turn the bytes of ids and texts into str, bytes that are no UTF-8 into surrogates."""
-    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value

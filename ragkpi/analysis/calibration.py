@@ -128,8 +128,7 @@ def calibrate(
 
 
 def _per_query(value: Value) -> bool:
-    aggregate = value.measure.aggregate
-    return aggregate.prints in ("both", "query") and value.measure.style not in ("text", "quoted")
+    return value.is_printed("query") and value.measure.numeric
 
 
 @dataclass(frozen=True)

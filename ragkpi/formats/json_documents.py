@@ -16,7 +16,6 @@ from ragkpi.formats.json_text import (
     number_for,
     octets_of,
     quoted,
-    text_for,
     text_of,
     written,
 )
@@ -181,7 +180,7 @@ def _write(
 ) -> None:
     before = b"{\n"
     for query, documents in queries:
-        inner = {text_for(document): number for document, number in documents}
-        file.write(before + written(text_for(query)) + b": " + written(inner))
+        inner = {text_of(document): number for document, number in documents}
+        file.write(before + written(text_of(query)) + b": " + written(inner))
         before = b",\n"
     file.write(b"{}\n" if before == b"{\n" else b"\n}\n")

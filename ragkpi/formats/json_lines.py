@@ -19,7 +19,6 @@ from ragkpi.formats.json_text import (
     number_for,
     octets_of,
     quoted,
-    text_for,
     text_of,
     written,
 )
@@ -151,10 +150,10 @@ def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> Non
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
     for query, documents, scores in rankings:
         candidates = [
-            {"docid": text_for(document), "score": number_for(score)}
+            {"docid": text_of(document), "score": number_for(score)}
             for document, score in zip(documents, scores, strict=True)
         ]
-        record = {"qid": text_for(query), "run_id": text_for(run_id), "candidates": candidates}
+        record = {"qid": text_of(query), "run_id": text_of(run_id), "candidates": candidates}
         file.write(written(record) + b"\n")
 
 
@@ -163,5 +162,5 @@ def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
     for query, document, level in zip(
         qrels.query, qrels.document, qrels.level.tolist(), strict=True
     ):
-        record = {"query_id": text_for(query), "doc_id": text_for(document), "relevance": level}
+        record = {"query_id": text_of(query), "doc_id": text_of(document), "relevance": level}
         file.write(written(record) + b"\n")

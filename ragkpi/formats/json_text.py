@@ -31,7 +31,7 @@ DECODER = json.JSONDecoder(
 
 
 def text_of(octets: bytes) -> str:
-    """Decode JSON text without losing a byte."""
+    """Decode JSON text, or an id for `written`, without losing a byte."""
     return octets.decode("utf-8", "surrogateescape")
 
 
@@ -70,11 +70,6 @@ def no_json(file: str, line: int, problem: Exception, expected: str) -> InputErr
 def written(value: object) -> bytes:
     """Encode a value as one line of JSON; infinity has no JSON and is written as a string."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
-
-
-def text_for(octets: bytes) -> str:
-    """Return an id as a string for `written`."""
-    return octets.decode("utf-8", "surrogateescape")
 
 
 def number_for(score: float) -> float | str:

@@ -9,14 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.measures import rubric
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
-
-
-def _ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
-    """Divide; NaN, which is NA, where the denominator is 0."""
-    ratio = np.full(len(denominator), np.nan)
-    np.divide(numerator, denominator, out=ratio, where=np.asarray(denominator) > 0)
-    return ratio
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, ratio
 
 
 def _from_grade(counts: IntArray, grade: int) -> IntArray:
@@ -36,7 +29,7 @@ def ra_nwg(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) 
     counts = rubric.labelled(judged)
     worth = rubric.weights(counts, alpha, cap4, cap3)
     obtained = rubric.gain(rubric.shown(judged, cutoff), worth)
-    return _ratio(obtained, rubric.best_gain(counts, worth, cutoff))
+    return ratio(obtained, rubric.best_gain(counts, worth, cutoff))
 
 
 def proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
@@ -51,7 +44,7 @@ def proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) ->
     counts = rubric.labelled(judged)
     worth = rubric.weights(counts, alpha, cap4, cap3)
     reachable = rubric.best_gain(rubric.pooled(judged, cutoff), worth, cutoff)
-    return _ratio(reachable, rubric.best_gain(counts, worth, cutoff))
+    return ratio(reachable, rubric.best_gain(counts, worth, cutoff))
 
 
 def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
@@ -63,7 +56,7 @@ def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float
     Source:     arXiv 2511.09545, per query as in its author's blog post
     """
     obtained, ceiling = pct_proc_rom(judged, cutoff, alpha, cap4, cap3).T
-    return _ratio(obtained, ceiling)
+    return ratio(obtained, ceiling)
 
 
 def pct_proc_rom(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
@@ -96,7 +89,7 @@ def pool_miss(judged: Judged, cutoff: int) -> IntArray:
 
 
 def _normalized_recall(counts: IntArray, found: IntArray, cutoff: int, grade: int) -> FloatArray:
-    return _ratio(
+    return ratio(
         np.minimum(_from_grade(found, grade), cutoff),
         np.minimum(_from_grade(counts, grade), cutoff),
     )

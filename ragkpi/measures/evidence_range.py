@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.measures import rubric
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, ratio
 
 
 def ra_nwg_range(
@@ -46,21 +46,15 @@ def ra_nwg_range(
             worth[:, 4] = (light if lightest4 else heavy)[:, 4]
             worth[:, 3] = (light if lightest3 else heavy)[:, 3]
             best = rubric.best_gain(counts + other[:, np.newaxis] * top, worth, cutoff)
-            found.append(_share(rubric.gain(seen, worth), best))
+            found.append(ratio(rubric.gain(seen, worth), best))
     low = np.min(found, axis=0)
     best = rubric.best_gain(counts + own[:, np.newaxis] * top, light, cutoff)
-    high = np.minimum(_share(rubric.gain(seen, heavy) + own, best), 1.0)
+    high = np.minimum(ratio(rubric.gain(seen, heavy) + own, best), 1.0)
     # Without anything useful elsewhere, own documents that are useful are all there is.
     low = np.where(np.isnan(low), high, low)
     high = np.where(np.isnan(high) & (other > 0), 0.0, high)
     useless = counts[:, 3:].sum(axis=1) == 0
     return np.stack([low, high, np.where(useless, np.nan, high)], axis=1)[:, :, np.newaxis]
-
-
-def _share(gain: FloatArray, best: FloatArray) -> FloatArray:
-    share = np.full(len(best), np.nan)
-    np.divide(gain, best, out=share, where=best > 0)
-    return share
 
 
 def _box(

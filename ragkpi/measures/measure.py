@@ -61,6 +61,11 @@ class Measure:
     bounds: Bounds = UNPROVEN
 
     @property
+    def numeric(self) -> bool:
+        """Whether its values are numbers."""
+        return self.style not in ("text", "quoted")
+
+    @property
     def num_q(self) -> Measure:
         """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
         name = f"num_q_{self.name}"
@@ -81,6 +86,10 @@ class Value:
     measure: Measure
     name: str
     arguments: Mapping[str, Any]
+
+    def is_printed(self, where: Literal["query", "summary"]) -> bool:
+        """Say whether it has a line for each query, or one over all of them."""
+        return self.measure.aggregate.prints in ("both", where)
 
 
 Caution = Callable[[Judged, Sequence[Value]], Iterable[str]]

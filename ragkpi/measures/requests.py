@@ -8,11 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.elsewhere import request_here
 from ragkpi.measures.measure import Measure, Value
 from ragkpi.measures.parameters import Parameters
-
-_NUMERIC = ("decimal", "integer", "significant")
 
 
 class _Request:
@@ -88,7 +85,7 @@ def parse_requests(
 
 def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:
     """Let ``num_q_NAME`` follow every measure that has numbers."""
-    numeric = {name for name, measure in registry.items() if measure.style in _NUMERIC}
+    numeric = {name for name, measure in registry.items() if measure.numeric}
     return {
         offered.name: offered
         for name, measure in registry.items()
@@ -154,6 +151,8 @@ def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
     name = text.partition(".")[0]
+    from ragkpi.measures.elsewhere import request_here
+
     here = request_here(text)
     advice = "'ragkpi measures' lists them all"
     if here is not None:

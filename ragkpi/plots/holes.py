@@ -19,9 +19,7 @@ def holes_charts(found: Findings, names: Sequence[str]) -> list[Chart]:
     share a chart.
     """
     rows = [
-        one
-        for one in found.bounded
-        if one.value.measure.aggregate.prints != "query" and not math.isnan(one.now)
+        one for one in found.bounded if one.value.is_printed("summary") and not math.isnan(one.now)
     ]
     if len(names) > 1:
         charts = [

@@ -122,6 +122,14 @@ class Judged:
         return self.per_query(self.relevant & (self.rank <= cutoff)).astype(np.int64)
 
 
+def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
+    """Divide elementwise; NaN, which is NA, where the denominator is 0."""
+    below = np.asarray(denominator, dtype=np.float64)
+    found: FloatArray = np.full(below.shape, np.nan)
+    np.divide(numerator, below, out=found, where=below != 0)
+    return found
+
+
 def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
     """Divide elementwise; 0 where the denominator is 0."""
     above = np.asarray(numerator, dtype=np.float64)

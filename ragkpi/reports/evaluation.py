@@ -102,7 +102,7 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
         "values": {
             value.name: as_json(scores.summary(index), value.measure.style, digits)
             for index, value in enumerate(scores.values)
-            if _prints(value, "summary")
+            if value.is_printed("summary")
         },
         "known": {scores.values[index].name: scores.valid(index) for index in estimates(scores)},
     }
@@ -114,7 +114,7 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
             if interval
         }
     if layout.per_query == "shown":
-        shown = [i for i, value in enumerate(scores.values) if _prints(value, "query")]
+        shown = [i for i, value in enumerate(scores.values) if value.is_printed("query")]
         columns = [(scores.values[i].name, scores.per_query(i).tolist()) for i in shown]
         found["per_query"] = {
             decoded(query): {
@@ -152,23 +152,19 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
     return Table(table.columns, table.rows, [*table.notes, *notes])
 
 
-def _prints(value: Value, where: str) -> bool:
-    return value.measure.aggregate.prints in ("both", where)
-
-
 def _shown(values: Sequence[Value], layout: Layout) -> list[int]:
     return [
         index
         for index, value in enumerate(values)
-        if (layout.summary == "shown" and _prints(value, "summary"))
-        or (layout.per_query == "shown" and _prints(value, "query"))
+        if (layout.summary == "shown" and value.is_printed("summary"))
+        or (layout.per_query == "shown" and value.is_printed("query"))
     ]
 
 
 def _summary_cells(run: EvaluatedRun, shown: Sequence[int]) -> list[Cell]:
     return [
         Cell(run.scores.summary(index), run.interval(index))
-        if _prints(run.scores.values[index], "summary")
+        if run.scores.values[index].is_printed("summary")
         else Cell()
         for index in shown
     ]
@@ -179,7 +175,7 @@ def _query_rows(runs: Sequence[EvaluatedRun], shown: Sequence[int]) -> Iterator[
     columns = [
         [
             run.scores.per_query(index).tolist()
-            if _prints(run.scores.values[index], "query")
+            if run.scores.values[index].is_printed("query")
             else [None] * len(run.scores.queries)
             for index in shown
         ]

@@ -10,10 +10,9 @@ from typing import Any, Literal
 from ragkpi.analysis.assessment import Candidate
 from ragkpi.analysis.holes import Bounded, Findings
 from ragkpi.reports.answer import Answer
+from ragkpi.reports.evaluation import ALL
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.reports.numbers import decoded, rounded
-
-ALL = "all"
 
 
 def holes_answer(
@@ -57,13 +56,12 @@ def _rows(
 ) -> Iterator[list[Cell]]:
     heads = [Cell(one.value.name), Cell(name)]
     style = one.value.measure.style
-    prints = one.value.measure.aggregate.prints
-    if per_query == "shown" and prints in ("both", "query"):
+    if per_query == "shown" and one.value.is_printed("query"):
         numbers = (one.each_now.tolist(), one.each_low.tolist(), one.each_high.tolist())
         for query, *three in zip(one.queries, *numbers, strict=True):
             cells = [Cell(number, style=style) for number in (*three, _width(three[1], three[2]))]
             yield [*heads, Cell(query), Cell(), *cells]
-    if prints in ("both", "summary"):
+    if one.value.is_printed("summary"):
         judged = found.judged[one.value.measure.bounds.depth(one.value.arguments)][one.run]
         numbers_ = (one.now, one.low, one.high, _width(one.low, one.high))
         yield [*heads, Cell(ALL), Cell(judged), *(Cell(n, style=style) for n in numbers_)]
@@ -93,7 +91,7 @@ def _sentences(found: Findings, names: Sequence[str]) -> Iterator[str]:
     if not found.bounded:
         yield "Nothing can be bounded: no value has bounds."
         return
-    shown = [one for one in found.bounded if one.value.measure.aggregate.prints != "query"]
+    shown = [one for one in found.bounded if one.value.is_printed("summary")]
     depth = _deepest(found)
     count = found.counted(depth)
     where = "retrieved" if depth is None else f"in the top {depth}"

@@ -13,7 +13,7 @@ SIGNIFICANT = 6
 NOT_AVAILABLE = "NA"
 
 
-def decoded(value: object) -> object:
+def decoded(value: Any) -> Any:
     """Turn the bytes of an input file into text, bytes that are no UTF-8 into surrogates."""
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 

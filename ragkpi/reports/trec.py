@@ -73,7 +73,7 @@ def trec_lines(
         for value, style in zip(scores.values, styles, strict=True)
     ]
     if per_query == "shown":
-        shown = [i for i, _ in enumerate(styles) if _prints(scores, i, "query")]
+        shown = [i for i, _ in enumerate(styles) if scores.values[i].is_printed("query")]
         columns = [scores.per_query(i) for i in shown]
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
@@ -83,7 +83,7 @@ def trec_lines(
             ]
             yield _lines([names[i] for i in shown], scores.queries[block], cells)
     if summary == "shown":
-        shown = [i for i, _ in enumerate(styles) if _prints(scores, i, "summary")]
+        shown = [i for i, _ in enumerate(styles) if scores.values[i].is_printed("summary")]
         cells = [_cells(styles[i], _alone(styles[i], scores.summary(i)), digits) for i in shown]
         if intervals:
             cells = [
@@ -91,10 +91,6 @@ def trec_lines(
                 for i, cell in zip(shown, cells, strict=True)
             ]
         yield _lines([names[i] for i in shown], [b"all"], cells)
-
-
-def _prints(scores: Scores, index: int, where: str) -> bool:
-    return scores.values[index].measure.aggregate.prints in ("both", where)
 
 
 def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:

@@ -70,7 +70,7 @@ def estimates(scores: Scores) -> list[int]:
         index
         for index, value in enumerate(scores.values)
         if scores.statistics[index].dtype != object
-        and value.measure.aggregate.prints != "query"
+        and value.is_printed("summary")
         and value.measure.aggregate is not COUNT
     ]
 

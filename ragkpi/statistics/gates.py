@@ -130,7 +130,7 @@ def _numbers(scores: Scores) -> list[int]:
     return [
         index
         for index, value in enumerate(scores.values)
-        if scores.statistics[index].dtype != object and value.measure.aggregate.prints != "query"
+        if scores.statistics[index].dtype != object and value.is_printed("summary")
     ]
 
 

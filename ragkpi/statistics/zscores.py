@@ -98,8 +98,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     columns = [
         (index, value)
         for index, value in enumerate(runs[0].values)
-        if value.measure.aggregate.prints != "summary"
-        and value.measure.style not in ("text", "quoted")
+        if value.is_printed("query") and value.measure.numeric
     ]
     queries = sorted({query for run in runs for query in run.queries})
     mean, deviation = np.empty((2, len(columns), len(queries)))
