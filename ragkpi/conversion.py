@@ -7,13 +7,12 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ragkpi.errors import InputError
 from ragkpi.formats.identity import hash_tokens
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
 from ragkpi.formats.registry import FORMATS, Format, Kind
 from ragkpi.formats.rows import Ranking
-from ragkpi.formats.run import RunColumns
+from ragkpi.formats.run import RunColumns, no_results
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.hits import duplicate_error
 from ragkpi.ranking.judgements import group_judgements
@@ -58,9 +57,7 @@ class Conversion:
             return
         pieces = list(self._format.hold_run(self._source))
         if not pieces:
-            raise InputError(
-                self._source.name, None, "holds no results", "expected a run of at least one line"
-            )
+            raise no_results(self._source.name)
         to.write_run(_rankings(regroup_run(pieces)), pieces[-1].run_id, file)
 
 

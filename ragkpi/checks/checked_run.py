@@ -17,7 +17,7 @@ from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.opening import Source
 from ragkpi.formats.registry import run_format
-from ragkpi.formats.run import LAYOUT
+from ragkpi.formats.run import LAYOUT, no_results
 from ragkpi.formats.table import Lines, scan, shown
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate
@@ -175,7 +175,7 @@ def read_checked_run(source: Source, format_name: str | None = None) -> CheckedR
 
 def _empty(path: str, problems: Problems) -> CheckedRun:
     if not problems.count:
-        raise InputError(path, None, "holds no results", "expected a run of at least one line")
+        raise no_results(path)
     nothing: IntArray = np.empty(0, dtype=np.int64)
     no_ids = Tokens.from_strings([])
     return CheckedRun(

@@ -64,7 +64,7 @@ class Output(NamedTuple):
         from ragkpi.reports.registry import FORMATS
         from ragkpi.reports.writing import write
 
-        write(FORMATS[self.format or "table"].write(report, layout), self.path)
+        write(FORMATS[self.format or "table"](report, layout), self.path)
 
 
 Format = Annotated[

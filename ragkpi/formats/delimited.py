@@ -152,9 +152,7 @@ def _write_qrels(
     names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
 ) -> None:
     file.write(join(names))
-    for query, document, level in zip(
-        qrels.query, qrels.document, qrels.level.tolist(), strict=True
-    ):
+    for query, document, level in qrels.judgements():
         file.write(join([query, document, b"%d" % level]))
 
 

@@ -168,9 +168,7 @@ def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> Non
 def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
     """Write ``{query: {document: level}}``, a line per query."""
     queries: dict[bytes, list[tuple[bytes, float | str]]] = {}
-    for query, document, level in zip(
-        qrels.query, qrels.document, qrels.level.tolist(), strict=True
-    ):
+    for query, document, level in qrels.judgements():
         queries.setdefault(query, []).append((document, level))
     _write(queries.items(), file)
 

@@ -159,8 +159,6 @@ def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> Non
 
 def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
     """Write a line per judgement: ``{"query_id", "doc_id", "relevance"}``."""
-    for query, document, level in zip(
-        qrels.query, qrels.document, qrels.level.tolist(), strict=True
-    ):
+    for query, document, level in qrels.judgements():
         record = {"query_id": text_of(query), "doc_id": text_of(document), "relevance": level}
         file.write(written(record) + b"\n")

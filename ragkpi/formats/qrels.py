@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -33,6 +34,10 @@ class QrelsColumns(NamedTuple):
     document: Tokens
     level: IntArray
     line: IntArray
+
+    def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
+        """Yield query, document and level of every row."""
+        return zip(self.query, self.document, self.level.tolist(), strict=True)
 
 
 def read_qrels(path: str) -> QrelsColumns:

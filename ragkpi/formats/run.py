@@ -123,6 +123,11 @@ def _columns(block: Block, table: Lines, starts: IntArray, used: int) -> RunColu
     )
 
 
+def no_results(file: str) -> InputError:
+    """Say that a file is no run: there is not one line in it."""
+    return InputError(file, None, "holds no results", "expected a run of at least one line")
+
+
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for one that is no number."""
     score = parse_decimals(text)

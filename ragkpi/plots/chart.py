@@ -109,6 +109,11 @@ class Plane:
     corners: Sequence[str] = ()
 
     @property
+    def curves(self) -> list[Line]:
+        """The lines that are no ceilings."""
+        return [line for line in self.lines if line.role == "curve"]
+
+    @property
     def needs_legend(self) -> bool:
         """Whether a single curve or group, which the title names, is not all there is."""
         return len(self.lines) + len(self.points) > 1 or any(

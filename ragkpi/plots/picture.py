@@ -113,9 +113,8 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 
 
 def _plane(chart: Plane, axes: Any) -> None:
-    curves = [line for line in chart.lines if line.role == "curve"]
     for line in chart.lines:
-        _line(line, curves.index(line) if line.role == "curve" else -1, axes)
+        _line(line, chart.curves.index(line) if line.role == "curve" else -1, axes)
     for place, group in enumerate(chart.points):
         _points(group, place, axes)
     for place, text in enumerate(chart.corners):

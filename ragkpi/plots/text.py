@@ -51,11 +51,10 @@ def _plane(chart: Plane, width: int) -> list[str]:
     marks = [_number(at) for at in _ticks(chart.y, *extent(chart, "y"))]
     margin = max(map(len, marks))
     grid = _Grid(max(width - margin - 2, _NARROWEST), _HEIGHT)
-    curves = [line for line in chart.lines if line.role == "curve"]
     for group, marker in zip(chart.points, _markers(chart.points), strict=True):
         for x, y in _places(chart, group.x, group.y):
             grid.set(grid.column(x), grid.row(y), marker)
-    for line, marker in zip(curves, _markers(curves), strict=True):
+    for line, marker in zip(chart.curves, _markers(chart.curves), strict=True):
         for x, y in _places(chart, line.x, line.y):
             grid.set(grid.column(x), grid.row(y), marker)
     for line in chart.lines:
@@ -157,10 +156,9 @@ def _foot(axis: Axis, limits: tuple[float, float], width: int, margin: int) -> l
 
 
 def _legend(chart: Plane, width: int) -> list[str]:
-    curves = [line for line in chart.lines if line.role == "curve"]
     entries = [
         *zip(_markers(chart.points), (group.name for group in chart.points), strict=True),
-        *zip(_markers(curves), (line.name for line in curves), strict=True),
+        *zip(_markers(chart.curves), (line.name for line in chart.curves), strict=True),
         *((_CEILING * 2, line.name) for line in chart.lines if line.role == "ceiling"),
     ]
     lines = [""]

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.registry import run_format
-from ragkpi.formats.run import stream_run
+from ragkpi.formats.run import no_results, stream_run
 from ragkpi.ranking.hits import (
     JUDGED_ONLY,
     Hits,
@@ -62,7 +62,7 @@ def read_hits(
                 source.restart()
                 hits = find_hits(regroup_run(format_.hold_run(source)), judgements, wanted)
     if not hits.queries:
-        raise InputError(path, None, "holds no results", "expected a run of at least one line")
+        raise no_results(path)
     return hits
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ragkpi.analysis.calibration import Calibration, Correlation, Lead, strength
 from ragkpi.analysis.tuning import Segment, Tuning
 from ragkpi.reports.answer import Answer
+from ragkpi.reports.evaluation import interval_note
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.correlation import COEFFICIENTS
 
@@ -60,14 +61,10 @@ def _row(one: Correlation, tuning: Tuning | None) -> list[Cell]:
 
 
 def _notes(found: Calibration) -> Iterator[str]:
-    bootstrap = found.bootstrap
     runs = len(found.observed.runs)
     of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
-    yield (
-        f"[low, high]: {bootstrap.level * 100:g} % percentile bootstrap interval over "
-        f"{len(found.observed.queries)} queries{of_runs}, {bootstrap.resamples:,} resamples, "
-        f"seed {bootstrap.seed}"
-    )
+    drawn = f"{len(found.observed.queries)} queries{of_runs}"
+    yield interval_note(found.bootstrap, queries=drawn)
     if any(one.matters == "yes" for one in found.tunings):
         folds = max(one.folds for one in found.tunings)
         yield (

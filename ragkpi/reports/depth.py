@@ -151,7 +151,7 @@ def _ceilings(curve: Curve, choice: Choice, depths: Sequence[int]) -> str:
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:
     if choice.limit == "collapse":
-        return f"{_collapse(study.collapse, limits)}" if study.collapse else ""
+        return _collapse(study.collapse, limits) if study.collapse else ""
     if choice.limit == "plateau" and study.plateau:
         more = study.plateau.final - study.plateau.success
         down = f"down to {study.plateau.deepest:,}"

@@ -125,11 +125,11 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
     return found
 
 
-def interval_note(bootstrap: Bootstrap, of: str = "") -> str:
-    """Say where intervals come from."""
+def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
+    """Say where intervals come from: what they are `of`, and which `queries` are drawn."""
     method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
     return (
-        f"[low, high]: {bootstrap.level * 100:g} % {method} bootstrap interval{of} over queries, "
+        f"[low, high]: {bootstrap.level * 100:g} % {method} bootstrap interval{of} over {queries}, "
         f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
     )
 

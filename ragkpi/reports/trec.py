@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from ragkpi.measures.measure import Style
 from ragkpi.measures.scores import Scores
+from ragkpi.reports.numbers import DECIMALS, SIGNIFICANT
 
 if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Interval
@@ -108,9 +109,9 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
 
 def _form(style: Style, digits: int | None) -> bytes:
     forms: dict[Style, bytes] = {
-        "decimal": b"%%6.%df" % (4 if digits is None else digits),
+        "decimal": b"%%6.%df" % (DECIMALS if digits is None else digits),
         "integer": b"%d",
-        "significant": b"%%.%dg" % (6 if digits is None else max(digits, 1)),
+        "significant": b"%%.%dg" % (SIGNIFICANT if digits is None else max(digits, 1)),
         "text": b"%b",
         "quoted": b"'%b'",
     }

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ragkpi.errors import GateFailedError, RagkpiWarning, UsageError
+from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.blocks import comparable
@@ -117,13 +117,6 @@ def shortfalls_of_baseline(
         limit = reference + distance if value.measure.better == "lower" else reference - distance
         gates.append(Gate(value.name, limit))
     return shortfalls(run[0], tested, gates)
-
-
-def enforce(missed: Iterable[Shortfall]) -> None:
-    """Raise `GateFailedError` that says what fell short by how much, if anything did."""
-    texts = [str(shortfall) for shortfall in missed]
-    if texts:
-        raise GateFailedError("; ".join(texts))
 
 
 def _numbers(scores: Scores) -> list[int]:

@@ -24,7 +24,7 @@ def report(**procedure):
 
 
 def written(form, layout=None, **procedure):
-    return FORMATS[form].write(report(**procedure), layout or Layout())
+    return FORMATS[form](report(**procedure), layout or Layout())
 
 
 def test_table():
@@ -115,4 +115,4 @@ def test_a_small_p_value_is_not_printed_as_0():
     )
     (p,) = [one.p for one in tiny.comparison.differences]
     assert 0 < p < 1e-20
-    assert f"{p:.6g}" in FORMATS["table"].write(tiny, Layout())
+    assert f"{p:.6g}" in FORMATS["table"](tiny, Layout())

@@ -80,7 +80,7 @@ new\textbar{}run\_ & id & 2 & \textbf{\boldmath 0.7500} & $-\infty$ & NA & $1.23
 
 
 def written(form, report=TWO, **layout):
-    return FORMATS[form].write(report, Layout(**layout))
+    return FORMATS[form](report, Layout(**layout))
 
 
 @pytest.mark.parametrize("form", SNAPSHOTS)

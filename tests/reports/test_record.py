@@ -168,7 +168,7 @@ def test_sorting_by_what_is_not_there():
 
 
 def test_history_as_a_table():
-    written = FORMATS["csv"].write(History(HISTORY.records[:3]), Layout())
+    written = FORMATS["csv"](History(HISTORY.records[:3]), Layout())
     assert (
         written
         == """\
@@ -182,12 +182,10 @@ time,run,index,k1,runid,map,unknown_10
 
 def test_what_differs_between_signatures_is_shown():
     mixed = History([recorded("a", 0.1), recorded("b", 0.2, level="2")])
-    rows = FORMATS["csv"].write(mixed, Layout()).splitlines()
+    rows = FORMATS["csv"](mixed, Layout()).splitlines()
     assert [row.split(",")[-1] for row in rows] == ["signature", "l:1", "l:2"]
-    assert "*" not in FORMATS["table"].write(mixed, Layout())
+    assert "*" not in FORMATS["table"](mixed, Layout())
 
 
 def test_an_empty_history():
-    assert FORMATS["csv"].write(History([]).where(["map>1"]).sorted_by("map"), Layout()) == (
-        "time,run\n"
-    )
+    assert FORMATS["csv"](History([]).where(["map>1"]).sorted_by("map"), Layout()) == ("time,run\n")

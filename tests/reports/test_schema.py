@@ -54,8 +54,8 @@ def test_the_schema_is_one():
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("name", REPORTS)
 def test_documents_and_lines(name, layout):
-    valid_document(FORMATS["json"].write(REPORTS[name], layout))
-    assert valid_lines(FORMATS["jsonl"].write(REPORTS[name], layout))
+    valid_document(FORMATS["json"](REPORTS[name], layout))
+    assert valid_lines(FORMATS["jsonl"](REPORTS[name], layout))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_schema_refuses(wrong):
 
 
 def test_values_by_hand():
-    (found,) = json.loads(FORMATS["json"].write(REPORTS["one run"], LAYOUTS[2]))["runs"]
+    (found,) = json.loads(FORMATS["json"](REPORTS["one run"], LAYOUTS[2]))["runs"]
     assert found["values"] == {"runid": "id\udcff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
     assert found["known"] == {"map": 2, "bor_10": 2}
     assert found["intervals"]["bor_10"] == ["-inf", "-inf"]

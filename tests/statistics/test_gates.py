@@ -1,12 +1,12 @@
 import math
+import re
 
 import pytest
 
-from ragkpi.errors import GateFailedError, NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.statistics.gates import (
     Gate,
     Margin,
-    enforce,
     parse_gate,
     parse_margin,
     shortfalls,
@@ -44,11 +44,9 @@ def test_gates(gate, message):
     assert [str(one) for one in missed] == ([message] if message else [])
 
 
-def test_all_that_fell_short_is_said_at_once():
-    with pytest.raises(GateFailedError, match=r"map is .* by 0\.2; bm25: harm_10") as failure:
-        enforce(shortfalls("bm25", RUN, [Gate("map", 0.5), Gate("harm_10", 0.1)]))
-    assert failure.value.exit_status == 3
-    enforce([])
+def test_all_that_fell_short_is_found_at_once():
+    missed = shortfalls("bm25", RUN, [Gate("map", 0.5), Gate("harm_10", 0.1)])
+    assert re.fullmatch(r"bm25: map is .* by 0\.2; bm25: harm_10.*", "; ".join(map(str, missed)))
 
 
 @pytest.mark.parametrize("text", ["map", "map=", "=0.3", "map=high", "map=nan", "map=inf"])
