@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TypeAlias
 
-from ragkpi.errors import RagkpiError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.formats.run import RunColumns
 from ragkpi.measures.cautions import cautions
 from ragkpi.measures.measure import Need, Value
@@ -49,6 +49,13 @@ class Evaluation:
     coverage: Coverage
     notes: Sequence[str]
     warnings: Sequence[str]
+
+    @property
+    def plain(self) -> Judged:
+        """`judged`, where that is by plain qrels; `UsageError` where it is not."""
+        if not isinstance(self.judged, Judged):
+            raise UsageError("this is answered for plain qrels alone")
+        return self.judged
 
 
 class Evaluator:

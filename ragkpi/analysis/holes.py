@@ -11,7 +11,6 @@ import numpy as np
 from ragkpi.analysis.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
 from ragkpi.analysis.extremes import ends, extreme_summary
 from ragkpi.analysis.swaps import turned
-from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation
 from ragkpi.measures.measure import Value
 from ragkpi.measures.scores import Scores
@@ -173,7 +172,7 @@ def find_bounds(
     return Findings(
         bounded=bounded,
         refused=refused,
-        judged={depth: [_judged(_plain(e), depth) for e in evaluations] for depth in depths},
+        judged={depth: [_judged(e.plain, depth) for e in evaluations] for depth in depths},
         swaps=_swaps(bounded, holes, evaluations, settings, within),
         holes=holes,
         within=within,
@@ -191,7 +190,7 @@ def trials_of(
     """Open a run for the assignments that a value can see."""
     depth = value.measure.bounds.depth(value.arguments)
     opened = open_run(holes, run, settings, depth, depth if within == "cutoff" else None)
-    judged = replace(opened.judged, corpus_size=_plain(evaluation).corpus_size)
+    judged = replace(opened.judged, corpus_size=evaluation.plain.corpus_size)
     return Trials(replace(opened, judged=judged), value, scale(value, holes.judgements, settings))
 
 
@@ -234,12 +233,6 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
         each_high=each_high,
         exact=exact,
     )
-
-
-def _plain(evaluation: Evaluation) -> Judged:
-    if not isinstance(evaluation.judged, Judged):
-        raise UsageError("holes are bounded for plain qrels alone; give -R qrels")
-    return evaluation.judged
 
 
 def _judged(judged: Judged, depth: int | None) -> float:

@@ -11,6 +11,7 @@ from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, of_qrels, say
 from ragkpi.cli.resampling import resampling
+from ragkpi.cli.runs import expect_files
 from ragkpi.errors import NothingInCommonError, UsageError
 
 if TYPE_CHECKING:
@@ -67,18 +68,15 @@ def command(
     from ragkpi.plots.calibration import calibration_charts
     from ragkpi.reports.calibration import calibration_answer
 
-    if files is None or len(files) < 2:
-        raise UsageError(
-            f"{len(files or [])} files; expected qrels and runs: "
-            "ragkpi calibrate --quality SCORES QRELS RUN"
-        )
+    expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
+    qrels, *paths = expect_files(2, files, expected)
     grid = _alphas(alphas)
     values = asked.values(_DEFAULT)
     scores = read_quality(quality)
-    evaluator = asked.evaluator(files[0], values)
-    results = evaluator.score([evaluator.read(run) for run in files[1:]])
-    say(dict(zip(files[1:], results, strict=True)))
-    runs = _scored(files[1:], results, scores, quality)
+    evaluator = asked.evaluator(qrels, values)
+    results = evaluator.score([evaluator.read(run) for run in paths])
+    say(dict(zip(paths, results, strict=True)))
+    runs = _scored(paths, results, scores, quality)
     found = calibrate(observe(runs), values, grid, bootstrap, folds)
     out.write(calibration_answer(found), calibration_charts(found))
 
@@ -103,13 +101,11 @@ def _scored(
     import sys
 
     from ragkpi.ranking.judge import shown_queries
-    from ragkpi.ranking.judged import Judged
     from ragkpi.reports.names import run_names
 
     found = []
     for path, name, result in zip(paths, run_names(paths), results, strict=True):
-        judged = result.judged
-        assert isinstance(judged, Judged)
+        judged = result.plain
         called = [path.encode(), name.encode(), judged.run_id]
         known = [one for one in called if one in scores]
         if None in scores and len(paths) > 1:

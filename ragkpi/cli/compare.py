@@ -11,10 +11,15 @@ from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, evaluation
 from ragkpi.cli.outputs import Labels, Output, labels, output
 from ragkpi.cli.resampling import comparing
-from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice
-from ragkpi.errors import UsageError
+from ragkpi.cli.runs import (
+    evaluate_runs,
+    exit_with,
+    expect_files,
+    refuse_standard_input_twice,
+)
 
 if TYPE_CHECKING:
+    from ragkpi.reports.signature import Signature
     from ragkpi.statistics.paired import Procedure
 
 
@@ -38,17 +43,13 @@ def command(
     difference is by chance. Two lines below explain the test. Everything is over the queries that
     all runs have. Without -m: official, or what -R serves.
     """
-    if files is None or len(files) < 3:
-        raise UsageError(
-            f"{len(files or [])} files; expected three or more: "
-            "ragkpi compare [options] QRELS BASELINE RUN..."
-        )
-    refuse_standard_input_twice(files)
+    expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
+    qrels, *paths = expect_files(3, files, expected)
+    refuse_standard_input_twice([qrels, *paths])
     output.refuse_trec("trec_eval has no lines for comparisons")
     from ragkpi.reports.comparison import ComparisonReport
     from ragkpi.statistics.paired import compare
 
-    qrels, *paths = files
     values = asked.values()
     results = evaluate_runs(asked.evaluator(qrels, values), paths)
     done = results.among(slice(None))
@@ -57,7 +58,9 @@ def command(
     scored = [one.scores for _, one in done]
     names = labels.of([path for path, _ in done], scored)
     compared = compare(names, scored, procedure)
-    signature = Origin.of(asked, values, {"qrels": qrels}).signature
-    report = ComparisonReport(compared, [signature] * len(done))
+    signatures: list[Signature] = []
+    if Origin.is_shown(output, labels):
+        signatures = [Origin.of(asked, values, {"qrels": qrels}).signature] * len(done)
+    report = ComparisonReport(compared, signatures)
     output.write(report, output.layout(signature=labels.signature))
     exit_with(results.problems)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,12 +12,12 @@ from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, say, without_pool
 from ragkpi.cli.resampling import intervals
+from ragkpi.cli.runs import expect_files
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.analysis.curves import Curves
     from ragkpi.analysis.depth import Limits
-    from ragkpi.ranking.judged import Judged
     from ragkpi.statistics.bootstrap import Bootstrap
 
 
@@ -104,11 +104,8 @@ def command(
             raise UsageError("--ci: without files there are no queries to draw; leave it out")
         found = _from_counts(asked, _numbers("--relevant", relevant), depths, limits)
     else:
-        if files is None or len(files) < 2:
-            raise UsageError(
-                f"{len(files or [])} files; expected qrels and runs, or -N and --relevant"
-            )
-        found = _from_files(asked, files, depths, limits, bootstrap)
+        some = expect_files(2, files, "qrels and runs, or -N and --relevant")
+        found = _from_files(asked, some, depths, limits, bootstrap)
     out.write(depth_answer(found, tokens), depth_charts(found))
 
 
@@ -154,12 +151,11 @@ def _from_files(
     evaluator.values = run_values(depths, limits.m)
     results = evaluator.score(runs)
     for result in results:
-        size = corpus_size(cast("Judged", result.judged))  # of no other relevance format
-        _refuse_above(int(size.min()), depths)
+        _refuse_above(int(corpus_size(result.plain).min()), depths)
     say(dict(zip(paths, results, strict=True)))
     curves = []
     for name, path, result in zip(run_names(paths), paths, results, strict=True):
-        judged = cast("Judged", result.judged)
+        judged = result.plain
         _warn_below(int(judged.num_ret.max()), depths, path)
         found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import Annotated
 
 import typer
 
@@ -11,9 +11,6 @@ from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, of_qrels, say
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.ranking.judged import Judged
 
 
 @takes(asked=partial(of_qrels, measure=[]), out=output)
@@ -70,7 +67,6 @@ def command(
     result = evaluator.evaluate(files[1])
     say({files[1]: result})
     judgements = evaluator.relevance.judgements
-    judged = cast("Judged", result.judged)  # these values are of no other relevance format
-    found = diagnose(judged, judgements, cutoff, Thresholds(proc, pct_proc))
+    found = diagnose(result.plain, judgements, cutoff, Thresholds(proc, pct_proc))
     most = None if per_query else worst
     out.write(diagnosis_answer(found, judgements.document, most, missed), [diagnosis_chart(found)])

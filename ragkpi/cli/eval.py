@@ -12,8 +12,12 @@ from ragkpi.cli.keeping import Gates, Record, gates, record
 from ragkpi.cli.options import Asked, evaluation
 from ragkpi.cli.outputs import Labels, Output, labels, output
 from ragkpi.cli.resampling import intervals
-from ragkpi.cli.runs import evaluate_runs, exit_with, refuse_standard_input_twice
-from ragkpi.errors import UsageError
+from ragkpi.cli.runs import (
+    evaluate_runs,
+    exit_with,
+    expect_files,
+    refuse_standard_input_twice,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -87,12 +91,8 @@ def command(
     if help_:
         _explain(values)
         return
-    if files is None or len(files) < 2:
-        raise UsageError(
-            f"{len(files or [])} files; expected two or more: ragkpi eval [options] QRELS RUN..."
-        )
-    qrels, *paths = files
-    refuse_standard_input_twice([*files, *gates.files])
+    qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
+    refuse_standard_input_twice([qrels, *paths, *gates.files])
     as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
     if len(paths) > 1:
         output.refuse_trec("its lines do not say which of several runs they are of")
@@ -105,7 +105,7 @@ def command(
     if zscores is not None:
         scored, limits = _standardized(zscores, scored), _standardized(zscores, limits)
     origin = None
-    if record is not None or labels.signature != "none" or output.format in ("json", "jsonl"):
+    if record is not None or Origin.is_shown(output, labels):
         origin = Origin.of(asked, values, {"qrels": qrels, "zscores": zscores})
     found = Findings(
         [path for path, _ in done],

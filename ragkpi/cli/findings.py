@@ -25,6 +25,11 @@ class Origin(NamedTuple):
     signature: Signature
     files: Mapping[str, tuple[str, str | None]]
 
+    @staticmethod
+    def is_shown(output: Output, labels: Labels) -> bool:
+        """Say whether a result carries its signature, for which files are read again."""
+        return labels.signature != "none" or output.format in ("json", "jsonl")
+
     @classmethod
     def of(cls, asked: Asked, values: Sequence[Value], paths: Mapping[str, str | None]) -> Origin:
         """Hash the files by role (None: not given) and the pool, and collect the settings."""

@@ -10,7 +10,7 @@ import typer
 from ragkpi.cli.answering import Output, output
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, say, without_pool
-from ragkpi.cli.runs import progress
+from ragkpi.cli.runs import expect_files, progress
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -78,14 +78,10 @@ def command(
     from ragkpi.reports.holes import holes_answer
     from ragkpi.reports.names import run_names
 
-    if files is None or len(files) < 2:
-        raise UsageError(
-            f"{len(files or [])} files; expected qrels and runs: ragkpi holes QRELS RUN"
-        )
+    qrels, *runs = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
     if within not in ("retrieved", "cutoff"):
         raise UsageError(f"--within {within}: no such holes; expected retrieved or cutoff")
     reach: Within = "cutoff" if within == "cutoff" else "retrieved"
-    qrels, *runs = files
     values = asked.values(_DEFAULT)
     evaluator = asked.evaluator(qrels, values)
     hits = [evaluator.read(run, depth=depth_needed(values, reach) or _EVERYTHING) for run in runs]

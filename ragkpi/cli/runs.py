@@ -44,6 +44,13 @@ class Results(NamedTuple):
         ]
 
 
+def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequence[str]:
+    """Return the files of a command line; `UsageError` if there are fewer."""
+    if files is None or len(files) < least:
+        raise UsageError(f"{len(files or [])} files; expected {expected}")
+    return files
+
+
 def refuse_standard_input_twice(files: Sequence[str]) -> None:
     """Refuse a command line that wants standard input for more than one file."""
     if files.count("-") > 1:

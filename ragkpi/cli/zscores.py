@@ -9,7 +9,7 @@ import typer
 
 from ragkpi.cli.groups import takes
 from ragkpi.cli.options import Asked, evaluation, say
-from ragkpi.errors import UsageError
+from ragkpi.cli.runs import expect_files
 
 
 @takes(asked=evaluation)
@@ -27,11 +27,9 @@ def command(
     that it has; with -c a missing one counts as an empty ranking. What has no value per query
     (num_q, gm_map, texts) is left out. Without -m: official, or what -R serves.
     """
-    if files is None or len(files) < 3:
-        raise UsageError(f"{len(files or [])} files; expected qrels and at least two runs")
+    qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.statistics.zscores import zscore_lines
 
-    qrels, *runs = files
     evaluator = asked.evaluator(qrels, asked.values())
     results = evaluator.score([evaluator.read(run) for run in runs])
     say(dict(zip(runs, results, strict=True)))
