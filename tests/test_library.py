@@ -129,6 +129,15 @@ def test_data_frames(package):
     assert found == ragkpi.evaluate(*INPUTS["paths"], "map").mean
 
 
+def test_a_frame_of_pyterrier_has_a_text_called_query_and_a_number_called_docid():
+    pandas = pytest.importorskip("pandas")
+    run = pandas.DataFrame(SHUFFLED, columns=["qid", "docno", "score"])
+    run = run.assign(query="what is asked", docid=range(len(run)), rank=0)
+    qrels = pandas.DataFrame(QRELS, columns=["qid", "docno", "label"])
+    found = ragkpi.evaluate(qrels, run, "map").mean
+    assert found == ragkpi.evaluate(*INPUTS["paths"], "map").mean
+
+
 def test_a_pandas_frame_comes_back():
     pandas = pytest.importorskip("pandas")
     result = ragkpi.evaluate(*INPUTS["dicts"], ["map", "P.5"])

@@ -10,15 +10,10 @@ from typing import Any
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.formats import fields
 from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import Tokens
-
-# What other packages call the columns of a frame, or the fields of a row.
-_QUERY = ("query", "query_id", "qid", "q_id", "topic")
-_DOCUMENT = ("document", "doc", "doc_id", "docid", "docno", "did")
-_LEVEL = ("level", "relevance", "rel", "label", "grade", "score")
-_SCORE = ("score", "sim")
 
 Triple = tuple[Any, Any, Any]
 
@@ -37,7 +32,7 @@ def qrels_columns(data: Any) -> QrelsColumns:
     UsageError
         If it is nothing of the kind, or a level is no whole number.
     """
-    query, document, levels = _columns(data, "qrels", _LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
+    query, document, levels = _columns(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
     level = [_level(value, q, d) for value, q, d in zip(levels, query, document, strict=True)]
     queries = Tokens.from_strings(query)
     return QrelsColumns(
@@ -53,7 +48,7 @@ def qrels_columns(data: Any) -> QrelsColumns:
 def run_columns(data: Any) -> RunColumns:
     """Read a ranking for each query, in whatever order; as `qrels_columns`, with scores."""
     places = {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}
-    query, document, scores = _columns(data, "run", _SCORE, places)
+    query, document, scores = _columns(data, "run", fields.SCORE, places)
     score = np.array(
         [_score(value, q, d) for value, q, d in zip(scores, query, document, strict=True)]
     )
@@ -130,31 +125,31 @@ def _of_rows(
         )
     rows = list(rows)
     first: Any = rows[0] if rows else ()
-    fields: Sequence[Any]
+    keys: Sequence[Any]
     if isinstance(first, Mapping):
-        fields = _named(list(first), what, names)
+        keys = _named(list(first), what, names)
     elif hasattr(first, "_fields"):  # a named tuple
-        fields = [first._fields.index(name) for name in _named(first._fields, what, names)]
+        keys = [first._fields.index(name) for name in _named(first._fields, what, names)]
     else:
-        fields = places.get(len(first), ()) if isinstance(first, Sequence) else ()
-    if rows and (not fields or isinstance(first, str)):
+        keys = places.get(len(first), ()) if isinstance(first, Sequence) else ()
+    if rows and (not keys or isinstance(first, str)):
         raise UsageError(
             f"the {what} given begins with {first!r}; expected a row (query, document, number)"
         )
-    return ((row[fields[0]], row[fields[1]], row[fields[2]]) for row in rows)
+    return ((row[keys[0]], row[keys[1]], row[keys[2]]) for row in rows)
 
 
 def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
     """Find the columns of query, document and number among those that there are."""
     found = []
-    for wanted in (_QUERY, _DOCUMENT, names):
-        present = [name for name in wanted if name in known]
-        if not present:
+    for wanted in (fields.QUERY, fields.DOCUMENT, names):
+        name = fields.find(known, wanted)
+        if name is None:
             raise UsageError(
                 f"the {what} given has columns {', '.join(known)}; expected one of "
                 f"{', '.join(wanted)} among them"
             )
-        found.append(present[0])
+        found.append(name)
     return found
 
 
