@@ -229,32 +229,22 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
     return "the value does not vary" if (x == x[0]).all() else ""
 
 
-def strength(value: Value, rho: float) -> float:
-    """Return how well a value tracks quality: rho, reversed where lower values are better."""
-    return -rho if value.measure.better == "lower" else rho
-
-
 def _lead(tables: Sequence[_Table], samples: Sequence[Mapping[str, FloatArray]]) -> Lead | None:
     """Compare the two values that track quality best, over all observations."""
-    found = []
+    found: list[tuple[float, str, FloatArray]] = []  # strength, name, strength in each resample
     for table, sample in zip(tables, samples, strict=True):
-        inside = table.segments["all"]
+        inside, measure = table.segments["all"], table.value.measure
         x, y = table.x[inside], table.quality[inside]
-        if not _reason(x, y) and table.value.measure.better != "neither":
-            rho = once(spearman, x, y)
-            found.append((strength(table.value, rho), table.value, sample["all spearman"]))
-    found.sort(key=lambda one: -one[0])
+        if not _reason(x, y) and measure.better != "neither":
+            rho, resampled = once(spearman, x, y), sample["all spearman"]
+            found.append((measure.sign * rho, table.value.name, measure.sign * resampled))
     if not found:
         return None
+    found.sort(key=lambda one: -one[0])
     ahead = found[0][2]
-    reversed_ = [-1.0 if one[1].measure.better == "lower" else 1.0 for one in found]
-    level = [
-        np.allclose(s * one[2], reversed_[0] * ahead, equal_nan=True)
-        for s, one in zip(reversed_, found, strict=True)
-    ]
-    second = level.index(False) if False in level else None
-    first = [one[1].name for one, same in zip(found, level, strict=True) if same]
-    if second is None:
+    level = [np.allclose(one[2], ahead, equal_nan=True) for one in found]
+    first = [name for (_, name, _), same in zip(found, level, strict=True) if same]
+    if all(level):
         return Lead(first, "", float("nan"))
-    share = (reversed_[0] * ahead > reversed_[second] * found[second][2]).mean()
-    return Lead(first, found[second][1].name, float(share))
+    _, second, behind = found[level.index(False)]
+    return Lead(first, second, float((ahead > behind).mean()))

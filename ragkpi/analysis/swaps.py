@@ -22,7 +22,7 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
     better, worse = pair
     if better.run.judged.queries != worse.run.judged.queries:
         return False
-    sign = -1.0 if worse.value.measure.better == "lower" else 1.0
+    sign = worse.value.measure.sign
     every = np.arange(len(worse.run.judged.queries))
     mine, theirs = worse.run.own >= 0, better.run.own >= 0
     bottom, top = worse.scale[0], worse.scale[-1]

@@ -66,6 +66,11 @@ class Measure:
         return self.style not in ("text", "quoted")
 
     @property
+    def sign(self) -> float:
+        """What makes the better of two values the greater: -1.0 where lower ones are better."""
+        return -1.0 if self.better == "lower" else 1.0
+
+    @property
     def num_q(self) -> Measure:
         """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
         name = f"num_q_{self.name}"

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
-from ragkpi.analysis.calibration import Calibration, Correlation, Lead, strength
+from ragkpi.analysis.calibration import Calibration, Correlation, Lead
 from ragkpi.analysis.tuning import Segment, Tuning
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.evaluation import interval_note
@@ -115,7 +115,7 @@ def _segment_sentence(found: Calibration, segment: Segment) -> Iterator[str]:
     whole = [one for one in found.correlations if one.segment == segment]
     known = [one for one in whole if not one.reason and one.observations >= _FEWEST]
     if len(known) > 1:
-        best = max(known, key=lambda one: strength(one.value, one.coefficients["spearman"]))
+        best = max(known, key=lambda one: one.value.measure.sign * one.coefficients["spearman"])
         yield (
             f"Where {segment} it is {best.name}: {best.coefficients['spearman']:.3f} over "
             f"{best.observations} observations."

@@ -85,8 +85,8 @@ def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfal
             )
         index = indices[gate.name]
         found = scores.summary(index)
-        lower_is_better = scores.values[index].measure.better == "lower"
-        worse = found > gate.limit if lower_is_better else found < gate.limit
+        sign = scores.values[index].measure.sign
+        worse = sign * found < sign * gate.limit
         # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
         worse = worse and not math.isclose(found, gate.limit, rel_tol=1e-9)
         if worse or math.isnan(found):
@@ -113,8 +113,7 @@ def shortfalls_of_baseline(
                 stacklevel=2,
             )
             continue
-        distance = margin.below(reference)
-        limit = reference + distance if value.measure.better == "lower" else reference - distance
+        limit = reference - value.measure.sign * margin.below(reference)
         gates.append(Gate(value.name, limit))
     return shortfalls(run[0], tested, gates)
 
