@@ -7,12 +7,12 @@ from typing import BinaryIO
 
 import numpy as np
 
+from ragkpi.formats.file_formats import FILE_FORMATS, FileFormat, Kind
 from ragkpi.formats.identity import hash_tokens
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
-from ragkpi.formats.registry import FORMATS, Format, Kind
 from ragkpi.formats.rows import Ranking
-from ragkpi.formats.run import RunColumns, no_results
+from ragkpi.formats.trec_runs import RunColumns, no_results
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.hits import duplicate_error
 from ragkpi.ranking.judgements import group_judgements
@@ -38,9 +38,9 @@ class Conversion:
         head = source.peek(HEAD_LENGTH)
         self.kind: Kind = kind or recognise_kind(head)
         recognise = recognise_run if self.kind == "run" else recognise_qrels
-        self._format = FORMATS[self.kind][format_name or recognise(head)]
+        self._format = FILE_FORMATS[self.kind][format_name or recognise(head)]
 
-    def write(self, to: Format, file: BinaryIO) -> None:
+    def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write all of it to a file, rankings in trec_eval's order.
 
         Raises

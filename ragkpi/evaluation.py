@@ -8,20 +8,21 @@ from functools import partial
 from typing import TypeAlias
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.formats.run import RunColumns
-from ragkpi.measures.cautions import cautions
-from ragkpi.measures.measure import Need, Value
-from ragkpi.measures.relevance_formats import refuse_wrong_format
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.measures.measure import Metric, Need
+from ragkpi.measures.reader_warnings import cautions
+from ragkpi.measures.rel_info import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
-from ragkpi.ranking.judge import Coverage, shown_queries
+from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.parallel_runs import read_runs
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.several import read_runs
 from ragkpi.ranking.workers import available_workers, read_hits
+from ragkpi.wording import shown_queries
 
 Run: TypeAlias = str | RunColumns
 
@@ -69,13 +70,13 @@ class Evaluator:
         What to compute.
     settings
         The choices that change numbers.
-    relevance_format
+    rel_info
         The format of the qrels, as -R names it.
     pool
         The first stage that the runs were selected from; None if there is none. Runs and pools
         are paths or columns.
     qrels_format, run_format
-        Names of file formats (`ragkpi.formats.registry`); None recognises each file's. The
+        Names of file formats (`ragkpi.formats.file_formats`); None recognises each file's. The
         format of the pool is always recognised.
 
     Raises
@@ -87,19 +88,17 @@ class Evaluator:
     def __init__(
         self,
         qrels: str | Relevance,
-        values: Sequence[Value],
+        metrics: Sequence[Metric],
         settings: Settings,
-        relevance_format: str = "qrels",
+        rel_info: str = "qrels",
         pool: Run | None = None,
         qrels_format: str | None = None,
         run_format: str | None = None,
     ) -> None:
-        refuse_wrong_format(values, relevance_format)
-        self.values = list(values)
+        refuse_wrong_format(metrics, rel_info)
+        self.metrics = list(metrics)
         self.settings = settings
-        self.relevance = (
-            READERS[relevance_format](qrels, qrels_format) if isinstance(qrels, str) else qrels
-        )
+        self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
         self.run_format = run_format
         self.pool = pool
         self._pool_hits = None if pool is None else _read(pool, self.relevance.judgements)
@@ -157,11 +156,11 @@ class Evaluator:
         if isinstance(judged, Judged):
             judged = self._equipped(judged, run, seen)
             notes += self._notes(judged, seen)
-            warnings = cautions(judged, self.values)
+            warnings = cautions(judged, self.metrics)
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
-        return Evaluation(score(judged, self.values, divisor), judged, coverage, notes, warnings)
+        return Evaluation(score(judged, self.metrics, divisor), judged, coverage, notes, warnings)
 
     def _equipped(self, judged: Judged, run: Hits, seen: int) -> Judged:
         """Add what the values need besides qrels and run."""
@@ -194,7 +193,7 @@ class Evaluator:
         return notes
 
     def _needs(self, need: Need) -> bool:
-        return any(need in value.measure.needs for value in self.values)
+        return any(need in metric.measure.needs for metric in self.metrics)
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
@@ -202,8 +201,8 @@ class Evaluator:
     def _depth_outside_pool(self) -> int:
         if self.pool is None:
             return 0
-        concerned = [v for v in self.values if "outside_pool" in v.measure.needs]
-        return max((value.arguments["cutoff"] for value in concerned), default=0)
+        concerned = [v for v in self.metrics if "outside_pool" in v.measure.needs]
+        return max((metric.arguments["cutoff"] for metric in concerned), default=0)
 
 
 def _read(

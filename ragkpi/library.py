@@ -10,15 +10,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
-from ragkpi.formats.memory import octets, qrels_columns, run_columns
-from ragkpi.measures.registry import find_values
-from ragkpi.measures.relevance_formats import default_requests
+from ragkpi.formats.in_memory import octets, qrels_columns, run_columns
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.rel_info import default_requests
 from ragkpi.measures.scores import Scores
-from ragkpi.ranking.grades import GRADE_MAPS, GradeMap, parse_grade_map
+from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.ranking.settings import Depth, Missing, PoolUnion, Settings, Unjudged
-from ragkpi.reports.numbers import decoded
+from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, Unjudged
+from ragkpi.wording import decoded
 
 if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Interval, Method
@@ -35,12 +35,12 @@ def evaluate(
     missing: Missing = "intersection",
     unjudged: Unjudged = "kept",
     max_retrieved: int | None = None,
-    depth: Depth = "nominal",
+    draws: Draws = "nominal",
     grade_map: str | Mapping[int, int] = "umbrela",
     pool: Any = None,
     pool_depth: int | None = None,
     pool_union: PoolUnion = "pool",
-    relevance_format: str = "qrels",
+    rel_info: str = "qrels",
 ) -> Result:
     """Evaluate a run, with the numbers that ``ragkpi eval`` prints.
 
@@ -65,13 +65,13 @@ def evaluate(
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     max_retrieved
         Only this many top documents of each query (``-M``).
-    depth
+    draws
         Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
     grade_map
         From levels to the grades 1 to 5: a preset's name, or levels and grades.
     pool_depth, pool_union
         Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
-    relevance_format
+    rel_info
         The format of the file of qrels, as ``-R`` names it.
 
     Returns
@@ -105,18 +105,18 @@ def evaluate(
         max_retrieved=_from("max_retrieved", max_retrieved, 0),
         corpus_size=_from("corpus_size", corpus_size, 0),
         corpus_sizes={octets(query): size for query, size in (corpus_sizes or {}).items()},
-        depth=_one_of("depth", depth, get_args(Depth)),
+        draws=_one_of("draws", draws, get_args(Draws)),
         grade_map=_grade_map(grade_map),
         pool_depth=_from("pool_depth", pool_depth, 1),
         pool_union=_one_of("pool_union", pool_union, get_args(PoolUnion)),
     )
     requests = [measures] if isinstance(measures, str) else list(measures)
-    values = find_values(requests or default_requests(relevance_format))
+    metrics = find_metrics(requests or default_requests(rel_info))
     evaluator = Evaluator(
-        _relevance(qrels, relevance_format),
-        values,
+        _relevance(qrels, rel_info),
+        metrics,
         settings,
-        relevance_format,
+        rel_info,
         None if pool is None else _run(pool),
     )
     evaluation = evaluator.evaluate(_run(run))
@@ -148,9 +148,9 @@ class Result:
         logarithm of a ratio of means for bor.
         """
         return {
-            value.name: decoded(self.scores.summary(place))
-            for place, value in enumerate(self.scores.values)
-            if value.is_printed("summary")
+            metric.name: decoded(self.scores.summary(place))
+            for place, metric in enumerate(self.scores.metrics)
+            if metric.is_printed("summary")
         }
 
     @cached_property
@@ -190,8 +190,8 @@ class Result:
         how = bootstrap.Bootstrap(_from("resamples", resamples, 1), seed, level, method)
         found = bootstrap.intervals(self.scores, how)
         return {
-            value.name: interval
-            for value, interval in zip(self.scores.values, found, strict=True)
+            metric.name: interval
+            for metric, interval in zip(self.scores.metrics, found, strict=True)
             if interval is not None
         }
 
@@ -209,17 +209,17 @@ class Result:
 
     def _columns(self) -> dict[str, list[Any]]:
         return {
-            value.name: self.scores.per_query(place).tolist()
-            for place, value in enumerate(self.scores.values)
-            if value.is_printed("query")
+            metric.name: self.scores.per_query(place).tolist()
+            for place, metric in enumerate(self.scores.metrics)
+            if metric.is_printed("query")
         }
 
 
-def _relevance(qrels: Any, relevance_format: str) -> str | Relevance:
+def _relevance(qrels: Any, rel_info: str) -> str | Relevance:
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
-    if relevance_format != "qrels":
-        raise UsageError(f"relevance_format={relevance_format!r}: only a path can hold that")
+    if rel_info != "qrels":
+        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
     return Qrels(group_judgements(qrels_columns(qrels)))
 
 

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from ragkpi.checks.catalogue import REFUSALS
 from ragkpi.formats import blocks
+from ragkpi.studies.check.catalogue import REFUSALS
 from tests.hostile_files import ARROW, PARTS, QRELS, ROWS, RUNS, TABLES
 
 

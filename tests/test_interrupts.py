@@ -122,7 +122,7 @@ def test_a_fifo_is_read_like_a_file(folder):
 def test_a_file_that_shrinks_while_it_is_read(folder):
     from ragkpi.errors import InputError
     from ragkpi.formats.opening import Source
-    from ragkpi.formats.run import stream_run
+    from ragkpi.formats.trec_runs import stream_run
 
     run = b"".join(b"%d Q0 d1 1 2 me\n" % query for query in range(20000))
     (folder / "run").write_bytes(run)

@@ -152,7 +152,7 @@ OPTIONS = [
     ({"missing": "zero"}, ["-c"]),
     ({"unjudged": "removed"}, ["-J"]),
     ({"max_retrieved": 3}, ["-M", 3]),
-    ({"depth": "ret"}, ["--depth", "ret"]),
+    ({"draws": "ret"}, ["--draws", "ret"]),
     ({"grade_map": "umbrela-strict"}, ["--grade-map", "umbrela-strict"]),
     ({"grade_map": {0: 1, 1: 2, 2: 4, 3: 5}}, ["--grade-map", "umbrela-strict"]),
     ({"corpus_size": None}, []),
@@ -211,7 +211,7 @@ def test_intervals_are_those_of_the_command(ragkpi):
         (QRELS, RUN, {"missing": "zeros"}, "missing='zeros': expected one of 'intersection'"),
         (QRELS, RUN, {"relevance_level": -1}, "relevance_level=-1: expected a number from 0"),
         (QRELS, RUN, {"measures": "mpa"}, "did you mean map"),
-        (QRELS, RUN, {"relevance_format": "prefs", "measures": "prefs"}, "only a path"),
+        (QRELS, RUN, {"rel_info": "prefs", "measures": "prefs"}, "only a path"),
     ],
 )
 def test_what_makes_no_sense_is_refused(qrels, run, more, says):

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
+from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.opening import Source
-from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
 # What the first bytes of a file may not be, as an id.

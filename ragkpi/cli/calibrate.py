@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.answering import Output, output
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, of_qrels, say
-from ragkpi.cli.resampling import resampling
-from ragkpi.cli.runs import expect_files
+from ragkpi.cli.answer_options import Output, output
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.resampling_options import resampling
+from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.shared_options import takes
 from ragkpi.errors import NothingInCommonError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation
-    from ragkpi.formats.quality import Quality
+    from ragkpi.formats.quality_files import Quality
     from ragkpi.ranking.judged import Judged
     from ragkpi.statistics.bootstrap import Bootstrap
 
@@ -26,7 +26,7 @@ _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 @takes(asked=of_qrels, out=output, bootstrap=resampling)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     out: Output,
     bootstrap: Bootstrap,
     quality: Annotated[
@@ -62,11 +62,11 @@ def command(
     resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
     t_code, F and Fe at 10.
     """
-    from ragkpi.analysis.calibration import calibrate
-    from ragkpi.analysis.observations import observe
-    from ragkpi.formats.quality import read_quality
-    from ragkpi.plots.calibration import calibration_charts
-    from ragkpi.reports.calibration import calibration_answer
+    from ragkpi.formats.quality_files import read_quality
+    from ragkpi.studies.calibrate.calibration_answer import calibration_answer
+    from ragkpi.studies.calibrate.calibration_charts import calibration_charts
+    from ragkpi.studies.calibrate.calibration_study import calibrate
+    from ragkpi.studies.calibrate.observations import observe
 
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
@@ -100,8 +100,8 @@ def _scored(
     """Pair every run with its scores; say which queries have none."""
     import sys
 
-    from ragkpi.ranking.judge import shown_queries
-    from ragkpi.reports.names import run_names
+    from ragkpi.reports.run_names import run_names
+    from ragkpi.wording import shown_queries
 
     found = []
     for path, name, result in zip(paths, run_names(paths), results, strict=True):

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.options import QrelsFormat, RunFormat, refuse_unknown_formats
+from ragkpi.cli.evaluation_options import QrelsFormat, RunFormat, refuse_unknown_formats
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.checks.mend import Mended
     from ragkpi.ranking.judgements import Judgements
+    from ragkpi.studies.check.mend import Mended
 
 _DEFAULT_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
@@ -71,7 +71,7 @@ def command(
     refuses a file.
     """
     if list_:
-        from ragkpi.checks.catalogue import described
+        from ragkpi.studies.check.catalogue import described
 
         print("\n".join(described()))
         return
@@ -80,15 +80,15 @@ def command(
     if format_ not in ("text", "json"):
         raise UsageError(f"--format {format_}: no such format; expected text or json")
     refuse_unknown_formats(qrels_format, run_format)
-    from ragkpi.checks.checked_run import read_checked_run
-    from ragkpi.checks.finding import Subject
-    from ragkpi.checks.mend import mend
-    from ragkpi.checks.report import as_json, as_text, examine
     from ragkpi.formats.opening import Source
-    from ragkpi.measures.registry import find_values
+    from ragkpi.measures.registry import find_metrics
     from ragkpi.ranking.settings import Settings
+    from ragkpi.studies.check.check_report import as_json, as_text, examine
+    from ragkpi.studies.check.checked_run import read_checked_run
+    from ragkpi.studies.check.finding import Subject
+    from ragkpi.studies.check.mend import mend
 
-    values = find_values(measure or list(_DEFAULT_MEASURES))
+    values = find_metrics(measure or list(_DEFAULT_MEASURES))
     judgements = _read_qrels(qrels, qrels_format)
     with Source(run) as source:
         checked = read_checked_run(source, run_format)
@@ -112,15 +112,15 @@ def command(
 def _read_qrels(path: str | None, format_name: str | None) -> Judgements | None:
     if path is None:
         return None
-    from ragkpi.formats.registry import read_any_qrels
+    from ragkpi.formats.file_formats import read_any_qrels
     from ragkpi.ranking.judgements import group_judgements
 
     return group_judgements(read_any_qrels(path, format_name))
 
 
 def _write(mended: Mended, target: str) -> None:
-    from ragkpi.formats.registry import RUN_FORMATS
-    from ragkpi.reports.writing import replacing
+    from ragkpi.formats.file_formats import RUN_FORMATS
+    from ragkpi.reports.output_files import replacing
 
     if not len(mended.run):
         raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")

@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.findings import Origin
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation
-from ragkpi.cli.outputs import Labels, Output, labels, output
-from ragkpi.cli.resampling import comparing
-from ragkpi.cli.runs import (
+from ragkpi.cli.eval_output import Origin
+from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.output_options import Labels, Output, labels, output
+from ragkpi.cli.resampling_options import comparing
+from ragkpi.cli.run_files import (
     evaluate_runs,
     exit_with,
     expect_files,
     refuse_standard_input_twice,
 )
+from ragkpi.cli.shared_options import takes
 
 if TYPE_CHECKING:
     from ragkpi.reports.signature import Signature
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @takes(asked=evaluation, procedure=comparing, output=output, labels=labels)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     procedure: Procedure,
     output: Output,
     labels: Labels,
@@ -47,8 +47,8 @@ def command(
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
     output.refuse_trec("trec_eval has no lines for comparisons")
-    from ragkpi.reports.comparison import ComparisonReport
     from ragkpi.statistics.paired import compare
+    from ragkpi.studies.compare.comparison_report import ComparisonReport
 
     values = asked.values()
     results = evaluate_runs(asked.evaluator(qrels, values), paths)

@@ -12,7 +12,7 @@ import typer
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.formats.registry import Format, Kind
+    from ragkpi.formats.file_formats import FileFormat, Kind
 
 
 def command(
@@ -24,11 +24,11 @@ def command(
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FORMAT", help="Format of OUT. Default: by its suffix."),
+        typer.Option("--to", metavar="FORMAT", help="FileFormat of OUT. Default: by its suffix."),
     ] = None,
     from_: Annotated[
         str | None,
-        typer.Option("--from", metavar="FORMAT", help="Format of IN. Default: recognised."),
+        typer.Option("--from", metavar="FORMAT", help="FileFormat of IN. Default: recognised."),
     ] = None,
     kind: Annotated[
         str | None,
@@ -57,9 +57,9 @@ def command(
     if kind not in (None, "run", "qrels"):
         raise UsageError(f"--kind {kind}: no such kind; expected run or qrels")
     from ragkpi.conversion import Conversion
+    from ragkpi.formats.file_formats import find_format
     from ragkpi.formats.opening import Source
-    from ragkpi.formats.registry import find_format
-    from ragkpi.reports.writing import replacing
+    from ragkpi.reports.output_files import replacing
 
     with Source(source) as opened:
         given = cast("Kind | None", kind)
@@ -75,23 +75,23 @@ def command(
             conversion.write(format_, file)
 
 
-def _target_format(kind: Kind, target: str, to: str | None) -> Format:
-    from ragkpi.formats.registry import FORMATS, find_format
+def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
+    from ragkpi.formats.file_formats import FILE_FORMATS, find_format
 
     if to is not None:
         return find_format(kind, to, "--to")
     suffix = os.path.splitext(target)[1].lower()
-    for format_ in FORMATS[kind].values():
+    for format_ in FILE_FORMATS[kind].values():
         if suffix in format_.suffixes:
             return format_
-    known = ", ".join(FORMATS[kind])
+    known = ", ".join(FILE_FORMATS[kind])
     raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
 
 
 def _described() -> Iterator[str]:
-    from ragkpi.formats.registry import FORMATS
+    from ragkpi.formats.file_formats import FILE_FORMATS
 
-    for kind, formats in FORMATS.items():
+    for kind, formats in FILE_FORMATS.items():
         yield f"Formats of {kind if kind == 'qrels' else 'runs'}"
         for name, format_ in formats.items():
             suffixes = f" ({' '.join(format_.suffixes)})" if format_.suffixes else ""

@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.answering import Output, output
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, say, without_pool
-from ragkpi.cli.resampling import intervals
-from ragkpi.cli.runs import expect_files
+from ragkpi.cli.answer_options import Output, output
+from ragkpi.cli.evaluation_options import EvaluationOptions, say, without_pool
+from ragkpi.cli.resampling_options import intervals
+from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.analysis.curves import Curves
-    from ragkpi.analysis.depth import Limits
     from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.studies.depth.depth_curves import Curves
+    from ragkpi.studies.depth.depth_study import Limits
 
 
 @takes(asked=partial(without_pool, measure=[]), out=output, bootstrap=intervals)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     out: Output,
     bootstrap: Bootstrap | None,
     files: Annotated[
@@ -91,9 +91,9 @@ def command(
 
     Without files, 'ragkpi depth -N 58 --relevant 4' says what chance and a perfect selector do.
     """
-    from ragkpi.analysis.depth import Limits
-    from ragkpi.plots.depth import depth_charts
-    from ragkpi.reports.depth import depth_answer
+    from ragkpi.studies.depth.depth_answer import depth_answer
+    from ragkpi.studies.depth.depth_charts import depth_charts
+    from ragkpi.studies.depth.depth_study import Limits
 
     limits = Limits(at_least, max_loss, plateau)
     depths = None if at is None else _numbers("--at", at)
@@ -110,12 +110,12 @@ def command(
 
 
 def _from_counts(
-    asked: Asked, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
+    asked: EvaluationOptions, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
 ) -> Curves:
-    from ragkpi.analysis.curves import Curve, Curves
-    from ragkpi.analysis.depth import DEPTHS, count_values, study_counts
     from ragkpi.measures.scores import score
     from ragkpi.ranking.from_counts import judged_from_counts
+    from ragkpi.studies.depth.depth_curves import Curve, Curves
+    from ragkpi.studies.depth.depth_study import DEPTHS, count_values, study_counts
 
     size = asked.settings.corpus_size
     if size is None:
@@ -129,16 +129,16 @@ def _from_counts(
 
 
 def _from_files(
-    asked: Asked,
+    asked: EvaluationOptions,
     files: Sequence[str],
     depths: Sequence[int] | None,
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> Curves:
-    from ragkpi.analysis.curves import Curve, Curves, interval_by_name
-    from ragkpi.analysis.depth import DEPTHS, run_values, study_run
     from ragkpi.measures.corpus import corpus_size
-    from ragkpi.reports.names import run_names
+    from ragkpi.reports.run_names import run_names
+    from ragkpi.studies.depth.depth_curves import Curve, Curves, interval_by_name
+    from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 
     qrels, *paths = files
     evaluator = asked.evaluator(qrels, run_values(depths or DEPTHS, limits.m))
@@ -148,7 +148,7 @@ def _from_files(
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     # What is read of a run does not depend on the depths, but the depths on what was read.
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
-    evaluator.values = run_values(depths, limits.m)
+    evaluator.metrics = run_values(depths, limits.m)
     results = evaluator.score(runs)
     for result in results:
         _refuse_above(int(corpus_size(result.plain).min()), depths)

@@ -7,15 +7,15 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.answering import Output, output
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, of_qrels, say
+from ragkpi.cli.answer_options import Output, output
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 
 @takes(asked=partial(of_qrels, measure=[]), out=output)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     out: Output,
     files: Annotated[
         list[str] | None,
@@ -53,16 +53,16 @@ def command(
     or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
     selection + realised. Missed documents come with grade, judged level and rank in the pool.
     """
-    from ragkpi.analysis.diagnosis import Thresholds, diagnose
-    from ragkpi.measures.registry import find_values
-    from ragkpi.plots.diagnosis import diagnosis_chart
-    from ragkpi.reports.diagnosis import diagnosis_answer
+    from ragkpi.measures.registry import find_metrics
+    from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
+    from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
+    from ragkpi.studies.diagnose.diagnosis_study import Thresholds, diagnose
 
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if asked.pool is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    values = find_values([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
+    values = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
     evaluator = asked.evaluator(files[0], values)
     result = evaluator.evaluate(files[1])
     say({files[1]: result})

@@ -6,25 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from ragkpi.cli.findings import Findings, Origin
-from ragkpi.cli.groups import takes
-from ragkpi.cli.keeping import Gates, Record, gates, record
-from ragkpi.cli.options import Asked, evaluation
-from ragkpi.cli.outputs import Labels, Output, labels, output
-from ragkpi.cli.resampling import intervals
-from ragkpi.cli.runs import (
+from ragkpi.cli.eval_output import Findings, Origin
+from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.log_and_gate_options import Gates, Record, gates, record
+from ragkpi.cli.output_options import Labels, Output, labels, output
+from ragkpi.cli.resampling_options import intervals
+from ragkpi.cli.run_files import (
     evaluate_runs,
     exit_with,
     expect_files,
     refuse_standard_input_twice,
 )
+from ragkpi.cli.shared_options import takes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from ragkpi.measures.measure import Value
+    from ragkpi.measures.measure import Metric
     from ragkpi.measures.scores import Scores
-    from ragkpi.reports.trec import Lines
+    from ragkpi.reports.trec_lines import Lines
     from ragkpi.statistics.bootstrap import Bootstrap
 
 # -h is an option like the others: it takes the measures of -m into account.
@@ -36,7 +36,7 @@ CONTEXT: dict[str, list[str]] = {"help_option_names": []}
 )
 def command(
     context: typer.Context,
-    asked: Asked,
+    asked: EvaluationOptions,
     output: Output,
     labels: Labels,
     bootstrap: Bootstrap | None,
@@ -87,16 +87,16 @@ def command(
     if help_ and not asked.requests:
         print(context.get_help())
         return
-    values = asked.values()
+    metrics = asked.values()
     if help_:
-        _explain(values)
+        _explain(metrics)
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
     refuse_standard_input_twice([qrels, *paths, *gates.files])
     as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
     if len(paths) > 1:
         output.refuse_trec("its lines do not say which of several runs they are of")
-    results = evaluate_runs(asked.evaluator(qrels, values), [*paths, *gates.files])
+    results = evaluate_runs(asked.evaluator(qrels, metrics), [*paths, *gates.files])
     done = results.among(slice(len(paths)))
     if not done:
         exit_with(results.problems)
@@ -106,7 +106,7 @@ def command(
         scored, limits = _standardized(zscores, scored), _standardized(zscores, limits)
     origin = None
     if record is not None or Origin.is_shown(output, labels):
-        origin = Origin.of(asked, values, {"qrels": qrels, "zscores": zscores})
+        origin = Origin.of(asked, metrics, {"qrels": qrels, "zscores": zscores})
     found = Findings(
         [path for path, _ in done],
         labels.of([path for path, _ in done], scored),
@@ -121,7 +121,7 @@ def command(
     }
     if as_lines:
         kind: Literal["plain", "standardized"] = "plain" if zscores is None else "standardized"
-        found.write_lines(output, labels, values=kind, **shown)
+        found.write_lines(output, labels, metrics=kind, **shown)
     else:
         output.write(found.report, output.layout(signature=labels.signature, **shown))
     if record is not None and origin is not None:
@@ -130,15 +130,15 @@ def command(
 
 
 def _standardized(path: str, runs: Sequence[Scores]) -> list[Scores]:
-    from ragkpi.formats.zscores import read_zscores
+    from ragkpi.formats.zscore_files import read_zscores
     from ragkpi.statistics.zscores import standardize
 
     norms = read_zscores(path)
     return [standardize(scores, norms) for scores in runs]
 
 
-def _explain(values: list[Value]) -> None:
+def _explain(metrics: list[Metric]) -> None:
     from ragkpi.cli.measures import explanation
 
-    measures = {value.measure.name: value.measure for value in values}
+    measures = {metric.measure.name: metric.measure for metric in metrics}
     print("\n\n".join(map(explanation, measures.values())))

@@ -7,15 +7,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.answering import Output, output
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, say, without_pool
-from ragkpi.cli.runs import expect_files, progress
+from ragkpi.cli.answer_options import Output, output
+from ragkpi.cli.evaluation_options import EvaluationOptions, say, without_pool
+from ragkpi.cli.run_files import expect_files, progress
+from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.analysis.assessment import Candidate
-    from ragkpi.analysis.holes import Within
+    from ragkpi.studies.holes.assessment import Candidate
+    from ragkpi.studies.holes.holes_study import Within
 
 _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62
@@ -23,7 +23,7 @@ _EVERYTHING = 1 << 62
 
 @takes(asked=partial(without_pool, judged_only=False), out=output)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     out: Output,
     files: Annotated[
         list[str] | None,
@@ -72,11 +72,11 @@ def command(
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
     or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
-    from ragkpi.analysis.assessment import candidates
-    from ragkpi.analysis.holes import depth_needed, find_bounds
-    from ragkpi.plots.holes import holes_charts
-    from ragkpi.reports.holes import holes_answer
-    from ragkpi.reports.names import run_names
+    from ragkpi.reports.run_names import run_names
+    from ragkpi.studies.holes.assessment import candidates
+    from ragkpi.studies.holes.holes_answer import holes_answer
+    from ragkpi.studies.holes.holes_charts import holes_charts
+    from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 
     qrels, *runs = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
     if within not in ("retrieved", "cutoff"):
@@ -99,8 +99,8 @@ def command(
 
 
 def _write(listed: list[Candidate], assess: str | None, assess_qrels: str | None) -> None:
-    from ragkpi.formats.assessment import assessment_lines, open_qrels_lines
-    from ragkpi.reports.writing import replacing
+    from ragkpi.reports.output_files import replacing
+    from ragkpi.studies.holes.assessment_files import assessment_lines, open_qrels_lines
 
     if assess is not None:
         rows = ((one.query, one.document, one.share, one.runs, one.rank) for one in listed)

@@ -6,8 +6,8 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.groups import takes
-from ragkpi.cli.outputs import Output, output
+from ragkpi.cli.output_options import Output, output
+from ragkpi.cli.shared_options import takes
 
 
 @takes(output=output)
@@ -36,8 +36,8 @@ def command(
     they were not, a column says what differs.
     """
     output.refuse_trec("a record is no run")
-    from ragkpi.reports.history import History
-    from ragkpi.reports.record import read_records
+    from ragkpi.studies.evaluate.evaluation_log import read_records
+    from ragkpi.studies.evaluate.log_report import History
 
     history = History(read_records(file)).where(where)
     if sort is not None:

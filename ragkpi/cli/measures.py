@@ -17,10 +17,10 @@ def command(
     ] = None,
 ) -> None:
     """List every measure with its one-line definition, or explain those named."""
-    from ragkpi.measures.registry import NICKNAMES, all_measures, find_values
+    from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
 
     if names:
-        chosen = {value.measure.name: value.measure for value in find_values(names)}
+        chosen = {metric.measure.name: metric.measure for metric in find_metrics(names)}
         print("\n\n".join(map(explanation, chosen.values())))
         return
     measures = all_measures()

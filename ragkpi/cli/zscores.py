@@ -7,14 +7,14 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.groups import takes
-from ragkpi.cli.options import Asked, evaluation, say
-from ragkpi.cli.runs import expect_files
+from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation, say
+from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.shared_options import takes
 
 
 @takes(asked=evaluation)
 def command(
-    asked: Asked,
+    asked: EvaluationOptions,
     files: Annotated[
         list[str] | None,
         typer.Argument(metavar="QRELS RUN RUN...", help="Qrels and runs.", show_default=False),

@@ -9,14 +9,14 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats import fields
+from ragkpi.formats import column_names as fields
 from ragkpi.formats.grouping import group_starts
 from ragkpi.formats.json_documents import hold
 from ragkpi.formats.opening import Source
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.rows import Ranking, run_id_of, same_strings, split_columns
-from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
 
 _SCORE = "a column of finite or infinite numbers"
 

@@ -6,9 +6,10 @@ import numpy as np
 
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.integers import parse_integers
-from ragkpi.formats.table import Layout, read_table, shown
+from ragkpi.formats.line_scanner import LineShape, read_table
+from ragkpi.wording import shown
 
-LAYOUT = Layout(("query", "size"), "refused", "first_column")
+LINE = LineShape(("query", "size"), "refused", "first_column")
 
 
 def read_corpus_sizes(path: str) -> dict[bytes, int]:
@@ -21,7 +22,7 @@ def read_corpus_sizes(path: str) -> dict[bytes, int]:
     DataError
         If a query has two sizes.
     """
-    table = read_table(path, LAYOUT)
+    table = read_table(path, LINE)
     query, size_text = table.columns
     size, valid = parse_integers(size_text)
     bad = np.flatnonzero(~valid | (size < 1))

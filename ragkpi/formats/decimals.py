@@ -21,8 +21,8 @@ from ragkpi.formats.digits import (
     strip_signs,
 )
 from ragkpi.formats.integers import parse_integers
+from ragkpi.formats.token_words import WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
-from ragkpi.formats.words import WordArray, chunks, words_before
 
 _DECIMAL = re.compile(
     rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE

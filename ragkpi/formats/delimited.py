@@ -12,13 +12,13 @@ from functools import partial
 from typing import BinaryIO
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats import fields
+from ragkpi.formats import column_names as fields
 from ragkpi.formats.lines import read_lines
 from ragkpi.formats.opening import Source
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
-from ragkpi.formats.run import RunColumns
-from ragkpi.formats.table import shown
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.wording import shown
 
 Records = Iterator[tuple[int, Sequence[bytes]]]
 

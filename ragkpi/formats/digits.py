@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragkpi.formats.token_words import LAST_BYTES, WordArray
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
-from ragkpi.formats.words import LAST_BYTES, WordArray
 
 ZEROS = np.uint64(0x3030303030303030)  # the byte '0', eight times
 ABOVE_NINE = np.uint64(0x7676767676767676)  # carries a byte above 9 into its highest bit

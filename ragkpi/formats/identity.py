@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragkpi.formats.token_words import LAST_BYTES, WordArray, chunks, words_before, words_from
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
-from ragkpi.formats.words import LAST_BYTES, WordArray, chunks, words_before, words_from
 
 KeyArray = WordArray
 

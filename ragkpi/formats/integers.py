@@ -14,8 +14,8 @@ from ragkpi.formats.digits import (
     numbers_of,
     strip_signs,
 )
+from ragkpi.formats.token_words import chunks, words_before
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
-from ragkpi.formats.words import chunks, words_before
 
 _WORDS = 2
 _KEPT = bytes_kept(_WORDS)

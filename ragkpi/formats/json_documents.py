@@ -11,18 +11,18 @@ from ragkpi.formats.blocks import MOST_HELD
 from ragkpi.formats.json_lines import row_of_judgement, rows_of_result
 from ragkpi.formats.json_text import (
     DECODER,
-    Pairs,
+    JsonObject,
     no_json,
     number_for,
     octets_of,
-    quoted,
     text_of,
     written,
 )
 from ragkpi.formats.opening import Source
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
-from ragkpi.formats.run import RunColumns
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.wording import quoted
 
 _EXPECTED = 'expected {"query": {"document": number, …}, …} or an array of results'
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -66,7 +66,7 @@ def _rows(source: Source, of_record: Callable[[Any, str, int], Iterator[Row]]) -
             yield from of_record(value, source.name, line)
             continue
         key = octets_of(query, source.name, line, "query id")
-        if not isinstance(value, Pairs):
+        if not isinstance(value, JsonObject):
             raise InputError(source.name, line, f"no object under {quoted(query)}", _EXPECTED)
         for place, (document, number) in zip(_lines(text, value, line, end), value, strict=True):
             yield Row(
@@ -142,7 +142,7 @@ class _Document:
         )
 
 
-def _lines(text: str, value: Pairs, line: int, where: tuple[int, int]) -> Iterator[int]:
+def _lines(text: str, value: JsonObject, line: int, where: tuple[int, int]) -> Iterator[int]:
     """Yield the physical line of every key of a flat object that stands at `where`."""
     start, end = where
     if text.find("\n", start, end) < 0:

@@ -11,22 +11,22 @@ from collections.abc import Iterable, Iterator
 from typing import Any, BinaryIO
 
 from ragkpi.errors import InputError
-from ragkpi.formats import fields
+from ragkpi.formats import column_names as fields
 from ragkpi.formats.json_text import (
     DECODER,
-    Pairs,
+    JsonObject,
     no_json,
     number_for,
     octets_of,
-    quoted,
     text_of,
     written,
 )
 from ragkpi.formats.lines import read_lines
 from ragkpi.formats.opening import Source
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
-from ragkpi.formats.run import RunColumns
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.wording import quoted
 
 _OBJECT = "expected an object with a query and its documents"
 
@@ -60,7 +60,11 @@ def rows_of_result(record: Any, file: str, line: int) -> Iterator[Row]:
     """Yield the documents that one object retrieves, in its order."""
     values = _object(record, file, line)
     listed = fields.find(values, fields.RETRIEVED)
-    if listed is None or not isinstance(values[listed], list) or isinstance(values[listed], Pairs):
+    if (
+        listed is None
+        or not isinstance(values[listed], list)
+        or isinstance(values[listed], JsonObject)
+    ):
         if fields.find(values, fields.DOCUMENT) is None:
             wanted = " ".join(fields.RETRIEVED)
             raise InputError(file, line, "no list of documents", f"expected one of {wanted}")
@@ -99,7 +103,7 @@ def row_of_judgement(record: Any, file: str, line: int) -> Row:
 
 
 def _object(record: Any, file: str, line: int) -> dict[str, Any]:
-    if not isinstance(record, Pairs):
+    if not isinstance(record, JsonObject):
         raise InputError(file, line, "no JSON object", _OBJECT)
     values = dict(record)
     if len(values) < len(record):
@@ -112,8 +116,8 @@ def _query_id(values: dict[str, Any], items: list[Any], file: str, line: int) ->
     """Find the query's id: beside the list, inside the query, or inside the first document."""
     names = [*fields.QUERY, "id"]
     name = fields.find(values, names)
-    first = dict(items[0]) if items and isinstance(items[0], Pairs) else {}
-    if name is not None and isinstance(values[name], Pairs):
+    first = dict(items[0]) if items and isinstance(items[0], JsonObject) else {}
+    if name is not None and isinstance(values[name], JsonObject):
         values = dict(values[name])
         name = fields.find(values, names)
     elif name in (None, "query", "topic"):  # the query's text, if there is an id elsewhere
@@ -127,11 +131,13 @@ def _query_id(values: dict[str, Any], items: list[Any], file: str, line: int) ->
 
 
 def _document(item: Any, file: str, line: int) -> tuple[bytes, bytes | None]:
-    if not isinstance(item, Pairs):
+    if not isinstance(item, JsonObject):
         return octets_of(item, file, line, "document id"), None
     values = dict(item)
     name = fields.find(values, fields.DOCUMENT)
-    if name is not None and isinstance(values[name], Pairs):  # the document itself, with its id
+    if name is not None and isinstance(
+        values[name], JsonObject
+    ):  # the document itself, with its id
         inner = dict(values[name])
         values = {**inner, **values}
         name = fields.find(inner, fields.DOCUMENT)

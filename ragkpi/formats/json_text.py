@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from ragkpi.errors import InputError
-from ragkpi.formats.table import shown
+from ragkpi.wording import quoted
 
 
 class Number(str):
@@ -19,14 +19,14 @@ class Number(str):
     __slots__ = ()
 
 
-class Pairs(list[tuple[str, Any]]):
+class JsonObject(list[tuple[str, Any]]):
     """An object: its keys and values in the order of the file."""
 
     __slots__ = ()
 
 
 DECODER = json.JSONDecoder(
-    object_pairs_hook=Pairs, parse_int=Number, parse_float=Number, parse_constant=Number
+    object_pairs_hook=JsonObject, parse_int=Number, parse_float=Number, parse_constant=Number
 )
 
 
@@ -43,16 +43,11 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
         except UnicodeEncodeError:
             found = f"{what} {quoted(value)}"
             raise InputError(file, line, found, "expected Unicode text") from None
-    kind = "an object" if isinstance(value, Pairs) else _KINDS.get(type(value), "no text")
+    kind = "an object" if isinstance(value, JsonObject) else _KINDS.get(type(value), "no text")
     raise InputError(file, line, f"{what} is {kind}", "expected a string or a number")
 
 
 _KINDS = {list: "an array", bool: "true or false", type(None): "null"}
-
-
-def quoted(text: str) -> str:
-    """Quote a string for a message."""
-    return shown(text.encode("utf-8", "backslashreplace"))
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:

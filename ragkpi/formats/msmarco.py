@@ -10,9 +10,9 @@ from ragkpi.formats.delimited import descending
 from ragkpi.formats.lines import read_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, Row, stream_rows
-from ragkpi.formats.run import RunColumns
-from ragkpi.formats.table import shown
-from ragkpi.formats.trec import first_word, one_word
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.formats.trec_writers import first_word, one_word
+from ragkpi.wording import shown
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Literal
 
-from ragkpi.formats import fields
+from ragkpi.formats import column_names as fields
 
 HEAD_LENGTH = 1 << 13
 

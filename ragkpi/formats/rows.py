@@ -10,9 +10,9 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.grouping import group_starts, spans
-from ragkpi.formats.qrels import QrelsColumns, parse_levels
-from ragkpi.formats.run import RunColumns, parse_scores
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
+from ragkpi.formats.trec_runs import RunColumns, parse_scores
 
 _ROWS_AT_ONCE = 1 << 16
 
@@ -40,7 +40,7 @@ class Ranking(NamedTuple):
 
 
 def stream_rows(file: str, rows: Iterable[Row]) -> Iterator[RunColumns]:
-    """Put rows into blocks of whole queries, as `ragkpi.formats.run.stream_run` yields them."""
+    """Put rows into blocks of whole queries, as `trec_runs.stream_run` yields them."""
     block: list[Row] = []
     for row in rows:
         if len(block) >= _ROWS_AT_ONCE and row.query != block[-1].query:

@@ -24,7 +24,7 @@ def draws(judged: Judged, cutoff: int) -> IntArray:
     A corpus of fewer documents is drawn whole.
     """
     drawn: IntArray = np.minimum(cutoff, corpus_size(judged))
-    return np.minimum(drawn, judged.num_ret) if judged.settings.depth == "ret" else drawn
+    return np.minimum(drawn, judged.num_ret) if judged.settings.draws == "ret" else drawn
 
 
 @shared

@@ -71,4 +71,4 @@ def num_nonrel_judged_ret(judged: Judged) -> IntArray:
     Edge cases: a negative level is "in the pool but unjudged" and does not count.
     Source:     trec_eval 10.0
     """
-    return judged.per_query((judged.grade >= 0) & ~judged.relevant).astype(np.int64)
+    return judged.per_query((judged.level >= 0) & ~judged.relevant).astype(np.int64)

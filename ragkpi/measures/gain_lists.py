@@ -98,7 +98,7 @@ def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
 
 @shared
 def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
-    gain = worth(judged.grade, dict(gains))
+    gain = worth(judged.level, dict(gains))
     return GainSequences(judged.starts, judged.query, judged.rank, gain)
 
 

@@ -13,7 +13,7 @@ from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
 @shared
 def nonrelevant_seen(judged: Judged) -> IntArray:
     """Documents judged nonrelevant at or above each hit, (H,)."""
-    return judged.running((judged.grade >= 0) & ~judged.relevant)
+    return judged.running((judged.level >= 0) & ~judged.relevant)
 
 
 def bpref(judged: Judged) -> FloatArray:
@@ -60,7 +60,7 @@ def infAP(judged: Judged) -> FloatArray:
     above = (judged.rank - 1).astype(np.float64)
     relevant_above = (judged.found - 1).astype(np.float64)
     nonrelevant = nonrelevant_seen(judged)
-    in_pool = relevant_above + nonrelevant + judged.running(judged.grade < 0)
+    in_pool = relevant_above + nonrelevant + judged.running(judged.level < 0)
     share = (relevant_above + e) / (relevant_above + nonrelevant + 2.0 * e)
     expected = 1.0 / (above + 1.0) + above / (above + 1.0) * quotient(in_pool, above) * share
     return quotient(judged.per_query(np.where(judged.relevant, expected, 0.0)), judged.num_rel)

@@ -37,7 +37,7 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
                 nothing. 0 without relevant documents. ndcg_cut has the grade itself as gain.
     Source:     Burges and others, ICML 2005
     """
-    gain = np.where(judged.rank <= cutoff, np.exp2(np.maximum(judged.grade, 0)) - 1, 0.0)
+    gain = np.where(judged.rank <= cutoff, np.exp2(np.maximum(judged.level, 0)) - 1, 0.0)
     best = _best_gain(judged, np.exp2(judged.levels) - 1, cutoff)
     return quotient(judged.per_query(_discounted(gain, judged.rank)), best)
 
@@ -51,7 +51,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
                 relevant documents in the top K.
     Source:     arXiv 2512.20854, authors' program; common in blog posts
     """
-    gain = np.where(judged.rank <= cutoff, np.maximum(judged.grade, 0), 0).astype(np.float64)
+    gain = np.where(judged.rank <= cutoff, np.maximum(judged.level, 0), 0).astype(np.float64)
     best_first = gain[np.lexsort((-gain, judged.query))]
     place = np.arange(len(gain)) - judged.starts[:-1][judged.query] + 1
     best = judged.per_query(_discounted(best_first, place))

@@ -8,13 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragkpi.measures.aggregates import COUNT, MEAN, Aggregate
-from ragkpi.measures.bounds import UNPROVEN, Bounds
+from ragkpi.measures.hole_bounds import UNPROVEN, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
 from ragkpi.ranking.judged import Judged
+from ragkpi.wording import Style
 
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
-RelevanceFormat = Literal["qrels", "qrels_jg", "prefs", "any"]
-Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+RelInfo = Literal["qrels", "qrels_jg", "prefs", "any"]
 Better = Literal["higher", "lower", "neither"]
 
 
@@ -55,7 +55,7 @@ class Measure:
     aggregate: Aggregate = MEAN
     style: Style = "decimal"
     needs: frozenset[Need] = frozenset()
-    reads: RelevanceFormat = "qrels"
+    reads: RelInfo = "qrels"
     cautions: tuple[Caution, ...] = ()
     better: Better = "higher"
     bounds: Bounds = UNPROVEN
@@ -85,7 +85,7 @@ class Measure:
 
 
 @dataclass(frozen=True)
-class Value:
+class Metric:
     """A measure with its parameters: what one printed line stands for."""
 
     measure: Measure
@@ -97,5 +97,5 @@ class Value:
         return self.measure.aggregate.prints in ("both", where)
 
 
-Caution = Callable[[Judged, Sequence[Value]], Iterable[str]]
+Caution = Callable[[Judged, Sequence[Metric]], Iterable[str]]
 """From a judged run and the requested values that are concerned to warnings of one line each."""

@@ -64,7 +64,7 @@ def unj(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: ranks beyond the end of a short ranking count as judged; -J makes it 0.
     Source:     trec_eval 10.0
     """
-    known = judged.per_query((judged.grade >= 0) & (judged.rank <= cutoff))
+    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
     return (np.minimum(cutoff, judged.num_ret) - known) / cutoff
 
 

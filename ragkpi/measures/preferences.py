@@ -9,7 +9,7 @@ import numpy as np
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
 
 if TYPE_CHECKING:  # what only preference files need is not loaded for every run
-    from ragkpi.ranking.preferences import JudgedPreferences, Tally
+    from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
 
 # What the docstrings share. A preference says that one document is better than another for a
 # query; it is fulfilled if the better one is retrieved above the worse one or alone.

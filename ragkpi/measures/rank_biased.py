@@ -28,8 +28,8 @@ def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     """
     low = min([0.0, *gains.values()])
     high = np.maximum(_highest_level_without_gain(judged, gains), max([0.0, *gains.values()]))
-    gain = worth(judged.grade, gains)
-    outside = ((low < 0) | (high > 1))[judged.query] & (judged.grade >= 0)
+    gain = worth(judged.level, gains)
+    outside = ((low < 0) | (high > 1))[judged.query] & (judged.level >= 0)
     gain = np.where(outside, quotient(gain - low, (high - low)[judged.query]), gain)
     return (1.0 - p) * judged.per_query(gain * _weights_at(p, judged.rank))
 
@@ -43,7 +43,7 @@ def rbp_resid(judged: Judged, p: float) -> FloatArray:
                 level is unjudged.
     Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0
     """
-    all_judged = judged.per_query(judged.grade >= 0) == judged.num_ret
+    all_judged = judged.per_query(judged.level >= 0) == judged.num_ret
     left = _weights_at(p, judged.num_ret + 1)
     return np.where(all_judged, 0.0, left + (1.0 - p) * _unjudged_weight(judged, p))
 
@@ -78,7 +78,7 @@ def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
     a run of millions of lines needs its first few hundred ranks.
     """
     total = np.zeros(len(judged.queries))
-    known = judged.grade >= 0
+    known = judged.level >= 0
     query, rank = judged.query[known], judged.rank[known]
     width = max(1, BLOCK // max(1, len(total)))
     ranks = np.arange(1, int(judged.num_ret.max(initial=0)) + 1)

@@ -12,8 +12,8 @@ from dataclasses import replace
 
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry_prefs, registry_rag, registry_trec
-from ragkpi.measures.bounds import BOUNDS
-from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.hole_bounds import BOUNDS
+from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.requests import parse_requests
 
 ENTRY_POINTS = "ragkpi.measures"
@@ -37,7 +37,7 @@ NICKNAMES: Mapping[str, Sequence[str]] = {
 }
 
 
-def find_values(texts: Sequence[str]) -> list[Value]:
+def find_metrics(texts: Sequence[str]) -> list[Metric]:
     """Resolve ``-m`` arguments against all measures and nicknames."""
     return parse_requests(texts, REGISTRY, NICKNAMES, find_plugins)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragkpi.measures import judgment_groups, preferences
+from ragkpi.measures import group_means as judgement_groups
+from ragkpi.measures import preferences
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Better, Measure
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
@@ -39,11 +40,11 @@ _SHARES = [
     )
 ]
 _GROUPS = [
-    Measure("map_avgjg", judgment_groups.map_avgjg, reads="qrels_jg"),
-    Measure("P_avgjg", judgment_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
+    Measure("map_avgjg", judgement_groups.map_avgjg, reads="qrels_jg"),
+    Measure("P_avgjg", judgement_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
     Measure(
         "Rprec_mult_avgjg",
-        judgment_groups.Rprec_mult_avgjg,
+        judgement_groups.Rprec_mult_avgjg,
         RealCutoffs(MULTIPLES_OF_R),
         reads="qrels_jg",
     ),

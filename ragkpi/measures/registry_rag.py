@@ -7,7 +7,9 @@ from functools import partial
 
 from ragkpi.measures import bits, chance, evidence, kpi, tradeoff
 from ragkpi.measures.aggregates import SUM
-from ragkpi.measures.cautions import (
+from ragkpi.measures.measure import Measure, Need
+from ragkpi.measures.parameters import Cutoffs, Option
+from ragkpi.measures.reader_warnings import (
     above_ceiling,
     collapse_zone,
     deeper_than_corpus,
@@ -15,8 +17,6 @@ from ragkpi.measures.cautions import (
     pool_is_the_run,
     shallow_estimate,
 )
-from ragkpi.measures.measure import Measure, Need
-from ragkpi.measures.parameters import Cutoffs, Option
 
 _CORPUS: frozenset[Need] = frozenset({"corpus_size"})
 _GRADES: frozenset[Need] = frozenset({"grade_map"})

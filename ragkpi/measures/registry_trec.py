@@ -14,8 +14,8 @@ from ragkpi.measures import (
     rank_biased,
     recall_points,
     sets,
-    text,
 )
+from ragkpi.measures import relevance_string as text
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, PER_QUERY_TEXT, SUM
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import (

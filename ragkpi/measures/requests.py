@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Parameters
 
 
@@ -20,7 +20,7 @@ class _Request:
         self.given: list[Parameters] = []  # by the user: they replace the defaults
         self.listed: list[Parameters] = []  # by a nickname: they add to them
 
-    def values(self, measure: Measure) -> list[Value]:
+    def values(self, measure: Measure) -> list[Metric]:
         grammar = measure.parameters
         chosen = [*self.given, *self.listed]
         if self.plain and (grammar.plain_is_a_value or not self.given):
@@ -28,7 +28,7 @@ class _Request:
         distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
         distinct.sort(key=lambda parameters: parameters.order)
         return [
-            Value(measure, grammar.printed(measure.name, parameters), parameters.arguments)
+            Metric(measure, grammar.printed(measure.name, parameters), parameters.arguments)
             for parameters in distinct
         ]
 
@@ -38,7 +38,7 @@ def parse_requests(
     registry: Mapping[str, Measure],
     nicknames: Mapping[str, Sequence[str]],
     find_more: Callable[[], Mapping[str, Measure]] = dict,
-) -> list[Value]:
+) -> list[Metric]:
     """Resolve the ``-m`` arguments of one command line.
 
     Parameters
@@ -53,7 +53,7 @@ def parse_requests(
 
     Returns
     -------
-    list of Value
+    list of Metric
         In registry order, cutoffs ascending, each once. Requests for one measure add up;
         parameters replace the defaults of the same measure, wherever those came from.
 
@@ -76,10 +76,10 @@ def parse_requests(
     if problems:
         raise UsageError("; ".join(problems))
     return [
-        value
+        metric
         for name, measure in registry.items()
         if name in requests
-        for value in requests[name].values(measure)
+        for metric in requests[name].values(measure)
     ]
 
 
@@ -151,7 +151,7 @@ def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
     name = text.partition(".")[0]
-    from ragkpi.measures.elsewhere import request_here
+    from ragkpi.measures.foreign_names import request_here
 
     here = request_here(text)
     advice = "'ragkpi measures' lists them all"

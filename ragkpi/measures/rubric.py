@@ -86,7 +86,7 @@ def best_gain(counts: IntArray, worth: FloatArray, cutoff: int) -> FloatArray:
 
 
 def _of_hits(judged: Judged, chosen: BoolArray) -> IntArray:
-    return _counts(judged, judged.query, judged.grade, chosen)
+    return _counts(judged, judged.query, judged.level, chosen)
 
 
 def _counts(

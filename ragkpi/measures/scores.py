@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.measures.measure import Value
+from ragkpi.measures.measure import Metric
 from ragkpi.ranking.relevance import AnyJudged
 
 
@@ -34,14 +34,14 @@ class Scores:
 
     run_id: bytes
     queries: list[bytes]
-    values: list[Value]
+    metrics: list[Metric]
     statistics: list[npt.NDArray[Any]]
     divisor: int
 
     def per_query(self, index: int) -> npt.NDArray[Any]:
         """Return the value of every query, (Q,); NaN is NA."""
-        value = self.values[index].measure.aggregate.value(self.statistics[index])
-        return np.asarray(value)
+        metric = self.metrics[index].measure.aggregate.value(self.statistics[index])
+        return np.asarray(metric)
 
     def valid(self, index: int) -> int:
         """Count the queries whose value is not NA: what the summary is over."""
@@ -58,22 +58,22 @@ class Scores:
         rows = statistics[~np.isnan(statistics).any(axis=1)]
         # Left to right, like trec_eval's sums: numpy's own sum is pairwise.
         sums = np.add.accumulate(rows, axis=0)[-1] if len(rows) else np.zeros(statistics.shape[1])
-        aggregate = self.values[index].measure.aggregate
+        aggregate = self.metrics[index].measure.aggregate
         sums = sums + (self.divisor - len(self.queries)) * aggregate.absent
         return float(aggregate.summary(sums, self.valid(index)))
 
 
-def score(judged: AnyJudged, values: Sequence[Value], divisor: int | None = None) -> Scores:
+def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:
     """Compute every value for every query of a run, judged in the format that they read."""
     return Scores(
         run_id=judged.run_id,
         queries=judged.queries,
-        values=list(values),
-        statistics=[_statistics(judged, value) for value in values],
+        metrics=list(metrics),
+        statistics=[_statistics(judged, metric) for metric in metrics],
         divisor=len(judged.queries) if divisor is None else divisor,
     )
 
 
-def _statistics(judged: AnyJudged, value: Value) -> npt.NDArray[Any]:
-    statistics = np.asarray(value.measure.function(judged, **value.arguments))
+def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
+    statistics = np.asarray(metric.measure.function(judged, **metric.arguments))
     return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]

@@ -37,8 +37,8 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
         starts=np.zeros(len(counts) + 1, dtype=np.int64),
         query=nothing,
         rank=nothing,
-        grade=nothing,
+        level=nothing,
         judgement=nothing,
-        settings=replace(settings, depth="nominal"),  # "ret" would draw none
+        settings=replace(settings, draws="nominal"),  # "ret" would draw none
         corpus_size=np.full(len(counts), corpus_size, dtype=np.int64),
     )

@@ -10,8 +10,8 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
-from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray
+from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties, ranks_of

@@ -11,6 +11,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.wording import shown_queries
 
 
 class Coverage(NamedTuple):
@@ -77,7 +78,7 @@ def judge(
         starts=starts,
         query=query,
         rank=rank,
-        grade=judgements.level[judgement],
+        level=judgements.level[judgement],
         judgement=judgement,
         settings=settings,
         run_id=hits.run_id,
@@ -115,12 +116,6 @@ def _queries(
             f"{shown_queries(sorted(hits.queries))})"
         )
     return queries
-
-
-def shown_queries(queries: list[bytes], most: int = 3) -> str:
-    """Name the first few queries, for a message."""
-    names = [query.decode("utf-8", "replace") for query in queries[:most]]
-    return ", ".join(names) + (", …" if len(queries) > most else "")
 
 
 def _count_levels(

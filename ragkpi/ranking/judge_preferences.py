@@ -7,15 +7,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ragkpi.formats.preferences import PreferenceColumns
+from ragkpi.formats.preference_files import PreferenceColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
+from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
+from ragkpi.ranking.judgement_groups import JudgementGroups, numbered
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.judgment_groups import JudgmentGroups, numbered
 from ragkpi.ranking.preference_pairs import GroupLines, preference_pairs
 from ragkpi.ranking.preference_tallies import group_tallies, pair_tallies
-from ragkpi.ranking.preferences import JudgedPreferences, Tally
 from ragkpi.ranking.settings import Settings
 
 
@@ -31,7 +31,7 @@ class Preferences:
         For each line of `groups` the number of its sub-group and its level.
     """
 
-    groups: JudgmentGroups
+    groups: JudgementGroups
     subgroup: IntArray
     level: FloatArray
 
@@ -43,7 +43,7 @@ class Preferences:
     @classmethod
     def of(cls, columns: PreferenceColumns) -> Preferences:
         """Group the lines of a file."""
-        groups = JudgmentGroups.of(
+        groups = JudgementGroups.of(
             columns.file, columns.query, columns.group, columns.document, ties="ascending"
         )
         _, subgroup = numbered(columns.subgroup)

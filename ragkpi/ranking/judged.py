@@ -37,7 +37,7 @@ class Judged:
         ascending.
     starts : (Q+1,)
         The hits of query q are ``starts[q]:starts[q + 1]``.
-    query, rank, grade, judgement : (H,)
+    query, rank, level, judgement : (H,)
         For each hit its query (0..Q-1), its 1-based rank, its judged level (negative: in the pool
         but unjudged) and its row in the judgements.
     settings
@@ -61,7 +61,7 @@ class Judged:
     starts: IntArray
     query: IntArray
     rank: IntArray
-    grade: IntArray
+    level: IntArray
     judgement: IntArray
     settings: Settings
     run_id: bytes = b""
@@ -81,7 +81,7 @@ class Judged:
     @cached_property
     def relevant(self) -> BoolArray:
         """Whether each hit is relevant, (H,)."""
-        return (self.grade >= 0) & (self.grade >= self.settings.relevance_level)
+        return (self.level >= 0) & (self.level >= self.settings.relevance_level)
 
     @cached_property
     def derived(self) -> dict[Hashable, Any]:

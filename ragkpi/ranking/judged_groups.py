@@ -7,13 +7,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
+from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, quotient
+from ragkpi.ranking.judgement_groups import JudgementGroups
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.judgment_groups import JudgmentGroups
 from ragkpi.ranking.settings import Settings
 
 
@@ -57,7 +57,7 @@ class GroupedQrels:
         `groups`.
     """
 
-    groups: JudgmentGroups
+    groups: JudgementGroups
     of_groups: Judgements
 
     @property
@@ -74,7 +74,7 @@ class GroupedQrels:
         InputError
             If a group judges a document twice; names both lines, query, group and document.
         """
-        groups = JudgmentGroups.of(
+        groups = JudgementGroups.of(
             columns.file, columns.query, columns.iteration, columns.document, ties="descending"
         )
         _refuse_duplicates(groups, columns)
@@ -134,7 +134,7 @@ class GroupedQrels:
         )
 
 
-def _refuse_duplicates(groups: JudgmentGroups, columns: QrelsColumns) -> None:
+def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     group = np.repeat(np.arange(len(groups.name)), np.diff(groups.starts))
     order = np.lexsort((groups.row, group))
     row, group = groups.row[order], group[order]

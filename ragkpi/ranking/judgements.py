@@ -18,8 +18,8 @@ from ragkpi.formats.identity import (
     hash_tokens,
     tail_keys,
 )
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
 

@@ -7,8 +7,8 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.formats.identity import sort_descending
-from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_runs import RunColumns
 
 Ties = Literal["descending", "ascending"]
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.identity import distinct, hash_tokens
-from ragkpi.formats.qrels import QrelsColumns
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged

@@ -45,7 +45,7 @@ class GroupLines:
         return DataError(f"{self.place}: {text.format(*names)}")
 
 
-class Pairs(Protocol):
+class PreferencePairs(Protocol):
     """The preferences of a judgment group over its n documents.
 
     Attributes
@@ -72,7 +72,7 @@ class Pairs(Protocol):
         """
 
 
-def preference_pairs(group: GroupLines) -> Pairs:
+def preference_pairs(group: GroupLines) -> PreferencePairs:
     """Derive the preferences of a group; `DataError` if its lines contradict each other."""
     if np.all(group.subgroup == group.subgroup[0]):
         return OneSubgroup.of(group)

@@ -10,13 +10,13 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.formats.tokens import FloatArray, IntArray
-from ragkpi.ranking.preference_pairs import Pairs
+from ragkpi.ranking.preference_pairs import PreferencePairs
 
 # Fulfilled and possible preferences.
 _Counts = tuple[float, float]
 
 
-def group_tallies(pairs: Pairs, retrieved: int) -> list[_Counts]:
+def group_tallies(pairs: PreferencePairs, retrieved: int) -> list[_Counts]:
     """Count the preferences of a judgment group, of whose documents the first are retrieved.
 
     Returns
@@ -43,7 +43,7 @@ def _count(weight: IntArray, retrieved: int) -> tuple[int, int]:
 
 
 def _limited(
-    pairs: Pairs, unlimited: tuple[int, int], retrieved: int, scope: int | None
+    pairs: PreferencePairs, unlimited: tuple[int, int], retrieved: int, scope: int | None
 ) -> tuple[int, int]:
     """Count with as many nonrelevant documents as relevant ones, among the first `scope`."""
     surplus = int(pairs.relevant[:scope].sum() - pairs.nonrelevant[:scope].sum())

@@ -6,8 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ragkpi.formats.qrels import read_qrels
-from ragkpi.formats.registry import read_any_qrels
+from ragkpi.formats.file_formats import read_any_qrels
+from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged
@@ -16,7 +16,7 @@ from ragkpi.ranking.settings import Settings
 
 if TYPE_CHECKING:
     from ragkpi.ranking.judged_groups import JudgedGroups
-    from ragkpi.ranking.preferences import JudgedPreferences
+    from ragkpi.ranking.judged_preferences import JudgedPreferences
 
 AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
@@ -59,14 +59,14 @@ def _read_judgment_groups(path: str, _: str | None = None) -> Relevance:
 
 
 def _read_preferences(path: str, _: str | None = None) -> Relevance:
-    from ragkpi.formats.preferences import read_preferences
+    from ragkpi.formats.preference_files import read_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_preferences(path))
 
 
 def _read_qrels_preferences(path: str, _: str | None = None) -> Relevance:
-    from ragkpi.formats.preferences import read_qrels_preferences
+    from ragkpi.formats.preference_files import read_qrels_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_qrels_preferences(path))

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from ragkpi.formats.grouping import spans
 from ragkpi.formats.identity import equal_tokens, hash_tokens
-from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.trec_runs import RunColumns
 
 _ROWS_AT_ONCE = 1 << 16
 _NO_IDS = Tokens.from_strings([])

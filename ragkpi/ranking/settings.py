@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
-from ragkpi.ranking.grades import GRADE_MAPS, GradeMap
+from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 
 Missing = Literal["intersection", "zero", "error"]
 Unjudged = Literal["kept", "removed"]
-Depth = Literal["nominal", "ret"]
+Draws = Literal["nominal", "ret"]
 PoolUnion = Literal["pool", "union"]
 
 
@@ -36,7 +36,7 @@ class Settings:
         Number of documents that could have been retrieved (``-N``); None if not said.
     corpus_sizes
         The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
-    depth
+    draws
         Whether chance draws K documents (``"nominal"``) or min(K, retrieved) (``"ret"``).
     grade_map
         How judged levels map to the 1-5 rubric of the evidence measures.
@@ -53,7 +53,7 @@ class Settings:
     only_query: bytes | None = None
     corpus_size: int | None = None
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
-    depth: Depth = "nominal"
+    draws: Draws = "nominal"
     grade_map: GradeMap = GRADE_MAPS["umbrela"]
     pool_depth: int | None = None
     pool_union: PoolUnion = "pool"

@@ -9,9 +9,9 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ragkpi.errors import DataError, InputError
+from ragkpi.formats.file_formats import run_format
 from ragkpi.formats.opening import Source
-from ragkpi.formats.registry import run_format
-from ragkpi.formats.run import no_results, stream_run
+from ragkpi.formats.trec_runs import no_results, stream_run
 from ragkpi.ranking.hits import (
     JUDGED_ONLY,
     Hits,

@@ -9,7 +9,7 @@ from typing import Any
 
 from ragkpi import __version__
 from ragkpi.reports.layout import Cell, Layout, Table
-from ragkpi.reports.numbers import as_json, decoded
+from ragkpi.wording import as_json, decoded
 
 
 @dataclass(frozen=True)

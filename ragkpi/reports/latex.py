@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragkpi.reports.layout import Layout, Report
-from ragkpi.reports.numbers import visible
+from ragkpi.wording import visible
 
 _SPECIAL = {
     "\\": r"\textbackslash{}",

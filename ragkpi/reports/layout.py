@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol
 
-from ragkpi.measures.measure import Better, Style
-from ragkpi.reports.numbers import rounded, visible
+from ragkpi.measures.measure import Better
 from ragkpi.statistics.bootstrap import Interval
+from ragkpi.wording import Style, rounded, visible
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class Layout:
     signature
         Which form of the signatures is shown where a format does not always carry them.
     colour
-        ``"always"`` only for terminals; see `ragkpi.reports.table.wants_colour`.
+        ``"always"`` only for terminals; see `ragkpi.reports.text_table.wants_colour`.
     notes
         Where a format has room for what is not a value: ``"below"`` the table or in ``"columns"``.
     """

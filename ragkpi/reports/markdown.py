@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from ragkpi.reports.layout import Layout, Report
-from ragkpi.reports.numbers import visible
+from ragkpi.wording import visible
 
 # Characters that mean something; an underscore does not between letters, as in ndcg_cut_10.
 _SPECIAL = re.compile(r"[\\|*`<]|(?<![^\W_])_|_(?![^\W_])")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from ragkpi import __version__
-from ragkpi.measures.measure import Value
+from ragkpi.measures.measure import Metric
 from ragkpi.ranking.settings import Settings
 
 SHORT_HASH = 8
@@ -43,7 +43,7 @@ class Signature:
 
 
 def signature_of(
-    settings: Settings, values: Sequence[Value], files: Mapping[str, str | None]
+    settings: Settings, metrics: Sequence[Metric], files: Mapping[str, str | None]
 ) -> Signature:
     """Collect what the values depend on.
 
@@ -56,7 +56,7 @@ def signature_of(
         By role (``"qrels"``, ``"pool"``) the SHA-256 of each file that is not the run, from
         `file_hash`; None where it was not computed.
     """
-    needs: set[str] = {need for value in values for need in value.measure.needs}
+    needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
     size = {"N": _corpus_size(settings)} if "corpus_size" in needs else {}
     choices = _choices(settings, needs, "pool" in files)
@@ -86,7 +86,7 @@ def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
         "query": "all" if settings.only_query is None else quote(settings.only_query),
     }
     if "corpus_size" in needs:
-        choices["depth"] = settings.depth
+        choices["draws"] = settings.draws
     if "grade_map" in needs:
         choices["grades"] = settings.grade_map.name
     if pool:

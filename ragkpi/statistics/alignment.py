@@ -20,9 +20,9 @@ def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
     UsageError
         If they were evaluated with different values.
     """
-    asked = [value.name for value in runs[0].values]
+    asked = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
-        if [value.name for value in run.values] != asked:
+        if [metric.name for metric in run.metrics] != asked:
             raise UsageError(f"{name} was evaluated for other values than {names[0]}")
     if all(run.queries == runs[0].queries for run in runs):
         return list(runs)

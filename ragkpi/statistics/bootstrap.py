@@ -15,7 +15,7 @@ import numpy as np
 from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.scores import Scores
-from ragkpi.statistics.blocks import Block, blocks, estimates
+from ragkpi.statistics.query_samples import QuerySample, estimates, query_samples
 from ragkpi.statistics.resampling import drawn
 
 Method = Literal["percentile", "bca"]
@@ -73,20 +73,20 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> list[Interval | None]:
         None for what is not estimated from queries: texts and their number. `UNKNOWN` where
         fewer than two queries are known. Bounds may be infinite.
     """
-    found: list[Interval | None] = [None] * len(scores.values)
-    for block in blocks([scores], estimates(scores)):
-        if block.queries < 2:
-            for index in block.values:
+    found: list[Interval | None] = [None] * len(scores.metrics)
+    for sample in query_samples([scores], estimates(scores)):
+        if sample.queries < 2:
+            for index in sample.metrics:
                 found[index] = UNKNOWN
             continue
-        weights = drawn(block.queries, bootstrap.resamples, bootstrap.seed)
-        replicates = [summary[:, 0] for summary in block.summaries(block.resampled(weights))]
-        tails = [bootstrap.tails] * len(block.values)
+        weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
+        replicates = [summary[:, 0] for summary in sample.summaries(sample.resampled(weights))]
+        tails = [bootstrap.tails] * len(sample.metrics)
         if bootstrap.method == "bca":
-            names = [scores.values[index].name for index in block.values]
-            tails = _bca_tails(block, replicates, bootstrap.tails, names)
-        for index, sample, ends in zip(block.values, replicates, tails, strict=True):
-            found[index] = order_statistics(sample, ends)
+            names = [scores.metrics[index].name for index in sample.metrics]
+            tails = _bca_tails(sample, replicates, bootstrap.tails, names)
+        for index, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
+            found[index] = order_statistics(replicate, ends)
     return found
 
 
@@ -106,13 +106,13 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
 
 
 def _bca_tails(
-    block: Block, replicates: list[FloatArray], tails: Tails, names: list[str]
+    sample: QuerySample, replicates: list[FloatArray], tails: Tails, names: list[str]
 ) -> list[Tails]:
     """Shift the tails of every value for bias and skewness."""
     return [
         bca_tails(sample, estimate[0], jackknife[:, 0], tails) or _not_corrected(name, tails)
         for sample, estimate, jackknife, name in zip(
-            replicates, block.observed(), block.leave_one_out(), names, strict=True
+            replicates, sample.observed(), sample.leave_one_out(), names, strict=True
         )
     ]
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.blocks import comparable
+from ragkpi.statistics.query_samples import comparable
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfal
     UsageError
         If a gate names what was not computed or is no number.
     """
-    indices = {scores.values[index].name: index for index in _numbers(scores)}
+    indices = {scores.metrics[index].name: index for index in _numbers(scores)}
     missed = []
     for gate in gates:
         if gate.name not in indices:
@@ -85,7 +85,7 @@ def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfal
             )
         index = indices[gate.name]
         found = scores.summary(index)
-        sign = scores.values[index].measure.sign
+        sign = scores.metrics[index].measure.sign
         worse = sign * found < sign * gate.limit
         # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
         worse = worse and not math.isclose(found, gate.limit, rel_tol=1e-9)
@@ -105,24 +105,24 @@ def shortfalls_of_baseline(
     limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
     gates = []
     for index in comparable(limits):
-        value, reference = limits.values[index], limits.summary(index)
+        metric, reference = limits.metrics[index], limits.summary(index)
         if math.isnan(reference):
             warnings.warn(
-                f"{value.name} is NA for {baseline[0]} and therefore no gate",
+                f"{metric.name} is NA for {baseline[0]} and therefore no gate",
                 RagkpiWarning,
                 stacklevel=2,
             )
             continue
-        limit = reference - value.measure.sign * margin.below(reference)
-        gates.append(Gate(value.name, limit))
+        limit = reference - metric.measure.sign * margin.below(reference)
+        gates.append(Gate(metric.name, limit))
     return shortfalls(run[0], tested, gates)
 
 
 def _numbers(scores: Scores) -> list[int]:
     return [
         index
-        for index, value in enumerate(scores.values)
-        if scores.statistics[index].dtype != object and value.is_printed("summary")
+        for index, metric in enumerate(scores.metrics)
+        if scores.statistics[index].dtype != object and metric.is_printed("summary")
     ]
 
 

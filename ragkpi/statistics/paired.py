@@ -10,12 +10,12 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.aggregates import FloatArray
-from ragkpi.measures.measure import Value
+from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.blocks import Block, blocks, comparable
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.corrections import CorrectionName, corrected
+from ragkpi.statistics.query_samples import QuerySample, comparable, query_samples
 from ragkpi.statistics.resampling import drawn
 from ragkpi.statistics.significance import Pair, TestName, p_values, pairs
 
@@ -66,7 +66,7 @@ class Difference:
     """
 
     run: str
-    value: Value
+    metric: Metric
     queries: int
     baseline: float
     summary: float
@@ -124,40 +124,40 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
         raise UsageError("compare needs a baseline and at least one other run")
     shared = aligned(names, runs)
     found: dict[int, list[Difference]] = {}
-    for block in blocks(shared, comparable(shared[0])):
-        of_block = _differences(block, names[1:], shared[0].values, procedure)
-        found.update(zip(block.values, of_block, strict=True))
+    for sample in query_samples(shared, comparable(shared[0])):
+        of_sample = _differences(sample, names[1:], shared[0].metrics, procedure)
+        found.update(zip(sample.metrics, of_sample, strict=True))
     if not found:
-        asked = ", ".join(value.name for value in shared[0].values)
+        asked = ", ".join(metric.name for metric in shared[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
     differences = [difference for index in sorted(found) for difference in found[index]]
     return Comparison(list(names), shared, _corrected(differences, procedure), procedure)
 
 
 def _differences(
-    block: Block, names: Sequence[str], values: Sequence[Value], procedure: Procedure
+    sample: QuerySample, names: Sequence[str], metrics: Sequence[Metric], procedure: Procedure
 ) -> list[list[Difference]]:
     seed = procedure.bootstrap.seed
     rows = zip(
-        block.values,
-        block.observed(),
-        _intervals(block, procedure.bootstrap),
-        _effect_sizes(block),
-        p_values(block, procedure.test, procedure.trials, seed),
-        pairs(block),
+        sample.metrics,
+        sample.observed(),
+        _intervals(sample, procedure.bootstrap),
+        _effect_sizes(sample),
+        p_values(sample, procedure.test, procedure.trials, seed),
+        pairs(sample),
         strict=True,
     )
     return [
         [
             Difference(
                 name,
-                values[index],
-                block.queries,
+                metrics[index],
+                sample.queries,
                 float(summary[0]),
                 float(summary[run]),
                 _minus(summary[run], summary[0]),
                 interval[run - 1],
-                *_outcomes(pair[run - 1], values[index]),
+                *_outcomes(pair[run - 1], metrics[index]),
                 float(effect[run - 1]),
                 p[run - 1],
             )
@@ -172,35 +172,35 @@ def _minus(other: float, baseline: float) -> float:
         return float(np.subtract(other, baseline))
 
 
-def _outcomes(pair: Pair, value: Value) -> tuple[int, int, int]:
+def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
     higher, lower = pair.outcomes()
-    wins, losses = (lower, higher) if value.measure.better == "lower" else (higher, lower)
+    wins, losses = (lower, higher) if metric.measure.better == "lower" else (higher, lower)
     return wins, len(pair.baseline) - higher - lower, losses
 
 
-def _intervals(block: Block, bootstrap: Bootstrap) -> list[list[Interval]]:
+def _intervals(sample: QuerySample, bootstrap: Bootstrap) -> list[list[Interval]]:
     """Resample the queries of all runs alike: the interval of each difference, per value."""
-    if block.queries < 2:
-        return [[UNKNOWN] * (block.statistics.shape[1] - 1)] * len(block.values)
-    weights = drawn(block.queries, bootstrap.resamples, bootstrap.seed)
+    if sample.queries < 2:
+        return [[UNKNOWN] * (sample.statistics.shape[1] - 1)] * len(sample.metrics)
+    weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
     with np.errstate(invalid="ignore"):
         return [
             [order_statistics(sample, bootstrap.tails) for sample in (rest - baseline).T]
             for baseline, rest in (
                 (summary[:, :1], summary[:, 1:])
-                for summary in block.summaries(block.resampled(weights))
+                for summary in sample.summaries(sample.resampled(weights))
             )
         ]
 
 
-def _effect_sizes(block: Block) -> list[FloatArray]:
+def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     """Compute d_z of every value and run but the first, (R - 1,) per value."""
-    n = block.queries
+    n = sample.queries
     if n < 2:
-        return [np.full(block.statistics.shape[1] - 1, np.nan)] * len(block.values)
+        return [np.full(sample.statistics.shape[1] - 1, np.nan)] * len(sample.metrics)
     sizes = []
     with np.errstate(invalid="ignore", divide="ignore"):
-        for summary, jackknife in zip(block.observed(), block.leave_one_out(), strict=True):
+        for summary, jackknife in zip(sample.observed(), sample.leave_one_out(), strict=True):
             # The pseudo-value of a query is n * summary - (n - 1) * summary without the query.
             pseudo = np.ascontiguousarray((jackknife[:, 1:] - jackknife[:, :1]).T)
             spread = (n - 1) * pseudo.std(axis=1, ddof=1)

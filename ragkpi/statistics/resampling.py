@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 
-# Weights per block. Half a megabyte stays in the cache, which is worth a factor of two.
+# Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
 BLOCK = 1 << 16
 
 
@@ -62,7 +62,7 @@ def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
     By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
     """
     columns = np.ascontiguousarray(statistics.T)
-    return np.concatenate([np.einsum("bn,tn->bt", block, columns) for block in weights])
+    return np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
 
 
 def totals(statistics: FloatArray) -> FloatArray:

@@ -16,7 +16,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.measures.aggregates import Aggregate, FloatArray, first
-from ragkpi.statistics.blocks import Block
+from ragkpi.statistics.query_samples import QuerySample
 from ragkpi.statistics.resampling import all_swaps, drawn, sums, swapped, totals
 
 TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Pair:
-    """One value of the baseline, the first run of a block, and of another one.
+    """One value of the baseline, the first run of a sample, and of another one.
 
     Attributes
     ----------
@@ -56,21 +56,21 @@ class Pair:
         return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
 
 
-Test = Callable[[Block, int, int], list[list[float]]]
+Test = Callable[[QuerySample, int, int], list[list[float]]]
 
 
-def pairs(block: Block) -> list[list[Pair]]:
-    """Pair the first run of a block with every other one, per value and run."""
+def pairs(sample: QuerySample) -> list[list[Pair]]:
+    """Pair the first run of a sample with every other one, per value and run."""
     return [
         [
-            Pair(aggregate, block.statistics[:, 0, columns], block.statistics[:, run, columns])
-            for run in range(1, block.statistics.shape[1])
+            Pair(aggregate, sample.statistics[:, 0, columns], sample.statistics[:, run, columns])
+            for run in range(1, sample.statistics.shape[1])
         ]
-        for aggregate, columns in zip(block.aggregates, block.columns, strict=True)
+        for aggregate, columns in zip(sample.aggregates, sample.columns, strict=True)
     ]
 
 
-def randomization(block: Block, trials: int, seed: int) -> list[list[float]]:
+def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     """If run and baseline were interchangeable, their labels could be swapped on any query.
 
     Formula:    p = (swaps with |difference| >= the observed one + 1) / (trials + 1); where no more
@@ -78,15 +78,15 @@ def randomization(block: Block, trials: int, seed: int) -> list[list[float]]:
     Source:     R. A. Fisher, The Design of Experiments, 1935; M. D. Smucker, J. Allan and
                 B. Carterette, A comparison of statistical significance tests, CIKM 2007
     """
-    change = block.statistics[:, 1:] - block.statistics[:, :1]
-    weights = swapped(block.queries, trials, seed)
-    moved = sums(weights, change.reshape(block.queries, -1)).reshape(-1, *change.shape[1:])
+    change = sample.statistics[:, 1:] - sample.statistics[:, :1]
+    weights = swapped(sample.queries, trials, seed)
+    moved = sums(weights, change.reshape(sample.queries, -1)).reshape(-1, *change.shape[1:])
     return [
         [
             _share_of_swaps(pair, moved[:, run, columns], trials)
             for run, pair in enumerate(pairs_of_value)
         ]
-        for columns, pairs_of_value in zip(block.columns, pairs(block), strict=True)
+        for columns, pairs_of_value in zip(sample.columns, pairs(sample), strict=True)
     ]
 
 
@@ -108,15 +108,15 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
     return _share(chance, difference, observed, certain=every)
 
 
-def bootstrap(block: Block, trials: int, seed: int) -> list[list[float]]:
+def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     """Resample the queries and shift the differences to where they would lie without one.
 
     Formula:    p = (resamples whose difference is at least |observed| away from the observed
                 one + 1) / (trials + 1)
     Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 16
     """
-    replicates = block.summaries(block.resampled(drawn(block.queries, trials, seed)))
-    observed = block.observed()
+    replicates = sample.summaries(sample.resampled(drawn(sample.queries, trials, seed)))
+    observed = sample.observed()
     with np.errstate(invalid="ignore"):
         return [
             [
@@ -147,12 +147,12 @@ def _share(
 
 
 def _each(test: Callable[[Pair], float]) -> Test:
-    def of_block(block: Block, trials: int, seed: int) -> list[list[float]]:
+    def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # scipy's, about ties and constant differences
-            return [[test(pair) for pair in of_value] for of_value in pairs(block)]
+            return [[test(pair) for pair in of_value] for of_value in pairs(sample)]
 
-    return of_block
+    return of_sample
 
 
 def _differences(pair: Pair) -> FloatArray | None:
@@ -202,23 +202,23 @@ def sign(pair: Pair) -> float:
     return float(binomtest(higher, higher + lower).pvalue) if higher + lower else 1.0
 
 
-def p_values(block: Block, test: TestName, trials: int, seed: int) -> list[list[float]]:
-    """Test every value of a block, and every run but the first, against the first run.
+def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
+    """Test every value of a sample, and every run but the first, against the first run.
 
     Returns
     -------
     Per value and run a p-value: 1 where no query differs, NaN where the test has no answer and
     where fewer than two queries are known.
     """
-    if block.queries < 2:
-        return [[math.nan] * len(of_value) for of_value in pairs(block)]
-    tested = TESTS[test](block, trials, seed)
+    if sample.queries < 2:
+        return [[math.nan] * len(of_value) for of_value in pairs(sample)]
+    tested = TESTS[test](sample, trials, seed)
     return [
         [
             1.0 if (pair.baseline == pair.other).all() else p
             for p, pair in zip(row, of_value, strict=True)
         ]
-        for row, of_value in zip(tested, pairs(block), strict=True)
+        for row, of_value in zip(tested, pairs(sample), strict=True)
     ]
 
 

@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.formats.zscores import Norm, Norms
+from ragkpi.formats.zscore_files import Norm, Norms
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, MEAN, SUM
-from ragkpi.measures.measure import Value
+from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 
 # What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
@@ -39,29 +39,29 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
         other summary is the mean over queries. All values have the style ``"decimal"``.
     """
     converted = [
-        _standardize(scores, index, norms.get(value.name.encode(), {}))
-        for index, value in enumerate(scores.values)
+        _standardize(scores, index, norms.get(metric.name.encode(), {}))
+        for index, metric in enumerate(scores.metrics)
     ]
     return dataclasses.replace(
         scores,
-        values=[value for value, _ in converted],
+        metrics=[metric for metric, _ in converted],
         statistics=[statistics for _, statistics in converted],
     )
 
 
 def _standardize(
     scores: Scores, index: int, norms: Mapping[bytes, Norm]
-) -> tuple[Value, npt.NDArray[Any]]:
-    value, statistics = scores.values[index], scores.statistics[index]
+) -> tuple[Metric, npt.NDArray[Any]]:
+    metric, statistics = scores.metrics[index], scores.statistics[index]
     if statistics.dtype == object:
-        return value, statistics
-    aggregate = value.measure.aggregate
+        return metric, statistics
+    aggregate = metric.measure.aggregate
     if aggregate is not COUNT:
         statistics = _z(scores.per_query(index), scores.queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
             aggregate = dataclasses.replace(MEAN, prints=aggregate.prints)
-    measure = dataclasses.replace(value.measure, aggregate=aggregate, style="decimal")
-    return dataclasses.replace(value, measure=measure, name=f"Z{value.name}"), statistics
+    measure = dataclasses.replace(metric.measure, aggregate=aggregate, style="decimal")
+    return dataclasses.replace(metric, measure=measure, name=f"Z{metric.name}"), statistics
 
 
 def _z(
@@ -96,9 +96,9 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
     columns = [
-        (index, value)
-        for index, value in enumerate(runs[0].values)
-        if value.is_printed("query") and value.measure.numeric
+        (index, metric)
+        for index, metric in enumerate(runs[0].metrics)
+        if metric.is_printed("query") and metric.measure.numeric
     ]
     queries = sorted({query for run in runs for query in run.queries})
     mean, deviation = np.empty((2, len(columns), len(queries)))
@@ -113,9 +113,9 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
             stacklevel=2,
         )
     for place, query in enumerate(queries):
-        for row, (_, value) in enumerate(columns):
+        for row, (_, metric) in enumerate(columns):
             if not math.isnan(deviation[row, place]):
-                numbers = f" {value.name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
+                numbers = f" {metric.name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
                 yield query + numbers.encode() + b"\n"
 
 

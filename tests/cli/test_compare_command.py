@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from ragkpi.ranking import several
+from ragkpi.ranking import parallel_runs as several
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, trec_values
 from tests.published_schema import valid_document, valid_lines
 

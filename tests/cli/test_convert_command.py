@@ -2,7 +2,7 @@ import gzip
 
 import pytest
 
-from ragkpi.formats.registry import FORMATS
+from ragkpi.formats.file_formats import FILE_FORMATS
 
 RUN = b"1 Q0 d1 1 2.5 me\n1 Q0 d2 2 1.0 me\n2 Q0 d1 1 -3.0 me\n"
 QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"
@@ -10,7 +10,7 @@ QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"
 
 def test_formats_are_described(ragkpi):
     text = ragkpi("convert", "--list").out.decode()
-    for formats in FORMATS.values():
+    for formats in FILE_FORMATS.values():
         assert all(f"  {name:8} {format_.description}" in text for name, format_ in formats.items())
 
 

@@ -97,7 +97,7 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-R prefs -m map qrels run", "map needs -R qrels"),
         ("--pool-depth 5 -m proc qrels run", "--pool-depth 5: no pool is given"),
         ("--pool-union -m proc qrels run", "--pool-union: no pool is given"),
-        ("--depth deep -m bor qrels run", "--depth deep: no such depth; expected nominal or ret"),
+        ("--draws deep -m bor qrels run", "--draws deep: no such choice; expected nominal or ret"),
         ("--grade-map mine -m proc qrels run", "--grade-map mine: 'mine' is neither a preset"),
         ("--grade-map 0=1,0=2 -m proc qrels run", "level 0 is given twice"),
         ("--grade-map binary -m proc qrels run", "judged level 2 is not in the grade map"),

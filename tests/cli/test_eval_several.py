@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from ragkpi.cli import runs as cli_runs
+from ragkpi.cli import run_files as cli_runs
 from ragkpi.errors import UsageError
-from ragkpi.ranking import several
+from ragkpi.ranking import parallel_runs as several
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
 
 ALL = (BM25, DENSE, FUSION)

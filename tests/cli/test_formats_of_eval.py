@@ -8,14 +8,14 @@ import json
 import pytest
 
 from ragkpi import __version__
-from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.renderers import RENDERERS
 from tests.cli.commandline import BM25, FIXTURES, FUSION, MEASURES, trec_values
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
 SIGNATURE = (
     f"ragkpi:{__version__}|qrels:sha256:"
     "c89ac13f17fbbd59f28c2448b896a1075bfcc1d9da9123d1db1c73fb773801a6|N:5000|l:1"
-    "|missing:intersection|unjudged:kept|M:all|query:all|depth:nominal"
+    "|missing:intersection|unjudged:kept|M:all|query:all|draws:nominal"
 )
 
 SNAPSHOTS = {
@@ -74,7 +74,7 @@ def evaluate(ragkpi):
 
 def test_snapshots(evaluate):
     b, f = (trec_values(evaluate("qrels.txt", run)) for run in (BM25, FUSION))
-    assert set(SNAPSHOTS) | {"json"} == set(FORMATS)
+    assert set(SNAPSHOTS) | {"json"} == set(RENDERERS)
     for form, expected in SNAPSHOTS.items():
         out = evaluate("--format", form, "--digits", 4, "qrels.txt", BM25, FUSION)
         assert out.decode() == expected.format(b=b, f=f), form

@@ -8,16 +8,16 @@ from ragkpi.ranking.relevance import READERS
 
 @pytest.fixture
 def read(tmp_path):
-    def read(relevance_format, text):
+    def read(rel_info, text):
         path = tmp_path / "relevance"
         path.write_bytes(text)
-        return READERS[relevance_format](str(path))
+        return READERS[rel_info](str(path))
 
     return read
 
 
 @pytest.mark.parametrize(
-    ("relevance_format", "text", "says"),
+    ("rel_info", "text", "says"),
     [
         ("prefs", b"1 u s a 1\n1 u s b\n", ":2: 4 columns"),
         ("prefs", b"1 u s a 1 x\n", ":1: 6 columns"),
@@ -33,9 +33,9 @@ def read(tmp_path):
         ("qrels_jg", b"1 u a\n", ":1: 3 columns"),
     ],
 )
-def test_refuses_with_the_line(read, relevance_format, text, says):
+def test_refuses_with_the_line(read, rel_info, text, says):
     with pytest.raises(InputError) as problem:
-        read(relevance_format, text)
+        read(rel_info, text)
     assert says in str(problem.value)
     assert "\n" not in str(problem.value)
 
@@ -50,6 +50,6 @@ def test_reads_decimals_blanks_comments_and_any_white_space(read):
     assert preferences.subgroup.tolist() == [0, 0, 1]
 
 
-@pytest.mark.parametrize("relevance_format", READERS)
-def test_a_file_of_comments_judges_nothing(read, relevance_format):
-    assert read(relevance_format, b"# nothing\n").judgements.queries == []
+@pytest.mark.parametrize("rel_info", READERS)
+def test_a_file_of_comments_judges_nothing(read, rel_info):
+    assert read(rel_info, b"# nothing\n").judgements.queries == []

@@ -6,8 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.formats.identity import equal_tokens, hash_tokens, sort_descending, tail_keys
+from ragkpi.formats.token_words import CHUNK
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.words import CHUNK
 from tests.formats.surroundings import surrounded
 
 STRINGS = st.lists(

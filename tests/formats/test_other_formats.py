@@ -3,8 +3,8 @@
 import pytest
 
 from ragkpi.errors import RagkpiError
+from ragkpi.formats.file_formats import QRELS_FORMATS, read_any_qrels, run_format
 from ragkpi.formats.opening import Source
-from ragkpi.formats.registry import QRELS_FORMATS, read_any_qrels, run_format
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]

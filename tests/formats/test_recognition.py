@@ -1,7 +1,7 @@
 import pytest
 
+from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
-from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
 
 RUNS = [
     (b"", "trec"),

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from ragkpi.errors import InputError
 from ragkpi.formats.grouping import group_starts, spans
 from ragkpi.formats.opening import Source
-from ragkpi.formats.run import stream_run
 from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.trec_runs import stream_run
 from tests.formats.hostile import IDS, ids, texts
-from tests.twin.reading import read_words
+from tests.slow_reference.reading import read_words
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 

@@ -8,14 +8,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
-from ragkpi.formats import table
+from ragkpi.formats import line_scanner as table
 from ragkpi.formats.blocks import Block
 from ragkpi.formats.tokens import PADDING
 from tests.formats.hostile import texts
-from tests.twin.reading import read_words
+from tests.slow_reference.reading import read_words
 
 layouts = st.builds(
-    table.Layout,
+    table.LineShape,
     st.sampled_from(["ab", "abcd", "abcdef"]),
     st.sampled_from(["refused", "ignored"]),
     st.sampled_from(["first_column", "first_word"]),
@@ -35,23 +35,23 @@ def rows_of(lines, wanted):
     return list(zip(lines.line.tolist(), map(list, zip(*columns, strict=True)), strict=True))
 
 
-def outcome(read, block, layout):
+def outcome(read, block, shape):
     """What a reader finds: rows as `read_words` has them, or the line that it refuses."""
     try:
-        return rows_of(read(block, layout), len(layout.columns))
+        return rows_of(read(block, shape), len(shape.columns))
     except InputError as problem:
         return int(str(problem).split(":")[1]) - (block.first_line - 1)
 
 
-def assert_both_ways_agree(text, layout, before=0):
-    wanted = len(layout.columns)
-    expected = read_words(text, wanted, layout.extra, layout.comments)
+def assert_both_ways_agree(text, shape, before=0):
+    wanted = len(shape.columns)
+    expected = read_words(text, wanted, shape.extra, shape.comments)
     if isinstance(expected, list):
         expected = [(number + before, words) for number, words in expected]
     block = block_of(text, before)
-    assert outcome(table.scan, block, layout) == expected
-    assert outcome(table._scan_general, block, layout) == expected
-    regular = table._scan_regular(block, layout)
+    assert outcome(table.scan, block, shape) == expected
+    assert outcome(table._scan_general, block, shape) == expected
+    regular = table._scan_regular(block, shape)
     if regular is not None:
         assert rows_of(regular, wanted) == expected
         lengths = [len(line) + 1 for line in text.split(b"\n")]
@@ -61,11 +61,11 @@ def assert_both_ways_agree(text, layout, before=0):
 
 @given(st.data())
 def test_both_ways_find_the_words_that_split_finds(data):
-    layout = data.draw(layouts)
-    wanted = len(layout.columns)
+    shape = data.draw(layouts)
+    wanted = len(shape.columns)
     text = data.draw(texts(data.draw(st.sampled_from([wanted, 3, 6]))))
     text = text.removeprefix(b"\xef\xbb\xbf") + b"\n"
-    assert_both_ways_agree(text, layout, data.draw(st.integers(0, 2)))
+    assert_both_ways_agree(text, shape, data.draw(st.integers(0, 2)))
 
 
 # Lines of two columns, and lines that only just are not: any two of them are a block, alone and
@@ -80,10 +80,10 @@ NEARLY = [
 @pytest.mark.parametrize("extra", ["refused", "ignored"])
 @pytest.mark.parametrize("comments", ["first_column", "first_word"])
 def test_all_nearly_regular_blocks(extra, comments):
-    layout = table.Layout("ab", extra, comments)
+    shape = table.LineShape("ab", extra, comments)
     for first in [b"", b"a b\n", b"a b\r\n"]:
         for second, third in itertools.product(NEARLY, NEARLY):
-            assert_both_ways_agree(first + second + third, layout)
+            assert_both_ways_agree(first + second + third, shape)
 
 
 REGULAR = {
@@ -99,8 +99,8 @@ REGULAR = {
 @pytest.mark.parametrize("form", REGULAR)
 def test_regular_files_take_the_fast_way(form):
     text = b"".join(REGULAR[form] % number for number in range(12))
-    layout = table.Layout("abcdef", "ignored", "first_word")
-    regular = table._scan_regular(block_of(text, before=1), layout)
+    shape = table.LineShape("abcdef", "ignored", "first_word")
+    regular = table._scan_regular(block_of(text, before=1), shape)
     assert regular is not None
     assert regular.column(0).tolist() == [b"%d" % number for number in range(12)]
     assert regular.column(5, slice(3, 4)).tolist() == [b"tag"]
@@ -111,11 +111,11 @@ def test_a_file_of_several_blocks(tmp_path, monkeypatch):
     lines = [b"%d %d" % (number, number**3) for number in range(50)]
     path = tmp_path / "file"
     path.write_bytes(b"# comment\n" + b"\n\n".join(lines))
-    whole = table.read_table(str(path), table.Layout(("a", "b"), "refused", "first_column"))
+    whole = table.read_table(str(path), table.LineShape(("a", "b"), "refused", "first_column"))
     assert [list(column) for column in whole.columns] == [
         [line.split()[c] for line in lines] for c in range(2)
     ]
     assert whole.line.tolist() == list(range(2, 102, 2))
     path.write_bytes(b"\n".join([*lines, b"1 2 3", b"1"]))
     with pytest.raises(InputError, match=":51: 3 columns"):
-        table.read_table(str(path), table.Layout(("a", "b"), "refused", "first_column"))
+        table.read_table(str(path), table.LineShape(("a", "b"), "refused", "first_column"))

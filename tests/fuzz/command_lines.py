@@ -15,7 +15,7 @@ SHARED = [
     *(["-M", depth] for depth in "0125"),
     *(["-N", size] for size in ("1", "5", "25", "30", "1000")),
     *(["--grade-map", name] for name in ("binary", "rag25", "rubric", "0=1,1=3", "x")),
-    *(["--pool", "p"], ["--pool-union"], ["--pool-depth", "2"], ["--depth", "ret"]),
+    *(["--pool", "p"], ["--pool-union"], ["--pool-depth", "2"], ["--draws", "ret"]),
     *(["--format", name] for name in ("table", "jsonl", "csv", "tsv", "markdown", "latex", "trec")),
     *([["--format", "json"]] * 4),
     *(["--digits", digits] for digits in ("0", "2", "17")),

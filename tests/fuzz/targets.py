@@ -9,27 +9,27 @@ import math
 
 import numpy as np
 
-from ragkpi.checks.checked_run import read_checked_run
-from ragkpi.checks.finding import Subject
-from ragkpi.checks.mend import mend
-from ragkpi.checks.report import as_json, as_text, examine
 from ragkpi.conversion import Conversion
 from ragkpi.errors import InputError, RagkpiError
+from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.json_text import DECODER
 from ragkpi.formats.opening import Source
-from ragkpi.formats.qrels import qrels_of
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
-from ragkpi.formats.registry import QRELS_FORMATS, RUN_FORMATS
-from ragkpi.formats.run import hold_run, stream_run
-from ragkpi.measures.registry import find_values
+from ragkpi.formats.trec_qrels import qrels_of
+from ragkpi.formats.trec_runs import hold_run, stream_run
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import ScatteredQueryError, find_hits, join_hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.scattered import regroup_run
 from ragkpi.ranking.settings import Settings
+from ragkpi.studies.check.check_report import as_json, as_text, examine
+from ragkpi.studies.check.checked_run import read_checked_run
+from ragkpi.studies.check.finding import Subject
+from ragkpi.studies.check.mend import mend
 from tests.fuzz import slow
 from tests.fuzz.mutator import QRELS
-from tests.twin.ranking import judged_of
+from tests.slow_reference.ranking import judged_of
 
 SETTINGS = Settings(missing="zero")
 
@@ -141,7 +141,7 @@ def _judge_ranges(text, chance):
 
 def same_judged(judged, expected, path):
     assert judged.queries == expected.queries, path
-    for name in ("num_ret", "level_starts", "levels", "level_counts", "starts", "rank", "grade"):
+    for name in ("num_ret", "level_starts", "levels", "level_counts", "starts", "rank", "level"):
         assert np.array_equal(getattr(judged, name), getattr(expected, name)), (path, name)
 
 
@@ -192,7 +192,7 @@ def _content(lines, kind):
     return sorted(records) if kind == "qrels" else records
 
 
-VALUES = find_values(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
+VALUES = find_metrics(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
 
 
 def check_target(text, chance):

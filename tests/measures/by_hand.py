@@ -4,7 +4,7 @@ import dataclasses
 
 import numpy as np
 
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.settings import Settings
@@ -43,7 +43,7 @@ def judge(qrels, run, settings=None, pool=None):
         starts=np.searchsorted(query, np.arange(len(queries) + 1)),
         query=query,
         rank=rank,
-        grade=grade,
+        level=grade,
         judgement=judgement,
         settings=settings,
         corpus_size=corpus_sizes(queries, settings),
@@ -76,7 +76,7 @@ def population(N, R, found, settings=None, num_ret=0):
         starts=np.searchsorted(query, np.arange(len(R) + 1)),
         query=query,
         rank=rank,
-        grade=np.ones(len(rank), dtype=np.int64),
+        level=np.ones(len(rank), dtype=np.int64),
         judgement=np.arange(len(rank)),
         settings=settings or Settings(),
         corpus_size=np.full(len(R), N),
@@ -93,7 +93,7 @@ def integers(numbers):
 
 
 def scores(judged, *requests):
-    return score(judged, find_values(requests))
+    return score(judged, find_metrics(requests))
 
 
 def lines(judged, *requests):
@@ -103,17 +103,17 @@ def lines(judged, *requests):
 
 def lines_of(result):
     return {
-        value.name: {
+        metric.name: {
             **dict(
                 zip((q.decode() for q in result.queries), result.per_query(i).tolist(), strict=True)
             ),
             "all": result.summary(i),
         }
-        for i, value in enumerate(result.values)
+        for i, metric in enumerate(result.metrics)
     }
 
 
 def summary(judged, request):
     """Return the value over all queries of the only line of a request."""
-    (values,) = lines(judged, request).values()
-    return values["all"]
+    (metrics,) = lines(judged, request).values()
+    return metrics["all"]

@@ -7,14 +7,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkpi.measures import rank_biased
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.registry_trec import CLASSIC, LATER
 from ragkpi.measures.scores import score
 from ragkpi.ranking.settings import Settings
-from tests.twin.measures import MEASURES
-from tests.twin.ranking import judged_of, topics
+from tests.slow_reference.measures import MEASURES
+from tests.slow_reference.ranking import judged_of, topics
 
-REQUESTS = find_values(
+REQUESTS = find_metrics(
     [
         *("all_trec", "yaap", "dcg", "ideal_dcg"),
         *("P.1,2,3,7,1000000", "recall.1,4", "relative_P.2,9", "success.1,2", "unj.1,3,50"),
@@ -28,7 +28,7 @@ REQUESTS = find_values(
         *("rbp_resid.p=.5", "rbp_resid.p=.999", "rbp_resid.p=0", "rbp_resid.p=-.7"),
     ]
 )
-NUMERIC = [value for value in REQUESTS if value.measure.name != "runid"]
+NUMERIC = [metric for metric in REQUESTS if metric.measure.name != "runid"]
 
 DOCUMENTS = [b"d%d" % number for number in range(12)]
 judgements = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-2, 4) | st.just(12))
@@ -45,12 +45,12 @@ choices = st.builds(
 )
 
 
-def assert_alike(qrels, run, evaluation, values=NUMERIC):
+def assert_alike(qrels, run, evaluation, metrics=NUMERIC):
     evaluated = topics(qrels, run, evaluation)
-    scores = score(judged_of(qrels, run, evaluation), values)
-    for index, value in enumerate(values):
-        slow = [MEASURES[value.measure.name](topic, **value.arguments) for topic in evaluated]
-        assert scores.per_query(index).tolist() == slow, value.name
+    scores = score(judged_of(qrels, run, evaluation), metrics)
+    for index, metric in enumerate(metrics):
+        slow = [MEASURES[metric.measure.name](topic, **metric.arguments) for topic in evaluated]
+        assert scores.per_query(index).tolist() == slow, metric.name
 
 
 def random_case(seed, num_queries, judged, retrieved, corpus=400):
@@ -71,7 +71,7 @@ def random_case(seed, num_queries, judged, retrieved, corpus=400):
 def test_the_twin_has_every_measure():
     names = {measure.name for measure in [*CLASSIC, *LATER]}
     assert names - {"runid"} == set(MEASURES)
-    assert names == {value.measure.name for value in REQUESTS}
+    assert names == {metric.measure.name for metric in REQUESTS}
 
 
 @settings(max_examples=200, deadline=None)
@@ -93,8 +93,8 @@ def test_longer_rankings(seed, unjudged):
 
 def test_fractional_gains_deep_down():
     qrels, run = random_case(1, num_queries=40, judged=6, retrieved=2000, corpus=2000)
-    values = find_values(["G.0=.1,1=1.1,2=1.3,3=2.7,7=3.33", "ndcg_rel.1=.1", "Rndcg.1=.1,2=.7"])
-    assert_alike(qrels, run, Settings(), values)
+    metrics = find_metrics(["G.0=.1,1=1.1,2=1.3,3=2.7,7=3.33", "ndcg_rel.1=.1", "Rndcg.1=.1,2=.7"])
+    assert_alike(qrels, run, Settings(), metrics)
 
 
 @pytest.mark.parametrize("rank", range(512, 532))
@@ -102,7 +102,7 @@ def test_gain_possible_is_rounded_at_every_rank(rank):
     # The sum that G discounts by grows by 1 per rank, and loses a bit at each power of two.
     run = {b"q": {b"a": 0.0, **{b"u%d" % above: 1.0 for above in range(rank - 1)}}}
     qrels = {b"q": {b"a": 1, b"b": 2}}
-    assert_alike(qrels, run, Settings(), find_values(["G.1=1.872,2=.723"]))
+    assert_alike(qrels, run, Settings(), find_metrics(["G.1=1.872,2=.723"]))
 
 
 @pytest.mark.parametrize("block", [1, 7, 50])
@@ -113,13 +113,13 @@ def test_residuals_in_blocks_of_ranks(monkeypatch, block, p):
     # A query whose first unjudged document stands far down.
     run[b"deep"] = {b"%05d" % number: float(-number) for number in range(200)}
     qrels[b"deep"] = {b"%05d" % number: number % 3 for number in range(150)}
-    assert_alike(qrels, run, Settings(), find_values([f"rbp_resid.p={p}", f"rbp.p={p}"]))
+    assert_alike(qrels, run, Settings(), find_metrics([f"rbp_resid.p={p}", f"rbp.p={p}"]))
 
 
 def test_weights_that_underflow():
     run = {b"q": {b"%05d" % number: float(-number) for number in range(9000)}}
     judged = {b"%05d" % number: 1 for number in range(8000)}
-    assert_alike({b"q": judged}, run, Settings(), find_values(["rbp", "rbp_resid"]))
+    assert_alike({b"q": judged}, run, Settings(), find_metrics(["rbp", "rbp_resid"]))
 
 
 def test_levels_of_billions_need_no_room():

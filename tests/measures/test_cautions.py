@@ -3,8 +3,8 @@ import re
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.cautions import cautions
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.reader_warnings import cautions
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, population, summary
 
@@ -49,7 +49,7 @@ UNAFFECTED = {
 
 
 def said(judged, request):
-    return cautions(judged, find_values([request]))
+    return cautions(judged, find_metrics([request]))
 
 
 @pytest.mark.parametrize(("judged", "request_", "expected"), CASES.values(), ids=CASES)
@@ -73,7 +73,7 @@ def test_advised_depth_is_the_last_outside_the_collapse_zone():
 
 def test_measures_of_one_kind_share_a_line():
     judged = population(11314, [572], [[1]])
-    values = find_values(["bor.50,100", "bor_max.100", "ef.60"])
+    values = find_metrics(["bor.50,100", "bor_max.100", "ef.60"])
     (line,) = cautions(judged, values)
     assert "K = 60, 100 " in line
 

@@ -103,7 +103,7 @@ def of_share(judged, request, share):
     result = scores(judged, request)
     sums = result.statistics[0].sum(axis=0)
     sums[0] *= share
-    return float(result.values[0].measure.aggregate.summary(sums, len(judged.queries)))
+    return float(result.metrics[0].measure.aggregate.summary(sums, len(judged.queries)))
 
 
 def scifact(inputs):

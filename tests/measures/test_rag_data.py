@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.ranking.grades import GRADE_MAPS
+from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, lines, summary
 

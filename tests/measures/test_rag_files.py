@@ -7,8 +7,8 @@ import pytest
 
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures import rubric
-from ragkpi.measures.registry import find_values
-from ragkpi.ranking.grades import parse_grade_map
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.grade_maps import parse_grade_map
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import lines_of
 from tests.measures.rag_oracle import agree, cases, number
@@ -16,7 +16,7 @@ from tests.measures.rag_oracle import agree, cases, number
 WEIGHT = re.compile("w[345]")
 THRESHOLD = re.compile("success_m")
 FILES = cases("files", "aggregate", "grade_map", "t", "classic", "kpi")
-FORMATS = {"decimal": "%.4f", "significant": "%.6g", "integer": "%d"}
+FILE_FORMATS = {"decimal": "%.4f", "significant": "%.6g", "integer": "%d"}
 
 
 def printed(name):
@@ -28,9 +28,9 @@ def printed(name):
 def expected_lines(case):
     """Return {printed name: {query or "all": number as text}}."""
     return {
-        printed(name): values
-        for name, values in case["expected"].items()
-        if values != "NA" and not WEIGHT.fullmatch(name) and not THRESHOLD.match(name)
+        printed(name): metrics
+        for name, metrics in case["expected"].items()
+        if metrics != "NA" and not WEIGHT.fullmatch(name) and not THRESHOLD.match(name)
     }
 
 
@@ -52,11 +52,11 @@ def evaluate(directory, case, requests):
         missing="zero" if "-c" in given else "intersection",
         relevance_level=int(given.get("-l", 1)),
         corpus_size=int(given["-N"]) if "-N" in given else None,
-        depth=given.get("--depth", "nominal"),
+        draws=given.get("--depth", "nominal"),
         grade_map=parse_grade_map(given.get("--map", "umbrela").replace(":", "=")),
     )
     write(directory, case["inputs"])
-    evaluator = Evaluator(str(directory / "qrels"), find_values(list(requests)), settings)
+    evaluator = Evaluator(str(directory / "qrels"), find_metrics(list(requests)), settings)
     return evaluator.evaluate(str(directory / "run"))
 
 
@@ -64,18 +64,18 @@ def command_line(case):
     """Spell a case's options as `ragkpi eval` has them."""
     given = options(case)
     words = ["-c"] if "-c" in given else []
-    for name in ("-l", "-N", "--depth"):
-        words += [name, given[name]] if name in given else []
+    for name, option in {"-l": "-l", "-N": "-N", "--depth": "--draws"}.items():
+        words += [option, given[name]] if name in given else []
     return words + (["--grade-map", given["--map"].replace(":", "=")] if "--map" in given else [])
 
 
 def shown(name, text):
     """Write an expected number as a line of the report has it."""
-    (value,) = find_values([name])
+    (metric,) = find_metrics([name])
     if text == "NA":
         return text
     found = number(text)
-    return text if text == "-inf" else FORMATS[value.measure.style] % found
+    return text if text == "-inf" else FILE_FORMATS[metric.measure.style] % found
 
 
 WITH_LINES = [case for case in FILES if expected_lines(case.values[0])]
@@ -95,9 +95,9 @@ def test_files_through_the_command(case, tmp_path, ragkpi):
     outcome = ragkpi("eval", "-q", *command_line(case), *requests, "qrels", "run", folder=tmp_path)
     assert outcome.status == 0
     rows = [line.split("\t") for line in outcome.out.decode().splitlines()]
-    found = {(name.rstrip(), query): value for name, query, value in rows}
-    for name, values in expected.items():
-        for query, text in values.items():
+    found = {(name.rstrip(), query): metric for name, query, metric in rows}
+    for name, metrics in expected.items():
+        for query, text in metrics.items():
             assert found[name, query] == shown(name, text)
 
 

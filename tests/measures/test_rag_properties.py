@@ -38,7 +38,7 @@ SETTINGS = st.builds(
     Settings,
     missing=st.just("zero"),
     corpus_size=st.integers(20, 60),
-    depth=st.sampled_from(["nominal", "ret"]),
+    draws=st.sampled_from(["nominal", "ret"]),
     relevance_level=st.integers(1, 3),
 )
 QUERIES = ("a", "b", "c")
@@ -74,7 +74,7 @@ def test_no_system_beats_the_ceilings(qrels, run, settings, m):
     ceiling = summary(judged, f"bor_max.4,m={m}")
     assert not summary(judged, f"bor.4,m={m}") > ceiling + 1e-12
     assert not summary(judged, "bor_recall.4") > summary(judged, "bor_opt.4") + 1e-12
-    if settings.depth == "nominal":  # else chance may draw nothing, which has no ceiling
+    if settings.draws == "nominal":  # else chance may draw nothing, which has no ceiling
         assert not ceiling > summary(judged, f"bor_max_qmean.4,m={m}") + 1e-12
 
 
@@ -130,6 +130,6 @@ def test_replicates_are_summed_at_once(name):
     statistics = result.statistics[0][~np.isnan(result.statistics[0]).any(axis=1)]
     chosen = np.random.default_rng(7).integers(0, len(statistics), size=(20, len(statistics)))
     sums = statistics[chosen].sum(axis=1)
-    summarize = result.values[0].measure.aggregate.summary
+    summarize = result.metrics[0].measure.aggregate.summary
     one_by_one = [float(summarize(row, len(statistics))) for row in sums]
     assert close(summarize(sums, len(statistics)).tolist(), one_by_one)

@@ -3,9 +3,9 @@ import math
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.registry_rag import RAG_MEASURES, RAG_NICKNAMES
-from ragkpi.ranking.grades import GRADE_MAPS
+from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, lines, population, summary
 
@@ -22,7 +22,7 @@ def test_help_has_every_field(measure):
 
 
 def names(*requests):
-    return [value.name for value in find_values(requests)]
+    return [metric.name for metric in find_metrics(requests)]
 
 
 PRINTED = {
@@ -114,7 +114,7 @@ def test_corpus_size_per_query():
 def test_depth_of_the_run_bounds_the_draws_on_request():
     qrels, run = {"a": {"d": 1}, "b": {"d": 1}}, {"a": {"d": 2, "x": 1}, "b": {}}
     nominal = judge(qrels, run, Settings(corpus_size=100))
-    shown = judge(qrels, run, Settings(corpus_size=100, depth="ret"))
+    shown = judge(qrels, run, Settings(corpus_size=100, draws="ret"))
     assert lines(nominal, "p_rand.10")["p_rand_10"]["a"] == pytest.approx(0.1)
     assert lines(shown, "p_rand.10")["p_rand_10"] == pytest.approx({"a": 0.02, "b": 0, "all": 0.01})
     assert math.isnan(lines(shown, "bor.10")["bor_10"]["b"])

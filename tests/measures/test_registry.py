@@ -7,7 +7,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures import registry
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.precision import P
-from ragkpi.measures.registry import NICKNAMES, REGISTRY, all_measures, find_plugins, find_values
+from ragkpi.measures.registry import NICKNAMES, REGISTRY, all_measures, find_metrics, find_plugins
 
 # Section 1.2 of the specification.
 BEFORE_PREFERENCES = [
@@ -31,7 +31,7 @@ FIELDS = ["Formula:", "Range:", "Edge cases:", "Source:"]
 
 
 def names(requests):
-    return [value.measure.name for value in find_values(requests)]
+    return [metric.measure.name for metric in find_metrics(requests)]
 
 
 def test_order_is_trec_evals():
@@ -65,7 +65,7 @@ def test_help_has_every_field(measure):
         assert re.search(rf"^{field} +\S", measure.help, re.MULTILINE)
 
 
-def offer(monkeypatch, value, loaded):
+def offer(monkeypatch, metric, loaded):
     """Pretend that an installed package has an entry point of the group."""
 
     class EntryPoint:
@@ -74,7 +74,7 @@ def offer(monkeypatch, value, loaded):
         def load(self):
             return loaded()
 
-    EntryPoint.value = value
+    EntryPoint.value = metric
     lookups = []
 
     def entry_points(group):
@@ -111,7 +111,7 @@ def test_packages_are_not_looked_for_without_need(monkeypatch):
 def test_another_package_cannot_take_a_name(monkeypatch, taken):
     offer(monkeypatch, "their.module:MEASURES", lambda: Measure(taken, P))
     with pytest.raises(UsageError, match=rf"their.module:MEASURES.*'{taken}' is taken"):
-        find_values(["theirs"])
+        find_metrics(["theirs"])
 
 
 def test_another_package_that_does_not_load(monkeypatch):
@@ -120,4 +120,4 @@ def test_another_package_that_does_not_load(monkeypatch):
 
     offer(monkeypatch, "theirs:MEASURES", fail)
     with pytest.raises(UsageError, match="no module named theirs"):
-        find_values(["nothing_like_it"])
+        find_metrics(["nothing_like_it"])

@@ -1,10 +1,10 @@
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Measure, Value
-from ragkpi.measures.registry import find_values
-from ragkpi.measures.relevance_formats import (
-    RELEVANCE_FORMATS,
+from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.rel_info import (
+    REL_INFO,
     default_requests,
     refuse_wrong_format,
 )
@@ -20,20 +20,20 @@ READS = {
 
 
 def values(*names):
-    return [Value(Measure(name, function=len, reads=READS[name]), name, {}) for name in names]
+    return [Metric(Measure(name, function=len, reads=READS[name]), name, {}) for name in names]
 
 
 def test_every_format_is_read():
-    assert set(READERS) == set(RELEVANCE_FORMATS)
+    assert set(READERS) == set(REL_INFO)
 
 
 @pytest.mark.parametrize(
-    ("relevance_format", "request_"),
+    ("rel_info", "request_"),
     [("qrels", "official"), ("qrels_jg", "qrels_jg"), ("prefs", "prefs"), ("qrels_prefs", "prefs")],
 )
-def test_what_is_computed_unasked_can_be_computed(relevance_format, request_):
-    assert default_requests(relevance_format) == [request_]
-    refuse_wrong_format(find_values([request_]), relevance_format)
+def test_what_is_computed_unasked_can_be_computed(rel_info, request_):
+    assert default_requests(rel_info) == [request_]
+    refuse_wrong_format(find_metrics([request_]), rel_info)
 
 
 @pytest.mark.parametrize(
@@ -46,16 +46,16 @@ def test_what_is_computed_unasked_can_be_computed(relevance_format, request_):
     ],
 )
 def test_every_measure_has_its_formats(name, formats):
-    for relevance_format in RELEVANCE_FORMATS:
-        if relevance_format in formats:
-            refuse_wrong_format(values(name), relevance_format)
+    for rel_info in REL_INFO:
+        if rel_info in formats:
+            refuse_wrong_format(values(name), rel_info)
         else:
             with pytest.raises(UsageError, match=f"{name} needs -R {formats[0]}"):
-                refuse_wrong_format(values(name), relevance_format)
+                refuse_wrong_format(values(name), rel_info)
 
 
 @pytest.mark.parametrize(
-    ("names", "relevance_format", "says"),
+    ("names", "rel_info", "says"),
     [
         (["map"], "prefs", "map needs -R qrels, not -R prefs"),
         (["map", "P", "P", "runid"], "qrels_jg", "map, P need -R qrels, not -R qrels_jg"),
@@ -64,7 +64,7 @@ def test_every_measure_has_its_formats(name, formats):
         (["map"], "trec", "-R trec: no such format; expected qrels, qrels_jg, prefs, qrels_prefs"),
     ],
 )
-def test_names_measures_and_formats(names, relevance_format, says):
+def test_names_measures_and_formats(names, rel_info, says):
     with pytest.raises(UsageError) as problem:
-        refuse_wrong_format(values(*names), relevance_format)
+        refuse_wrong_format(values(*names), rel_info)
     assert says in str(problem.value)

@@ -3,16 +3,16 @@
 import pytest
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.registry import find_metrics
 
 
 def names(*requests):
-    return [value.name for value in find_values(requests)]
+    return [metric.name for metric in find_metrics(requests)]
 
 
 def arguments(request):
-    (value,) = find_values([request])
-    return dict(value.arguments)
+    (metric,) = find_metrics([request])
+    return dict(metric.arguments)
 
 
 @pytest.mark.parametrize(
@@ -107,7 +107,7 @@ def test_parameters_reach_the_function():
 )
 def test_what_does_not_fit_is_refused(request_, said):
     with pytest.raises(UsageError) as refusal:
-        find_values([request_])
+        find_metrics([request_])
     assert said in str(refusal.value)
     assert str(refusal.value).startswith(f"-m {request_.partition('.')[0]}")
     assert "\n" not in str(refusal.value)
@@ -115,7 +115,7 @@ def test_what_does_not_fit_is_refused(request_, said):
 
 def test_all_bad_requests_are_reported_at_once():
     with pytest.raises(UsageError, match=r"-m mpa: .*; -m P\.x: .*; -m map\.5: "):
-        find_values(["mpa", "map", "P.x", "map.5"])
+        find_metrics(["mpa", "map", "P.x", "map.5"])
 
 
 @pytest.mark.parametrize(

@@ -3,9 +3,9 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from ragkpi.formats.qrels import QrelsColumns
-from ragkpi.formats.run import RunColumns
 from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.judgements import group_judgements
 from tests.formats.hostile import ids
 

@@ -8,9 +8,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError, RagkpiError
-from ragkpi.formats import run as formats_run
+from ragkpi.formats import trec_runs as formats_run
 from ragkpi.formats.opening import Source
-from ragkpi.formats.run import hold_run, stream_run
+from ragkpi.formats.trec_runs import hold_run, stream_run
 from ragkpi.ranking import scattered, workers
 from ragkpi.ranking.hits import ScatteredQueryError, find_hits
 from ragkpi.ranking.workers import read_hits

@@ -9,7 +9,7 @@ from ragkpi.measures import preferences
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import read_hits
-from tests.twin import preferences as twin
+from tests.slow_reference import preferences as twin
 
 MEASURES = {name: f for name, f in vars(preferences).items() if name.startswith("prefs_")}
 
@@ -18,7 +18,7 @@ MEASURES = {name: f for name, f in vars(preferences).items() if name.startswith(
 def judge(tmp_path):
     """Judge {query: [(group, subgroup, document, level)]} and {query: {document: score}}."""
 
-    def judge(lines, run, settings=Settings(), relevance_format="prefs"):  # noqa: B008 - frozen
+    def judge(lines, run, settings=Settings(), rel_info="prefs"):  # noqa: B008 - frozen
         relevance, results = tmp_path / "relevance", tmp_path / "run"
         relevance.write_bytes(
             b"".join(
@@ -35,7 +35,7 @@ def judge(tmp_path):
                 for document, score in scores.items()
             )
         )
-        read = READERS[relevance_format](str(relevance))
+        read = READERS[rel_info](str(relevance))
         return read.judge(read_hits(str(results), read.judgements), settings)[0]
 
     return judge
@@ -107,7 +107,7 @@ def test_a_query_missing_from_the_run_has_its_preferences(judge):
 def test_qrels_prefs_have_one_subgroup(judge):
     lines = {b"1": [(b"u", b"a", b"2"), (b"u", b"b", b"0"), (b"t", b"b", b"1"), (b"t", b"c", b"0")]}
     run = {b"1": {b"b": 2.0, b"a": 2.0, b"c": 3.0}}
-    judged = judge(lines, run, relevance_format="qrels_prefs")
+    judged = judge(lines, run, rel_info="qrels_prefs")
     as_prefs = [(g, b"0", document, float(level)) for g, document, level in lines[b"1"]]
     assert fast_values(judged)[b"1"] == twin.values(as_prefs, [b"c", b"a", b"b"])
 

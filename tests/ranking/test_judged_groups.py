@@ -26,7 +26,7 @@ MEASURES = [
 def judge(tmp_path):
     """Judge (query, group, document, level) lines and {query: {document: score}}."""
 
-    def judge(lines, run, settings, relevance_format):
+    def judge(lines, run, settings, rel_info):
         qrels, results = tmp_path / "qrels", tmp_path / "run"
         qrels.write_text("".join(" ".join(map(str, line)) + "\n" for line in lines))
         results.write_text(
@@ -36,7 +36,7 @@ def judge(tmp_path):
                 for document, score in scores.items()
             )
         )
-        relevance = READERS[relevance_format](str(qrels))
+        relevance = READERS[rel_info](str(qrels))
         return relevance.judge(read_hits(str(results), relevance.judgements), settings)[0]
 
     return judge

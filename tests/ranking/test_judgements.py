@@ -6,8 +6,8 @@ from hypothesis import given
 
 from ragkpi.errors import DataError
 from ragkpi.formats.identity import hash_tokens, tail_keys
-from ragkpi.formats.qrels import read_qrels
 from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking.judgements import group_judgements
 from tests.ranking.cases import judged, judgements_of, retrieved
 

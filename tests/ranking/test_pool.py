@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.corpus_sizes import read_corpus_sizes
-from ragkpi.measures.registry import find_values
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.settings import Settings
 from tests.measures import by_hand
 
@@ -48,7 +48,7 @@ def first(docs, depth):
 def test_pool_measures_from_files(tmp_path_factory, qrels, run, pool, most, pool_depth, unjudged):
     paths = files(tmp_path_factory.mktemp("pool"), qrels, run=run, pool=pool)
     settings = Settings(max_retrieved=most, pool_depth=pool_depth, unjudged=unjudged)
-    evaluator = Evaluator(paths[0], find_values(REQUESTS), settings, pool=paths[2])
+    evaluator = Evaluator(paths[0], find_metrics(REQUESTS), settings, pool=paths[2])
     found = by_hand.lines_of(evaluator.evaluate(paths[1]).scores)
 
     seen = {q: first(docs, most) for q, docs in run.items()}
@@ -66,7 +66,7 @@ def test_pool_measures_from_files(tmp_path_factory, qrels, run, pool, most, pool
 def test_without_a_size_the_corpus_is_what_was_seen(tmp_path):
     qrels = {"a": {"d1": 1, "d2": 0}, "b": {"d1": 1}}
     paths = files(tmp_path, qrels, one={"a": {"d1": 2, "x": 1}}, other={"b": {"y": 1, "d2": 0}})
-    evaluator = Evaluator(paths[0], find_values(["p_rand.1"]), Settings())
+    evaluator = Evaluator(paths[0], find_metrics(["p_rand.1"]), Settings())
     alone = evaluator.evaluate(paths[1])
     assert by_hand.lines_of(alone.scores)["p_rand_1"]["a"] == pytest.approx(1 / 3)
     assert "N = 3" in alone.notes[-1]
@@ -81,7 +81,7 @@ def test_sizes_of_single_queries(tmp_path):
     paths = files(tmp_path, qrels, run={"a": {"d1": 1}, "b": {"d1": 1}})
     (tmp_path / "sizes").write_text("a 10\n")
     sizes = read_corpus_sizes(str(tmp_path / "sizes"))
-    values = find_values(["p_rand.1"])
+    values = find_metrics(["p_rand.1"])
     settings = Settings(corpus_size=100, corpus_sizes=sizes)
     found = by_hand.lines_of(Evaluator(paths[0], values, settings).evaluate(paths[1]).scores)
     assert found["p_rand_1"]["a"] == pytest.approx(1 / 10)
@@ -109,7 +109,7 @@ def test_bad_sizes_are_refused(tmp_path, text, error, said):
 def test_a_query_without_a_pool_is_told(tmp_path):
     qrels = {"a": {"d1": 1}, "b": {"d1": 1}}
     paths = files(tmp_path, qrels, run={"a": {"d1": 1}, "b": {"d1": 1}}, pool={"a": {"d1": 1}})
-    result = Evaluator(paths[0], find_values(["proc.1"]), Settings(), pool=paths[2]).evaluate(
+    result = Evaluator(paths[0], find_metrics(["proc.1"]), Settings(), pool=paths[2]).evaluate(
         paths[1]
     )
     assert any("1 evaluated queries are missing from the pool (b)" in n for n in result.notes)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ragkpi.formats.qrels import read_qrels
+from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking import workers
 from ragkpi.ranking.judgements import group_judgements
 

@@ -4,16 +4,16 @@ from itertools import product
 
 import pytest
 
-from ragkpi.reports.comparison import ComparisonReport
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.renderers import RENDERERS
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.corrections import CORRECTIONS
 from ragkpi.statistics.paired import Procedure, compare
 from ragkpi.statistics.significance import TESTS
-from tests.handmade import HARM, MAP, scores, value
+from ragkpi.studies.compare.comparison_report import ComparisonReport
+from tests.made_scores import HARM, MAP, metric, scores
 
-EF = value("ef_10", style="significant")
+EF = metric("ef_10", style="significant")
 OLD = scores([(MAP, [0.125] * 8), (EF, [1e-6] * 8), (HARM, [0.5] * 8)])
 NEW = scores([(MAP, [0.25] * 8), (EF, [1e-6] * 8), (HARM, [0.25] * 7 + [1.0])])
 
@@ -24,7 +24,7 @@ def report(**procedure):
 
 
 def written(form, layout=None, **procedure):
-    return FORMATS[form](report(**procedure), layout or Layout())
+    return RENDERERS[form](report(**procedure), layout or Layout())
 
 
 def test_table():
@@ -115,4 +115,4 @@ def test_a_small_p_value_is_not_printed_as_0():
     )
     (p,) = [one.p for one in tiny.comparison.differences]
     assert 0 < p < 1e-20
-    assert f"{p:.6g}" in FORMATS["table"](tiny, Layout())
+    assert f"{p:.6g}" in RENDERERS["table"](tiny, Layout())

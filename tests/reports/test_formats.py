@@ -8,16 +8,16 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
-from ragkpi.reports.evaluation import EvaluatedRun, Evaluation
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.renderers import RENDERERS
 from ragkpi.reports.signature import Signature
-from ragkpi.reports.table import wants_colour
+from ragkpi.reports.text_table import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
-from tests.handmade import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, scores, value
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
 SIGNATURE = Signature({"ragkpi": "9", "qrels": "sha256:" + "ab" * 32, "l": "1"}, {"l": "1"})
-CHANCE = value("p_rand_10", style="significant", better="neither")
+CHANCE = metric("p_rand_10", style="significant", better="neither")
 VALUES = [RUNID, NUM_Q, MAP, BOR, HARM, CHANCE]
 
 
@@ -34,7 +34,7 @@ NEW = run(
     "new|run_",
     [[b"id"] * 2, [1, 1], [0.5, 1], [[0, 0.25], [0, 0.25]], [float("nan")] * 2, [1.23e-05] * 2],
 )
-TWO = Evaluation([BM25, NEW])
+TWO = EvaluationReport([BM25, NEW])
 
 SNAPSHOTS = {
     "table": """\
@@ -80,7 +80,7 @@ new\textbar{}run\_ & id & 2 & \textbf{\boldmath 0.7500} & $-\infty$ & NA & $1.23
 
 
 def written(form, report=TWO, **layout):
-    return FORMATS[form](report, Layout(**layout))
+    return RENDERERS[form](report, Layout(**layout))
 
 
 @pytest.mark.parametrize("form", SNAPSHOTS)
@@ -96,7 +96,7 @@ def test_json_is_one_object_with_the_runs_of_jsonl():
 
 
 def test_every_format_has_a_snapshot():
-    assert set(FORMATS) == {*SNAPSHOTS, "json"}
+    assert set(RENDERERS) == {*SNAPSHOTS, "json"}
 
 
 def test_values_of_queries():
@@ -140,14 +140,14 @@ new|run_,q2,1.0,-inf,NA,1.23e-05
 def test_runs_with_other_queries_have_rows_of_their_own():
     one = EvaluatedRun("one", scores([(MAP, [0.1, 0.2])], [b"a", b"b"]))
     two = EvaluatedRun("two", scores([(MAP, [0.3, 0.4])], [b"b", b"c"]))
-    rows = written("csv", Evaluation([one, two]), per_query="shown").splitlines()[1:]
+    rows = written("csv", EvaluationReport([one, two]), per_query="shown").splitlines()[1:]
     assert [row.rsplit(",", 1)[0] for row in rows] == [
         *("one,a", "one,b", "two,b", "two,c"),
         *("one,all", "two,all"),
     ]
 
 
-INTERVALS = Evaluation(
+INTERVALS = EvaluationReport(
     [
         EvaluatedRun(
             "r",
@@ -189,7 +189,9 @@ def test_digits(form, expected):
 
 def signed(*signatures):
     rows = scores([(MAP, [0.5])])
-    return Evaluation([EvaluatedRun(f"r{i}", rows, (), one) for i, one in enumerate(signatures)])
+    return EvaluationReport(
+        [EvaluatedRun(f"r{i}", rows, (), one) for i, one in enumerate(signatures)]
+    )
 
 
 def test_signatures():
@@ -228,7 +230,7 @@ def test_who_wants_colour(terminal, no_color, wanted, monkeypatch):
     assert wants_colour(stream) == wanted
 
 
-HOSTILE = Evaluation(
+HOSTILE = EvaluationReport(
     [EvaluatedRun("\x1b[2J\n|\\&%_*[", scores([(MAP, [0.5])], [b'q\xff,"\t\xe4\xb8\xad']))]
 )
 

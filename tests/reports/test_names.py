@@ -1,6 +1,6 @@
 import pytest
 
-from ragkpi.reports.names import run_names
+from ragkpi.reports.run_names import run_names
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ragkpi.reports.numbers import as_json, exact, rounded, visible
+from ragkpi.wording import as_json, exact, rounded, visible
 
 INF, NAN = math.inf, math.nan
 

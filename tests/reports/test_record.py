@@ -5,16 +5,16 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.reports.evaluation import EvaluatedRun
-from ragkpi.reports.history import History
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.record import append, parse_meta, read_records, record
-from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.renderers import RENDERERS
 from ragkpi.reports.signature import Signature
-from tests.handmade import MAP, RUNID, scores, value
+from ragkpi.studies.evaluate.evaluation_log import append, parse_meta, read_records, record
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
+from ragkpi.studies.evaluate.log_report import History
+from tests.made_scores import MAP, RUNID, metric, scores
 
 MOMENT = datetime(2026, 11, 21, 3, 0, tzinfo=timezone(timedelta(hours=1)))
-UNKNOWN = value("unknown_10")
+UNKNOWN = metric("unknown_10")
 
 
 def recorded(name, map_, other=0.5, meta=(), level="1"):
@@ -168,7 +168,7 @@ def test_sorting_by_what_is_not_there():
 
 
 def test_history_as_a_table():
-    written = FORMATS["csv"](History(HISTORY.records[:3]), Layout())
+    written = RENDERERS["csv"](History(HISTORY.records[:3]), Layout())
     assert (
         written
         == """\
@@ -182,10 +182,12 @@ time,run,index,k1,runid,map,unknown_10
 
 def test_what_differs_between_signatures_is_shown():
     mixed = History([recorded("a", 0.1), recorded("b", 0.2, level="2")])
-    rows = FORMATS["csv"](mixed, Layout()).splitlines()
+    rows = RENDERERS["csv"](mixed, Layout()).splitlines()
     assert [row.split(",")[-1] for row in rows] == ["signature", "l:1", "l:2"]
-    assert "*" not in FORMATS["table"](mixed, Layout())
+    assert "*" not in RENDERERS["table"](mixed, Layout())
 
 
 def test_an_empty_history():
-    assert FORMATS["csv"](History([]).where(["map>1"]).sorted_by("map"), Layout()) == ("time,run\n")
+    assert RENDERERS["csv"](History([]).where(["map>1"]).sorted_by("map"), Layout()) == (
+        "time,run\n"
+    )

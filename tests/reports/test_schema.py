@@ -7,16 +7,16 @@ from itertools import product
 import jsonschema
 import pytest
 
-from ragkpi.reports.comparison import ComparisonReport
-from ragkpi.reports.evaluation import EvaluatedRun, Evaluation
-from ragkpi.reports.history import History
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.record import record
-from ragkpi.reports.registry import FORMATS
+from ragkpi.reports.renderers import RENDERERS
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare
-from tests.handmade import BOR, MAP, NUM_Q, RUNID, scores
+from ragkpi.studies.compare.comparison_report import ComparisonReport
+from ragkpi.studies.evaluate.evaluation_log import record
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
+from ragkpi.studies.evaluate.log_report import History
+from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
 BOOTSTRAP = Bootstrap(resamples=20)
@@ -37,9 +37,9 @@ NOTHING = run("nothing", [[float("nan")] * 3, [[float("nan")] * 2] * 3])
 SHA = {"qrels": ("q", "0" * 64), "run": ("-", None)}
 MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=timezone.utc)
 REPORTS = {
-    "one run": Evaluation([ONE], BOOTSTRAP),
-    "two runs": Evaluation([ONE, NOTHING], BOOTSTRAP),
-    "without intervals": Evaluation([EvaluatedRun("plain", ONE.scores)]),
+    "one run": EvaluationReport([ONE], BOOTSTRAP),
+    "two runs": EvaluationReport([ONE, NOTHING], BOOTSTRAP),
+    "without intervals": EvaluationReport([EvaluatedRun("plain", ONE.scores)]),
     "comparison": ComparisonReport(
         compare(["a", "b", "c"], [ONE.scores, NOTHING.scores, ONE.scores], Procedure())
     ),
@@ -54,8 +54,8 @@ def test_the_schema_is_one():
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("name", REPORTS)
 def test_documents_and_lines(name, layout):
-    valid_document(FORMATS["json"](REPORTS[name], layout))
-    assert valid_lines(FORMATS["jsonl"](REPORTS[name], layout))
+    valid_document(RENDERERS["json"](REPORTS[name], layout))
+    assert valid_lines(RENDERERS["jsonl"](REPORTS[name], layout))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_schema_refuses(wrong):
 
 
 def test_values_by_hand():
-    (found,) = json.loads(FORMATS["json"](REPORTS["one run"], LAYOUTS[2]))["runs"]
+    (found,) = json.loads(RENDERERS["json"](REPORTS["one run"], LAYOUTS[2]))["runs"]
     assert found["values"] == {"runid": "id\udcff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
     assert found["known"] == {"map": 2, "bor_10": 2}
     assert found["intervals"]["bor_10"] == ["-inf", "-inf"]

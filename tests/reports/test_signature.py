@@ -3,14 +3,14 @@ import hashlib
 import pytest
 
 from ragkpi import __version__
-from ragkpi.ranking.grades import GRADE_MAPS
+from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.signature import file_hash, signature_of
-from tests.handmade import BOR, MAP, value
+from tests.made_scores import BOR, MAP, metric
 
 V = __version__
-BOR_N = value("bor_10", needs=frozenset({"corpus_size"}))
-RA = value("ra_nwg_10", needs=frozenset({"grade_map"}))
+BOR_N = metric("bor_10", needs=frozenset({"corpus_size"}))
+RA = metric("ra_nwg_10", needs=frozenset({"grade_map"}))
 DIGEST = "0123456789abcdef" * 4
 
 
@@ -30,7 +30,7 @@ DIGEST = "0123456789abcdef" * 4
             {"qrels": DIGEST},
             f"ragkpi:{V}|qrels:01234567|N:8841823|missing:zero",
             f"ragkpi:{V}|qrels:sha256:{DIGEST}|N:8841823|l:1|missing:zero|unjudged:kept|M:all"
-            "|query:all|depth:nominal|grades:umbrela",
+            "|query:all|draws:nominal|grades:umbrela",
         ),
         (
             Settings(
@@ -38,16 +38,16 @@ DIGEST = "0123456789abcdef" * 4
                 unjudged="removed",
                 max_retrieved=100,
                 only_query=b"a|b",
-                depth="ret",
+                draws="ret",
                 grade_map=GRADE_MAPS["rag25"],
                 pool_depth=50,
             ),
             [BOR_N, RA],
             {"qrels": None, "pool": DIGEST},
             f"ragkpi:{V}|qrels:given|pool:01234567|N:seen|l:2|unjudged:removed|M:100|query:a%7Cb"
-            "|depth:ret|grades:rag25|pool_depth:50",
+            "|draws:ret|grades:rag25|pool_depth:50",
             f"ragkpi:{V}|qrels:given|pool:sha256:{DIGEST}|N:seen|l:2|missing:intersection"
-            "|unjudged:removed|M:100|query:a%7Cb|depth:ret|grades:rag25|pool_depth:50"
+            "|unjudged:removed|M:100|query:a%7Cb|draws:ret|grades:rag25|pool_depth:50"
             "|pool_union:pool",
         ),
     ],

@@ -5,17 +5,17 @@ import numpy as np
 import pytest
 
 from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
-from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import Scores
-from ragkpi.reports import trec
-from ragkpi.reports.trec import write_trec
+from ragkpi.reports import trec_lines as trec
+from ragkpi.reports.trec_lines import write_trec
 from ragkpi.statistics.bootstrap import Interval
 
 
 def scores_of(columns, queries, **kwargs):
     """Columns are (name, style, aggregate, one value per query)."""
     values = [
-        Value(Measure(name, lambda: None, aggregate=aggregate, style=style), name, {})
+        Metric(Measure(name, lambda: None, aggregate=aggregate, style=style), name, {})
         for name, style, aggregate, _ in columns
     ]
     statistics = [

@@ -4,7 +4,7 @@ import stat
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.reports.writing import replacing, write
+from ragkpi.reports.output_files import replacing, write
 
 
 def test_a_file_is_written_whole(tmp_path):

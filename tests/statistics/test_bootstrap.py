@@ -9,10 +9,10 @@ from scipy import stats
 
 from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN
-from ragkpi.statistics.blocks import blocks
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, intervals, order_statistics
+from ragkpi.statistics.query_samples import query_samples
 from ragkpi.statistics.resampling import times_drawn
-from tests.handmade import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, scores, value
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
 CASES = json.loads((Path(__file__).parents[1] / "oracle" / "rag_cases.json").read_text())["cases"]
 TWELVE = next(case for case in CASES if case["id"] == "boot_12_queries")
@@ -50,10 +50,10 @@ def dashboard():
 
 def interval_of_indices(made, resamples, seed):
     """Bootstrap as the author does: an index at a time from Python's own generator."""
-    (block,) = blocks([made], [0])
+    (sample,) = query_samples([made], [0])
     draw = Random(seed).randrange
-    indices = [[draw(block.queries) for _ in range(block.queries)] for _ in range(resamples)]
-    (replicates,) = block.summaries(block.resampled([times_drawn(np.array(indices))]))
+    indices = [[draw(sample.queries) for _ in range(sample.queries)] for _ in range(resamples)]
+    (replicates,) = sample.summaries(sample.resampled([times_drawn(np.array(indices))]))
     return order_statistics(replicates[:, 0], (0.025, 0.975))
 
 
@@ -115,7 +115,7 @@ def test_no_interval_where_there_is_no_sample():
 
 def test_every_aggregate_is_resampled_as_it_is_summed():
     logs = np.log(np.random.default_rng(4).random(30))
-    geometric = scores([(value("gm_map", GEOMETRIC_MEAN), logs), (NUM_RET, logs), (MAP, logs)])
+    geometric = scores([(metric("gm_map", GEOMETRIC_MEAN), logs), (NUM_RET, logs), (MAP, logs)])
     gm, total, mean = intervals(geometric, Bootstrap())
     assert gm == pytest.approx(np.exp(mean), rel=1e-12)
     assert total == pytest.approx(np.multiply(mean, 30), rel=1e-12)

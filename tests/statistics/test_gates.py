@@ -12,14 +12,14 @@ from ragkpi.statistics.gates import (
     shortfalls,
     shortfalls_of_baseline,
 )
-from tests.handmade import BOR, HARM, MAP, NUM_Q, RUNID, scores, value
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 RUN = scores(
     [
         (RUNID, [b"x", b"x"]),
         (NUM_Q, [1, 1]),
         (MAP, [0.25, 0.35]),
-        (value("P_5"), [math.nan] * 2),
+        (metric("P_5"), [math.nan] * 2),
         (BOR, [[0, 0.5], [0, 0.25]]),
         (HARM, [0.5, 0.0]),
     ]

@@ -8,13 +8,13 @@ from ragkpi.measures.aggregates import SUM
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure, compare
-from tests.handmade import BOR, HARM, MAP, NUM_Q, RUNID, scores, value
+from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
 
 
-def difference(baseline, other, value=MAP, procedure=None):
-    runs = [scores([(value, baseline)]), scores([(value, other)])]
+def difference(baseline, other, metric=MAP, procedure=None):
+    runs = [scores([(metric, baseline)]), scores([(metric, other)])]
     return compare(NAMES, runs, procedure or Procedure()).differences[0]
 
 
@@ -75,7 +75,7 @@ def test_no_effect_size_where_differences_do_not_vary(other):
 
 def test_effect_size_of_totals_is_that_of_means():
     baseline, other = [3, 5, 1, 7], [4, 9, 1, 6]
-    totals = difference(baseline, other, value("num_rel_ret", SUM))
+    totals = difference(baseline, other, metric("num_rel_ret", SUM))
     assert totals.difference == 4
     assert totals.effect_size == pytest.approx(difference(baseline, other).effect_size)
 
@@ -87,7 +87,7 @@ def test_correction_covers_every_run_and_value_of_the_call():
     p = np.array([one.p for one in found.differences])
     assert len(p) == 6
     assert [one.corrected for one in found.differences] == list(corrected(p, "holm"))
-    assert [(one.value.name, one.run) for one in found.differences] == [
+    assert [(one.metric.name, one.run) for one in found.differences] == [
         (name, run) for name in ("map", "harm_10") for run in "bcd"
     ]
 
@@ -103,11 +103,11 @@ def test_a_run_is_compared_alike_alone_and_among_others():
 
 
 def test_what_is_no_better_or_worse_is_not_compared():
-    chance = value("p_rand_10", better="neither")
+    chance = metric("p_rand_10", better="neither")
     columns = [(RUNID, [b"x"] * 3), (NUM_Q, [1] * 3), (chance, [0.1] * 3)]
     run = scores([*columns, (MAP, [0.1, 0.2, 0.3])])
     found = compare(NAMES, [run, run], Procedure())
-    assert [one.value.name for one in found.differences] == ["map"]
+    assert [one.metric.name for one in found.differences] == ["map"]
     with pytest.raises(UsageError, match="no better or worse in runid, num_q, p_rand_10"):
         compare(NAMES, [scores(columns)] * 2, Procedure())
 

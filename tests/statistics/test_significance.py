@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.statistics.blocks import blocks
+from ragkpi.statistics.query_samples import query_samples
 from ragkpi.statistics.significance import TESTS, p_values
-from tests.handmade import BOR, MAP, scores
+from tests.made_scores import BOR, MAP, scores
 
 random = np.random.default_rng(11)
 BASELINE = random.beta(2, 3, size=60)
@@ -14,8 +14,8 @@ OTHER = np.clip(BASELINE + random.normal(0.02, 0.1, size=60), 0, 1)
 
 
 def p_of(baseline, other, test="randomization", value=MAP, trials=10_000, seed=7):
-    (block,) = blocks([scores([(value, baseline)]), scores([(value, other)])], [0])
-    return p_values(block, test, trials, seed)[0][0]
+    (sample,) = query_samples([scores([(value, baseline)]), scores([(value, other)])], [0])
+    return p_values(sample, test, trials, seed)[0][0]
 
 
 @pytest.mark.parametrize(

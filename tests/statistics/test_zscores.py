@@ -5,17 +5,17 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.formats.zscores import read_zscores
+from ragkpi.formats.zscore_files import read_zscores
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
-from ragkpi.measures.measure import Measure, Value
+from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.zscores import UNKNOWN, standardize, zscore_lines
 
 
 def made_scores(columns, queries=(b"q1", b"q2"), run_id=b"made"):
     """Build Scores from {name: (declarations, rows)}."""
-    values = [
-        Value(Measure(name, function=len, **declared), name, {})
+    metrics = [
+        Metric(Measure(name, function=len, **declared), name, {})
         for name, (declared, _) in columns.items()
     ]
     statistics = [
@@ -23,7 +23,7 @@ def made_scores(columns, queries=(b"q1", b"q2"), run_id=b"made"):
         for declared, rows in columns.values()
     ]
     rows = [array.reshape(len(queries), -1) for array in statistics]
-    return Scores(run_id, list(queries), values, rows, len(queries))
+    return Scores(run_id, list(queries), metrics, rows, len(queries))
 
 
 def norms(tmp_path, text):
@@ -60,7 +60,7 @@ zz map 0 1
 def test_standardizes_and_then_aggregates(tmp_path):
     z = standardize(made_scores(COLUMNS), norms(tmp_path, TEXT))
     found = {
-        value.name: (z.per_query(i).tolist(), z.summary(i)) for i, value in enumerate(z.values)
+        metric.name: (z.per_query(i).tolist(), z.summary(i)) for i, metric in enumerate(z.metrics)
     }
     assert found["runid"] == ([b"made", b"made"], b"made")
     assert found["Znum_q"] == ([1, 1], 2)
@@ -70,7 +70,7 @@ def test_standardizes_and_then_aggregates(tmp_path):
     assert found["Zratio"] == ([1, -1], 0)
     assert math.isnan(found["Zna"][0][0])
     assert found["Zna"][1] == 0.5
-    assert {value.measure.style for value in z.values} == {"text", "decimal"}
+    assert {metric.measure.style for metric in z.metrics} == {"text", "decimal"}
 
 
 def test_what_has_no_mean_or_no_deviation_is_unknown(tmp_path):

@@ -1,0 +1,210 @@
+"""Charts as PNG and SVG, through matplotlib, which is imported when one is drawn.
+
+Readable without colour: curves differ in marker and stroke, ceilings are dashed, bands are pale.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+from collections.abc import Sequence
+from typing import Any
+
+from ragkpi.charts.chart import (
+    Axis,
+    Chart,
+    IntervalChart,
+    Line,
+    PlaneChart,
+    Points,
+    Rule,
+    extent,
+    shortened,
+)
+from ragkpi.errors import UsageError
+from ragkpi.reports.output_files import replacing
+
+_FORMATS = ("png", "svg")
+_MARKERS = "osD^vPX*"
+_STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
+# Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
+_COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7")
+_GREY = "#777777"
+_NEAREST = 0.05  # of the length of an axis, between two ticks
+_STYLE: Any = {
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.titlesize": 10,
+    "axes.titlelocation": "left",
+    "svg.hashsalt": "ragkpi",  # the same picture is the same file
+    "svg.fonttype": "none",
+}
+
+
+def refuse_undrawable(path: str) -> None:
+    """Raise `UsageError` if a picture cannot be drawn to that path, before anything is computed."""
+    if path.rpartition(".")[2].lower() not in _FORMATS:
+        raise UsageError(f"--plot {path}: no such kind of picture; expected a file .png or .svg")
+    if importlib.util.find_spec("matplotlib") is None:
+        raise UsageError(
+            f"--plot {path}: matplotlib is not installed; pip install 'ragkpi[plot]', "
+            "or leave --plot out for a chart in plain text"
+        )
+
+
+def draw(charts: Sequence[Chart], path: str) -> None:
+    """Draw charts side by side into one file, PNG or SVG by the ending of its name.
+
+    Raises
+    ------
+    UsageError
+        If the ending is another one, matplotlib is missing, or the file cannot be written.
+    """
+    refuse_undrawable(path)
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    form = path.rpartition(".")[2].lower()
+    with matplotlib.rc_context(_STYLE):
+        figure = Figure(figsize=(5.2 * len(charts), _height(charts)), layout="constrained", dpi=150)
+        panels = figure.subplots(1, len(charts), squeeze=False)[0]
+        for chart, axes in zip(charts, panels, strict=True):
+            _panel(chart, axes)
+        with replacing(path, "--plot") as file:
+            figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)
+
+
+def _height(charts: Sequence[Chart]) -> float:
+    rows = max((len(chart.rows) for chart in charts if isinstance(chart, IntervalChart)), default=0)
+    return max(3.8, 1.2 + 0.24 * rows)
+
+
+def _panel(chart: Chart, axes: Any) -> None:
+    axes.set_title(chart.title)
+    axes.set_xlabel(chart.x.label)
+    _scale(chart, axes, "x")
+    if isinstance(chart, IntervalChart):
+        _intervals(chart, axes)
+    else:
+        axes.set_ylabel(chart.y.label)
+        _scale(chart, axes, "y")
+        _plane(chart, axes)
+    for rule in chart.rules:
+        _rule(rule, axes)
+
+
+def _scale(chart: Chart, axes: Any, direction: str) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
+
+    wanted = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
+    side = axes.xaxis if direction == "x" else axes.yaxis
+    low, high = extent(chart, "x" if direction == "x" else "y")
+    corners = (
+        not isinstance(chart, IntervalChart) and chart.corners
+    )  # which need room beside points
+    margin = (0.12 if corners else 0.04) * (high - low)
+    distance = _NEAREST * (high - low)
+    low, high = low - margin, high + margin
+    if wanted.scale == "log":
+        (axes.set_xscale if direction == "x" else axes.set_yscale)("log")
+        low, high = 10**low, 10**high
+    (axes.set_xlim if direction == "x" else axes.set_ylim)(low, high)
+    if wanted.ticks:
+        side.set_major_locator(FixedLocator(_apart(wanted, distance)))
+        side.set_minor_locator(NullLocator())
+        side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+
+
+def _apart(axis: Axis, distance: float) -> list[float]:
+    """Leave out ticks whose numbers would touch that of the next one."""
+    kept: list[float] = []
+    for tick in reversed(axis.ticks):
+        if not kept or axis.place(kept[-1]) - axis.place(tick) >= distance:
+            kept.append(tick)
+    return kept
+
+
+def _plane(chart: PlaneChart, axes: Any) -> None:
+    for line in chart.lines:
+        _line(line, chart.curves.index(line) if line.role == "curve" else -1, axes)
+    for place, group in enumerate(chart.points):
+        _points(group, place, axes)
+    for place, text in enumerate(chart.corners):
+        right, lower = place % 2, place // 2
+        axes.annotate(
+            text,
+            (right, 1 - lower),
+            xycoords="axes fraction",
+            xytext=(-4 if right else 4, 4 if lower else -4),
+            textcoords="offset points",
+            ha="right" if right else "left",
+            va="bottom" if lower else "top",
+            color=_GREY,
+        )
+    if chart.needs_legend:
+        axes.legend(
+            frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.13)
+        )
+
+
+def _line(line: Line, place: int, axes: Any) -> None:
+    if line.role == "ceiling":
+        axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1, label=line.name)
+        return
+    colour = _COLOURS[place % len(_COLOURS)]
+    axes.plot(
+        line.x,
+        line.y,
+        linestyle=_STROKES[place % len(_STROKES)],
+        marker=_MARKERS[place % len(_MARKERS)],
+        markersize=4,
+        linewidth=1.3,
+        color=colour,
+        label=line.name,
+    )
+    if len(line.low):
+        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+
+
+def _points(group: Points, place: int, axes: Any) -> None:
+    axes.scatter(
+        group.x,
+        group.y,
+        s=22,
+        marker=_MARKERS[place % len(_MARKERS)],
+        facecolors=_COLOURS[place % len(_COLOURS)] if place % 2 == 0 else "none",
+        edgecolors=_COLOURS[place % len(_COLOURS)],
+        linewidths=0.9,
+        label=group.name,
+        clip_on=False,
+        zorder=3,
+    )
+    for text, x, y in zip(group.labels, group.x, group.y, strict=False):
+        axes.annotate(text, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
+
+
+def _intervals(chart: IntervalChart, axes: Any) -> None:
+    heights = range(len(chart.rows), 0, -1)
+    for height, row in zip(heights, chart.rows, strict=True):
+        axes.plot(
+            [row.low, row.high], [height] * 2, color=_GREY, linewidth=3, solid_capstyle="butt"
+        )
+        axes.plot([row.value], [height], marker="o", markersize=4.5, color=_COLOURS[0])
+    axes.set_yticks(list(heights), [shortened(row.name) for row in chart.rows])
+    axes.set_ylim(0.4, len(chart.rows) + 0.6)
+
+
+def _rule(rule: Rule, axes: Any) -> None:
+    stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
+    if rule.axis == "x":
+        axes.axvline(rule.at, **stroke)
+        place = {"xy": (rule.at, 0), "xycoords": axes.get_xaxis_transform(), "va": "bottom"}
+        turned = {"rotation": 90, "ha": "right", "xytext": (-2, 3)}
+    else:
+        axes.axhline(rule.at, **stroke)
+        place = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
+        turned = {"ha": "right", "xytext": (-2, 1)}
+    if rule.name:
+        axes.annotate(
+            rule.name, textcoords="offset points", fontsize=7.5, color=_GREY, **place, **turned
+        )

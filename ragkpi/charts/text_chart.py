@@ -1,0 +1,225 @@
+"""Charts as plain text, for terminals and logs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from ragkpi.charts.chart import (
+    Axis,
+    Chart,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    PlaneChart,
+    extent,
+    shortened,
+)
+
+_MARKERS = "o+x*#@%&"
+_BETWEEN, _CEILING, _ACROSS, _DOWN = "·", "-", "┄", "┊"
+_HEIGHT = 15
+_NARROWEST = 24  # columns between the axes, however long the labels are
+
+
+def text(chart: Chart, width: int = 80) -> str:
+    """Draw a chart in lines of at most `width` characters, with a newline at the end of each.
+
+    Bands of curves are left out; intervals are drawn. A narrow width is exceeded rather than
+    making the chart unreadable.
+    """
+    lines = _intervals(chart, width) if isinstance(chart, IntervalChart) else _plane(chart, width)
+    return "".join(f"{line.rstrip()}\n" for line in [chart.title, *lines])
+
+
+class _Grid:
+    """Characters at places from 0 to 1 of both directions; what is set first stays."""
+
+    def __init__(self, width: int, height: int) -> None:
+        self.width, self.height = width, height
+        self.rows = [[" "] * width for _ in range(height)]
+
+    def column(self, place: float) -> int:
+        return min(max(round(place * (self.width - 1)), 0), self.width - 1)
+
+    def row(self, place: float) -> int:
+        return min(max(round((1 - place) * (self.height - 1)), 0), self.height - 1)
+
+    def set(self, column: int, row: int, character: str) -> None:
+        if self.rows[row][column] == " ":
+            self.rows[row][column] = character
+
+    def write(self, column: int, row: int, words: str) -> None:
+        """Write words where all their places are free."""
+        inside = column >= 0 and column + len(words) <= self.width
+        if inside and not "".join(self.rows[row][column : column + len(words)]).strip():
+            self.rows[row][column : column + len(words)] = words
+
+
+def _plane(chart: PlaneChart, width: int) -> list[str]:
+    marks = [_number(at) for at in _ticks(chart.y, *extent(chart, "y"))]
+    margin = max(map(len, marks))
+    grid = _Grid(max(width - margin - 2, _NARROWEST), _HEIGHT)
+    for group, marker in zip(chart.points, _markers(chart.points), strict=True):
+        for x, y in _places(chart, group.x, group.y):
+            grid.set(grid.column(x), grid.row(y), marker)
+    for line, marker in zip(chart.curves, _markers(chart.curves), strict=True):
+        for x, y in _places(chart, line.x, line.y):
+            grid.set(grid.column(x), grid.row(y), marker)
+    for line in chart.lines:
+        _connect(chart, line, grid)
+    _write_corners(chart.corners, grid)
+    _draw_rules(chart, grid)
+    heads = [""] * _HEIGHT
+    low, high = extent(chart, "y")
+    for at, mark in zip(_ticks(chart.y, low, high), marks, strict=True):
+        heads[grid.row((chart.y.place(at) - low) / (high - low))] = mark
+    return [
+        chart.y.label,
+        *(f"{head:>{margin}} │{''.join(row)}" for head, row in zip(heads, grid.rows, strict=True)),
+        *_foot(chart.x, extent(chart, "x"), grid.width, margin),
+        *_legend(chart, width),
+    ]
+
+
+def _markers(drawn: Sequence[object]) -> list[str]:
+    return [_MARKERS[place % len(_MARKERS)] for place in range(len(drawn))]
+
+
+def _places(chart: PlaneChart, x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
+    """Return where points stand, from 0 to 1, those that are inside the chart."""
+    left, right = extent(chart, "x")
+    bottom, top = extent(chart, "y")
+    found = [
+        (
+            (chart.x.place(one) - left) / (right - left),
+            (chart.y.place(two) - bottom) / (top - bottom),
+        )
+        for one, two in zip(x, y, strict=True)
+    ]
+    return [place for place in found if all(-1e-9 <= part <= 1 + 1e-9 for part in place)]
+
+
+def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
+    stroke = _CEILING if line.role == "ceiling" else _BETWEEN
+    finite = [math.isfinite(one + two) for one, two in zip(line.x, line.y, strict=True)]
+    for place in range(len(line.x) - 1):
+        ends = slice(place, place + 2)
+        segment = _places(chart, line.x[ends], line.y[ends])
+        if not all(finite[ends]) or len(segment) < 2:
+            continue
+        (x1, y1), (x2, y2) = segment
+        first, last = grid.column(x1), grid.column(x2)
+        for column in range(first, last + 1):
+            share = (column - first) / max(last - first, 1)
+            grid.set(column, grid.row(y1 + share * (y2 - y1)), stroke)
+
+
+def _write_corners(corners: Sequence[str], grid: _Grid) -> None:
+    for place, words in enumerate(corners):
+        right, lower = place % 2, place // 2
+        column = grid.width - len(words) if right else 0
+        rows = range(grid.height)[::-1] if lower else range(grid.height)
+        for row in rows[:3]:  # a point may stand in the corner itself
+            grid.write(column, row, words)
+            if "".join(grid.rows[row][max(column, 0) :]).startswith(words):
+                break
+
+
+def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
+    for rule in chart.rules:
+        axis = chart.x if rule.axis == "x" else chart.y
+        low, high = extent(chart, rule.axis)
+        place = (axis.place(rule.at) - low) / (high - low)
+        if not 0 <= place <= 1:
+            continue
+        if rule.axis == "x":
+            column = grid.column(place)
+            after = column + 2 + len(rule.name) <= grid.width
+            grid.write(column + 1 if after else column - len(rule.name), 0, rule.name)
+            for row in range(grid.height):
+                grid.set(column, row, _DOWN)
+        else:
+            row = grid.row(place)
+            grid.write(grid.width - len(rule.name), row, rule.name)
+            for column in range(grid.width):
+                grid.set(column, row, _ACROSS)
+
+
+def _foot(axis: Axis, limits: tuple[float, float], width: int, margin: int) -> list[str]:
+    low, high = limits
+    line, numbers = ["─"] * width, _Grid(width + margin + 2, 1)
+    for at in _ticks(axis, low, high):
+        column = round((axis.place(at) - low) / (high - low) * (width - 1))
+        line[column] = "┴"
+        mark = _number(at)
+        start = min(column + margin + 2 - len(mark) // 2, numbers.width - len(mark))
+        before = "".join(numbers.rows[0][max(start - 1, 0) : start])
+        if not before.strip():
+            numbers.write(start, 0, mark)
+    return [
+        f"{'':>{margin}} └{''.join(line)}",
+        "".join(numbers.rows[0]),
+        f"{axis.label:^{width}}".rjust(width + margin + 2),
+    ]
+
+
+def _legend(chart: PlaneChart, width: int) -> list[str]:
+    entries = [
+        *zip(_markers(chart.points), (group.name for group in chart.points), strict=True),
+        *zip(_markers(chart.curves), (line.name for line in chart.curves), strict=True),
+        *((_CEILING * 2, line.name) for line in chart.lines if line.role == "ceiling"),
+    ]
+    lines = [""]
+    for mark, name in entries:
+        entry = f"{mark} {name}"
+        if lines[-1] and len(lines[-1]) + 3 + len(entry) > width:
+            lines.append("")
+        lines[-1] += f"{'   ' if lines[-1] else '  '}{entry}"
+    return lines if chart.needs_legend else []
+
+
+def _intervals(chart: IntervalChart, width: int) -> list[str]:
+    names = [shortened(row.name) for row in chart.rows]
+    margin = max(map(len, names), default=0)
+    inside = max(width - margin - 2, _NARROWEST)
+    limits = extent(chart, "x")
+    rows = [
+        f"{name:>{margin}} │{_interval(row, chart.x, limits, inside)}"
+        for name, row in zip(names, chart.rows, strict=True)
+    ]
+    return [*rows, *_foot(chart.x, limits, inside, margin)]
+
+
+def _interval(row: IntervalRow, axis: Axis, limits: tuple[float, float], width: int) -> str:
+    def column(number: float) -> int:
+        place = (axis.place(number) - limits[0]) / (limits[1] - limits[0])
+        return min(max(round(place * (width - 1)), 0), width - 1)
+
+    line = [" "] * width
+    if all(not math.isnan(axis.place(bound)) for bound in (row.low, row.high)):
+        low, high = column(row.low), column(row.high)
+        line[low : high + 1] = ["─"] * (high + 1 - low)
+        line[low], line[high] = "├", "┤"
+    if not math.isnan(axis.place(row.value)):
+        line[column(row.value)] = "o"
+    return "".join(line)
+
+
+def _ticks(axis: Axis, low: float, high: float) -> list[float]:
+    """Return the numbers at an axis: those it asks for, or round ones between its limits."""
+    slack = 1e-9 * (high - low)
+    if axis.ticks:
+        return [at for at in axis.ticks if low - slack <= axis.place(at) <= high + slack]
+    if axis.scale == "log":
+        return [
+            10.0**power for power in range(math.ceil(low - slack), math.floor(high + slack) + 1)
+        ]
+    step = 10.0 ** math.floor(math.log10((high - low) / 2))
+    step *= next((factor for factor in (1, 2, 5) if (high - low) / (factor * step) <= 6), 10)
+    first, last = math.ceil((low - slack) / step), math.floor((high + slack) / step)
+    return [count * step for count in range(first, last + 1)]
+
+
+def _number(number: float) -> str:
+    return f"{number:.4g}" if abs(number) < 10000 else f"{number:g}"

@@ -1,0 +1,301 @@
+"""Options that several commands share.
+
+Long names with underscores are trec_eval's.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:  # importing them would import numpy before the command line is read
+    from ragkpi.evaluation import Evaluation, Evaluator
+    from ragkpi.measures.measure import Metric
+    from ragkpi.ranking.settings import Missing, Settings
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """What is to be evaluated, and how.
+
+    Attributes
+    ----------
+    requests
+        The texts of ``-m``; empty if there was none.
+    settings
+        The choices that change numbers.
+    rel_info
+        The format of the qrels.
+    pool
+        Path of the first stage, or None.
+    qrels_format, run_format
+        Names of file formats; None where each file's is to be recognised.
+    """
+
+    requests: Sequence[str]
+    settings: Settings
+    rel_info: str
+    pool: str | None
+    qrels_format: str | None = None
+    run_format: str | None = None
+
+    def values(self, default: Sequence[str] | None = None) -> list[Metric]:
+        """Resolve the requests, or `default`, or what the relevance format serves."""
+        from ragkpi.measures.registry import find_metrics
+        from ragkpi.measures.rel_info import default_requests
+
+        return find_metrics(self.requests or default or default_requests(self.rel_info))
+
+    def evaluator(self, qrels: str, metrics: Sequence[Metric]) -> Evaluator:
+        """Read the qrels, and the pool if there is one."""
+        from ragkpi.evaluation import Evaluator
+
+        return Evaluator(
+            qrels,
+            metrics,
+            self.settings,
+            self.rel_info,
+            self.pool,
+            self.qrels_format,
+            self.run_format,
+        )
+
+
+QrelsFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--qrels-format",
+        metavar="FORMAT",
+        help="File format of QRELS: trec, beir, tsv, csv, json, jsonl, parquet or arrow. "
+        "Default: recognised.",
+    ),
+]
+RunFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--run-format",
+        metavar="FORMAT",
+        help="File format of RUN: trec, msmarco, tsv, csv, json, jsonl, parquet or arrow. "
+        "Default: recognised.",
+    ),
+]
+
+
+def refuse_unknown_formats(qrels_format: str | None, run_format: str | None) -> None:
+    """Raise `UsageError` for the name of a file format that there is not."""
+    if qrels_format is not None or run_format is not None:
+        from ragkpi.formats.file_formats import find_format
+
+        find_format("qrels", qrels_format or "trec", "--qrels-format")
+        find_format("run", run_format or "trec", "--run-format")
+
+
+def evaluation(
+    measure: Annotated[
+        list[str],
+        typer.Option(
+            "-m",
+            "--measure",
+            metavar="NAME[.PARAMS]",
+            help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable.",
+        ),
+    ] = [],  # noqa: B006 - typer copies defaults
+    complete: Annotated[
+        bool,
+        typer.Option(
+            "-c",
+            "--complete_rel_info_wanted",
+            help="Average over all judged queries; a query missing from the run scores as empty.",
+        ),
+    ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="A judged query missing from the run is an error.")
+    ] = False,
+    level: Annotated[
+        int,
+        typer.Option(
+            "-l",
+            "--level_for_rel",
+            metavar="LEVEL",
+            min=0,
+            help="Lowest judged level that is relevant.",
+        ),
+    ] = 1,
+    max_retrieved: Annotated[
+        int | None,
+        typer.Option(
+            "-M",
+            "--Max_retrieved_per_topic",
+            metavar="DEPTH",
+            min=0,
+            help="Only this many top documents per query.",
+        ),
+    ] = None,
+    judged_only: Annotated[
+        bool,
+        typer.Option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
+    ] = False,
+    corpus_size: Annotated[
+        int | None,
+        typer.Option(
+            "-N",
+            "--Number_docs_in_coll",
+            "--corpus-size",
+            metavar="N",
+            min=0,
+            envvar="RAGKPI_CORPUS_SIZE",
+            help="Documents (passages, tools) that could have been retrieved: what chance "
+            "draws from.",
+        ),
+    ] = None,
+    corpus_sizes: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus-sizes", metavar="FILE", help="The same for single queries: lines QUERY SIZE."
+        ),
+    ] = None,
+    draws: Annotated[
+        str,
+        typer.Option(
+            "--draws",
+            metavar="nominal|ret",
+            help="Whether chance draws K documents, or as many of them as were retrieved.",
+        ),
+    ] = "nominal",
+    grade_map: Annotated[
+        str,
+        typer.Option(
+            "--grade-map",
+            metavar="MAP",
+            help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
+            "binary, or 0=1,1=3,2=4,3=5.",
+        ),
+    ] = "umbrela",
+    pool: Annotated[
+        str | None,
+        typer.Option(
+            "--pool", metavar="RUN", help="The first stage that the run was selected from."
+        ),
+    ] = None,
+    pool_depth: Annotated[
+        int | None,
+        typer.Option(
+            "--pool-depth", metavar="DEPTH", min=1, help="Only this many top documents of the pool."
+        ),
+    ] = None,
+    pool_union: Annotated[
+        bool, typer.Option("--pool-union", help="Add the run's top K to the pool.")
+    ] = False,
+    debug: Annotated[
+        str,
+        typer.Option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
+    ] = "0",
+    rel_info: Annotated[
+        str,
+        typer.Option(
+            "-R",
+            "--Rel_info_format",
+            metavar="FORMAT",
+            help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
+            "(preferences). Each has its own measures.",
+        ),
+    ] = "qrels",
+    results_format: Annotated[
+        str,
+        typer.Option(
+            "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
+        ),
+    ] = "trec_results",
+    qrels_format: QrelsFormat = None,
+    run_format: RunFormat = None,
+) -> EvaluationOptions:
+    """Read the options that say what is evaluated, and how."""
+    from ragkpi.ranking.grade_maps import parse_grade_map
+    from ragkpi.ranking.settings import Settings
+
+    if results_format != "trec_results":
+        raise UsageError(f"-T {results_format}: no such format; expected trec_results")
+    refuse_unknown_formats(qrels_format, run_format)
+    if qrels_format not in (None, "trec") and rel_info != "qrels":
+        raise UsageError(
+            f"--qrels-format {qrels_format}: -R {rel_info} is read from TREC's columns "
+            "alone; expected one of the two options"
+        )
+    if draws not in ("nominal", "ret"):
+        raise UsageError(f"--draws {draws}: no such choice; expected nominal or ret")
+    if pool is None and (pool_depth is not None or pool_union):
+        option = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
+        raise UsageError(f"{option}: no pool is given; expected --pool RUN with it")
+    sizes = {}
+    if corpus_sizes is not None:
+        from ragkpi.formats.corpus_sizes import read_corpus_sizes
+
+        sizes = read_corpus_sizes(corpus_sizes)
+    settings = Settings(
+        relevance_level=level,
+        missing=_missing_policy(complete, strict),
+        unjudged="removed" if judged_only else "kept",
+        max_retrieved=max_retrieved,
+        only_query=_only_query(debug),
+        corpus_size=corpus_size,
+        corpus_sizes=sizes,
+        draws="ret" if draws == "ret" else "nominal",
+        grade_map=parse_grade_map(grade_map),
+        pool_depth=pool_depth,
+        pool_union="union" if pool_union else "pool",
+    )
+    return EvaluationOptions(measure, settings, rel_info, pool, qrels_format, run_format)
+
+
+# For commands about plain qrels, whatever file format they are in, and for those of them that no
+# measure of a pool is asked of.
+of_qrels = functools.partial(evaluation, rel_info="qrels", results_format="trec_results")
+without_pool = functools.partial(of_qrels, pool=None, pool_depth=None, pool_union=False)
+
+
+def _missing_policy(complete: bool, strict: bool) -> Missing:
+    """Name what becomes of judged queries that a run lacks."""
+    if strict:
+        return "error"
+    return "zero" if complete else "intersection"
+
+
+def _only_query(debug: str) -> bytes | None:
+    """Read ``-D 0.QID``; trec_eval's debug texts (levels above 0) are not offered."""
+    level, dot, query = debug.partition(".")
+    if level != "0" or (dot and not query):
+        raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
+    return query.encode("utf-8", "surrogateescape") if dot else None
+
+
+def say(evaluations: Mapping[str, Evaluation]) -> None:
+    """Print what was left out or assumed, and what may mislead, on stderr.
+
+    A line each, which names the runs that it concerns if it does not concern all of them.
+    """
+    import sys
+    import warnings
+
+    from ragkpi.errors import RagkpiWarning
+
+    for note, about in _concerning(evaluations, lambda one: one.notes):
+        print(f"ragkpi: {note}{about}", file=sys.stderr)
+    for warning, about in _concerning(evaluations, lambda one: one.warnings):
+        warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)
+
+
+def _concerning(
+    evaluations: Mapping[str, Evaluation], texts: Callable[[Evaluation], Sequence[str]]
+) -> Iterator[tuple[str, str]]:
+    runs: dict[str, list[str]] = {}
+    for run, evaluation in evaluations.items():
+        for text in texts(evaluation):
+            runs.setdefault(text, []).append(run)
+    for text, named in runs.items():
+        yield text, f" ({', '.join(named)})" if len(named) < len(evaluations) else ""

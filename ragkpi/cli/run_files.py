@@ -1,0 +1,125 @@
+"""Several runs of one command line: evaluated, watched, and named where they fail."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
+
+import typer
+
+from ragkpi.cli.evaluation_options import say
+from ragkpi.errors import RagkpiError, UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.evaluation import Evaluation, Evaluator
+
+# How long nobody needs to be told that something happens, in seconds.
+_SHORT = 1.0
+
+
+class Results(NamedTuple):
+    """What came of runs, in the order of their paths."""
+
+    paths: Sequence[str]
+    outcomes: Sequence[Evaluation | RagkpiError]
+
+    def among(self, places: slice) -> list[tuple[str, Evaluation]]:
+        """Return the runs at those places that could be evaluated."""
+        return [
+            (path, outcome)
+            for path, outcome in zip(self.paths[places], self.outcomes[places], strict=True)
+            if not isinstance(outcome, RagkpiError)
+        ]
+
+    @property
+    def problems(self) -> list[RagkpiError]:
+        """What is wrong with the others."""
+        return [
+            _about(path, outcome) if len(self.paths) > 1 else outcome
+            for path, outcome in zip(self.paths, self.outcomes, strict=True)
+            if isinstance(outcome, RagkpiError)
+        ]
+
+
+def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequence[str]:
+    """Return the files of a command line; `UsageError` if there are fewer."""
+    if files is None or len(files) < least:
+        raise UsageError(f"{len(files or [])} files; expected {expected}")
+    return files
+
+
+def refuse_standard_input_twice(files: Sequence[str]) -> None:
+    """Refuse a command line that wants standard input for more than one file."""
+    if files.count("-") > 1:
+        raise UsageError(f"{files.count('-')} files are -; standard input can be read once")
+
+
+def evaluate_runs(evaluator: Evaluator, paths: Sequence[str]) -> Results:
+    """Evaluate runs, and print what their reader must know."""
+    with progress(len(paths)) as watch:
+        results = Results(paths, evaluator.evaluate_all(paths, watch))
+    say(dict(results.among(slice(None))))
+    return results
+
+
+def _about(path: str, problem: RagkpiError) -> RagkpiError:
+    """Name the run in the text of its error."""
+    if path in str(problem):
+        return problem
+    named = RagkpiError(f"{path}: {problem}")
+    named.exit_status = problem.exit_status
+    return named
+
+
+def exit_with(problems: Sequence[RagkpiError]) -> None:
+    """End the command if there are problems: a line each, and the status of the first."""
+    if not problems:
+        return
+    sys.stdout.flush()
+    for problem in problems:
+        print("ragkpi:", problem, file=sys.stderr)
+    raise typer.Exit(problems[0].exit_status)
+
+
+@contextmanager
+def progress(total: int, label: str = "runs") -> Iterator[Callable[[int], None]]:
+    """Draw a bar on stderr, if that is a terminal and the work takes more than a second.
+
+    Yields a function that takes how many are done.
+    """
+    if total < 2 or not sys.stderr.isatty():
+        yield lambda done: None
+        return
+    bar = _Bar(total, label)
+    try:
+        yield bar
+    finally:
+        bar.stop()
+
+
+class _Bar:
+    def __init__(self, total: int, label: str) -> None:
+        self._total, self._label = total, label
+        self._begun = time.monotonic()
+        self._drawn: Callable[[int], None] | None = None
+        self.stop: Callable[[], None] = lambda: None
+
+    def __call__(self, done: int) -> None:
+        if self._drawn is None and time.monotonic() - self._begun > _SHORT and done < self._total:
+            self._drawn = self._draw()
+        if self._drawn is not None:
+            self._drawn(done)
+
+    def _draw(self) -> Callable[[int], None]:
+        from rich.console import Console
+        from rich.progress import Progress
+
+        # No thread refreshes it: processes may still be forked.
+        bar = Progress(console=Console(stderr=True), auto_refresh=False, transient=True)
+        runs = bar.add_task(self._label, total=self._total)
+        bar.start()
+        self.stop = bar.stop
+        return lambda done: bar.update(runs, completed=done, refresh=True)

@@ -1,0 +1,234 @@
+"""Lines of white-space separated columns, as arrays of places in the text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import InputError
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
+from ragkpi.formats.opening import Source
+from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.wording import shown
+
+Comments = Literal["first_column", "first_word"]
+Extra = Literal["refused", "ignored"]
+_NEWLINE, _SPACE, _TAB, _HASH = b"\n \t#"
+
+
+class LineShape(NamedTuple):
+    """What a line of a format consists of.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns, for messages.
+    extra
+        Whether further columns are ``"refused"`` or ``"ignored"``.
+    comments
+        Whether a comment's ``#`` must stand in the first column of the line or may be indented.
+        A ``#`` anywhere else belongs to an id.
+    mistaken
+        What a file may be whose first line has so many columns instead.
+    """
+
+    columns: Sequence[str]
+    extra: Extra
+    comments: Comments
+    mistaken: Mapping[int, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The n data lines of a block, in k columns.
+
+    Attributes
+    ----------
+    buffer
+        The text of the block.
+    origin
+        The place in the buffer that places are counted from.
+    before, ends : (n, k)
+        The place before each word's first byte, and the place behind its last one.
+    line : (n,)
+        Physical line numbers, from 1.
+    begin : (n,)
+        The place of each line's first byte.
+    """
+
+    buffer: ByteArray
+    origin: int
+    before: IntArray
+    ends: IntArray
+    line: IntArray
+    begin: IntArray
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
+        """Return a column, or some rows of it."""
+        start = self.before[rows, number] + (self.origin + 1)
+        return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
+
+
+class ColumnTable(NamedTuple):
+    """The data lines of a file: one `Tokens` per column, and physical line numbers."""
+
+    columns: list[Tokens]
+    line: IntArray
+
+
+def scan(block: Block, shape: LineShape) -> Lines:
+    """Find the columns of every data line of a block.
+
+    Blank lines and comments are passed over. Raises `InputError` for the first line with a wrong
+    number of columns, and for a NUL byte.
+    """
+    regular = _scan_regular(block, shape)
+    return _scan_general(block, shape) if regular is None else regular
+
+
+def _scan_regular(block: Block, shape: LineShape) -> Lines | None:
+    """Read a block whose lines all have the separators of the first; None if it is not so.
+
+    One look at all bytes finds what may be a separator. Only those are looked at again: by their
+    kinds, which must repeat from line to line, and by their distances, which must leave a word
+    between any two but a carriage return and its newline.
+    """
+    origin = block.start - 1  # another newline or padding, both taken for a separator
+    text = block.buffer[origin : block.end]
+    places = np.flatnonzero(text <= _SPACE)
+    kinds = text[places[1:]]
+    width = int(np.argmax(kinds == _NEWLINE)) + 1
+    rows, rest = divmod(len(kinds), width)
+    pattern = kinds[:width].tobytes()
+    if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
+        return None
+    gaps = np.diff(places)
+    returns = np.count_nonzero(gaps == 1)
+    if returns:
+        at_ends = pattern.endswith(b"\r\n") and (gaps[width - 1 :: width] == 1).all()
+        if not at_ends or returns != rows:
+            return None
+    columns = width - (returns > 0)
+    wanted = len(shape.columns)
+    if columns < wanted or (columns > wanted and shape.extra == "refused"):
+        return None
+    before = places[:-1].reshape(rows, width)[:, :wanted]
+    ends = places[1:].reshape(rows, width)[:, :wanted]
+    begin = before[:, 0] + 1
+    if (text[begin] == _HASH).any():
+        return None
+    line = block.first_line + np.arange(rows)
+    return Lines(block.buffer, origin, before, ends, line, begin)
+
+
+def _scan_general(block: Block, shape: LineShape) -> Lines:
+    """Read any block: runs of white space, blank lines, comments, more columns than named."""
+    text = block.buffer[block.start : block.end]
+    white = (text - np.uint8(_TAB)) <= 4
+    white |= text == _SPACE
+    newlines = np.flatnonzero(text == _NEWLINE)
+    _refuse_nul(block, text, newlines)
+    # A word begins or ends wherever white space changes; the last byte is a newline.
+    changes = np.flatnonzero(white[1:] != white[:-1]) + 1
+    if not white[0]:
+        changes = np.concatenate([[0], changes])
+    starts, ends = changes[0::2], changes[1::2]
+    first_word = np.searchsorted(starts, np.concatenate([[0], newlines]))
+    counts = np.diff(first_word)
+    first_word = first_word[:-1]
+    begin = np.concatenate([[0], newlines[:-1] + 1])
+    data = counts > 0
+    if shape.comments == "first_column":
+        data &= text[begin] != _HASH
+    else:
+        data[data] = text[starts[first_word[data]]] != _HASH
+    wanted = len(shape.columns)
+    wrong = counts < wanted if shape.extra == "ignored" else counts != wanted
+    if (wrong & data).any():
+        row = int(np.flatnonzero(wrong & data)[0])
+        line = bytes(text[begin[row] : newlines[row]])
+        first = block.first_line == 1 and not data[:row].any()
+        advice = shape.mistaken.get(int(counts[row]), "") if first else ""
+        raise InputError(
+            block.file,
+            block.first_line + row,
+            f"{counts[row]} columns ({shown(line)})",
+            f"expected {wanted}: {' '.join(shape.columns)}{advice}",
+        )
+    rows = np.flatnonzero(data)
+    words = first_word[rows, np.newaxis] + np.arange(wanted)
+    return Lines(
+        block.buffer,
+        block.start,
+        starts[words] - 1,
+        ends[words],
+        block.first_line + rows,
+        begin[rows],
+    )
+
+
+def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
+    if text.min() > 0:
+        return
+    place = int(np.flatnonzero(text == 0)[0])
+    raise InputError(
+        block.file,
+        block.first_line + int(np.searchsorted(newlines, place)),
+        "a NUL byte",
+        "expected text",
+    )
+
+
+def read_table(path: str, shape: LineShape) -> ColumnTable:
+    """Read a whole file, for relevance files: one table over one buffer.
+
+    Raises `InputError` if the file cannot be read, is empty or malformed.
+    """
+    with Source(path) as source:
+        return table_of(source, shape)
+
+
+def table_of(source: Source, shape: LineShape) -> ColumnTable:
+    """Read all that is left of a source, as `read_table` does."""
+    whole = block_of(source, shape)
+    # Blocks of it: the temporary arrays of a whole file would not fit the cache.
+    parts = list(whole.split(BLOCK_SIZE))
+    width, most = len(shape.columns), parts[-1].first_line + parts[-1].count_lines() - 1
+    start, end = (np.empty((width, most), dtype=np.int64) for _ in range(2))
+    line = np.empty(most, dtype=np.int64)
+    count = 0
+    for part in parts:
+        lines = scan(part, shape)
+        rows = slice(count, count + len(lines))
+        for number in range(width):
+            column = lines.column(number)
+            start[number, rows], end[number, rows] = column.start, column.end
+        line[rows] = lines.line
+        count = rows.stop
+    columns = [
+        Tokens(whole.buffer, start[number, :count], end[number, :count]) for number in range(width)
+    ]
+    return ColumnTable(columns, line[:count])
+
+
+def read_block(path: str, shape: LineShape) -> Block:
+    """Read a whole file as one block; `InputError` if it cannot be read or is empty."""
+    with Source(path) as source:
+        return block_of(source, shape)
+
+
+def block_of(source: Source, shape: LineShape) -> Block:
+    """Read all that is left of a source, as `read_block` does."""
+    size = 1 << 16 if source.size is None else source.size + 1
+    block = BlockReader(source, size).read_all()
+    if block is None:
+        expected = f"expected lines of {' '.join(shape.columns)}"
+        raise InputError(source.name, None, "is empty", expected)
+    return block

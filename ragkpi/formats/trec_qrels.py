@@ -1,0 +1,69 @@
+"""TREC qrels: `query iteration document level`, one judgement a line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import InputError
+from ragkpi.formats.integers import parse_integers
+from ragkpi.formats.line_scanner import LineShape, table_of
+from ragkpi.formats.opening import Source
+from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.wording import shown
+
+LINE = LineShape(
+    ("query", "iteration", "document", "level"),
+    "refused",
+    "first_column",
+    {6: " (a run has 6; the qrels come first)"},
+)
+
+
+class QrelsColumns(NamedTuple):
+    """Judgements as columns of n rows, in the order of the file.
+
+    `iteration` means nothing in plain qrels; elsewhere it names the assessor (judgment group).
+    `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
+    """
+
+    file: str
+    query: Tokens
+    iteration: Tokens
+    document: Tokens
+    level: IntArray
+    line: IntArray
+
+    def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
+        """Yield query, document and level of every row."""
+        return zip(self.query, self.document, self.level.tolist(), strict=True)
+
+
+def read_qrels(path: str) -> QrelsColumns:
+    """Read a qrels file; `InputError` with the line for anything that is no judgement."""
+    with Source(path) as source:
+        return qrels_of(source)
+
+
+def qrels_of(source: Source) -> QrelsColumns:
+    """Read all that is left of a source, as `read_qrels` does."""
+    table = table_of(source, LINE)
+    query, iteration, document, level_text = table.columns
+    level = parse_levels(source.name, level_text, table.line)
+    return QrelsColumns(source.name, query, iteration, document, level, table.line)
+
+
+def parse_levels(file: str, text: Tokens, line: IntArray) -> IntArray:
+    """Read judged levels, (n,); `InputError` with the line for one that is no whole number."""
+    level, valid = parse_integers(text)
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
+        raise InputError(
+            file,
+            int(line[row]),
+            f"level {shown(text[row])}",
+            "expected a whole number such as 0, 1, 2 or -1",
+        )
+    return level

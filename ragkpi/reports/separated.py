@@ -1,0 +1,46 @@
+"""CSV and TSV: a line per row, intervals in columns of their own."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+from ragkpi.reports.layout import Cell, Column, Layout, Report
+from ragkpi.wording import exact
+
+
+def write_csv(report: Report, layout: Layout) -> str:
+    """Write comma-separated values (RFC 4180, with plain newlines)."""
+    return _delimited(report, layout, ",")
+
+
+def write_tsv(report: Report, layout: Layout) -> str:
+    """Write tab-separated values."""
+    return _delimited(report, layout, "\t")
+
+
+def _delimited(report: Report, layout: Layout, delimiter: str) -> str:
+    table = report.table(replace(layout, notes="columns"))
+    bounded = [
+        any(row[place].interval is not None for row in table.rows)
+        for place in range(len(table.columns))
+    ]
+    out = io.StringIO()
+    writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")
+    heads = []
+    for column, wide in zip(table.columns, bounded, strict=True):
+        heads += [column.name, *([f"{column.name}_low", f"{column.name}_high"] if wide else [])]
+    writer.writerow(heads)
+    for row in table.rows:
+        texts = []
+        for cell, column, wide in zip(row, table.columns, bounded, strict=True):
+            texts += _texts(cell, column, wide, layout)
+        writer.writerow(texts)
+    return out.getvalue()
+
+
+def _texts(cell: Cell, column: Column, wide: bool, layout: Layout) -> list[str]:
+    bounds = (cell.interval or (None, None)) if wide else ()
+    style = cell.style or column.style
+    return [exact(value, style, layout.digits) for value in (cell.value, *bounds)]

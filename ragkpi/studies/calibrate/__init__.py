@@ -1,0 +1,1 @@
+"""Which measure tracks the quality of responses, and with which alpha."""

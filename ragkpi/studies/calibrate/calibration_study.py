@@ -1,0 +1,250 @@
+"""Which measure tracks the quality of responses, and which alpha makes it track best.
+
+Observations are pairs of a query and a run; queries are what is resampled, with all their runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.measures.measure import Metric
+from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
+from ragkpi.statistics.correlation import COEFFICIENTS, once, spearman
+from ragkpi.statistics.resampling import drawn
+from ragkpi.studies.calibrate.observations import Observed
+from ragkpi.studies.calibrate.tuning import (
+    FEWEST,
+    Sample,
+    Segment,
+    Tuning,
+    curve,
+    interval,
+    takes_alpha,
+    tune,
+)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How a value goes with quality over one segment of the observations.
+
+    Attributes
+    ----------
+    name, value
+        What it is called, and what it is.
+    segment
+        Which observations it is over: all, or those with cutoffs below R, or from R.
+    observations
+        How many.
+    coefficients, intervals
+        By name of the coefficient; NaN where there is none.
+    reason
+        Why there is none.
+    """
+
+    name: str
+    metric: Metric
+    segment: Segment
+    observations: int
+    coefficients: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How surely a value goes best with quality.
+
+    Attributes
+    ----------
+    first
+        The value with the greatest rho, and those that have the same rho in every resample.
+    second
+        The next one.
+    share
+        The share of resamples in which the first goes better than the second.
+    """
+
+    first: list[str]
+    second: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What came of it; `correlations` and `tunings` in the order of the values and segments."""
+
+    observed: Observed
+    correlations: list[Correlation]
+    tunings: list[Tuning]
+    lead: Lead | None
+    bootstrap: Bootstrap
+    refused: list[Metric] = field(default_factory=list)
+
+
+def calibrate(
+    observed: Observed,
+    metrics: Sequence[Metric],
+    alphas: Sequence[float],
+    bootstrap: Bootstrap,
+    folds: int,
+) -> Calibration:
+    """Correlate every value with quality, and choose alpha where there is one.
+
+    Parameters
+    ----------
+    observed
+        Quality and runs.
+    values
+        With a value per query; others are refused.
+    alphas
+        The grid, ascending.
+    bootstrap
+        Of the queries.
+    folds
+        Parts of the queries that each are held out once.
+    """
+    offered = [v for v in metrics if _per_query(v)]
+    tables = [_Table.of(observed, metric, alphas) for metric in offered]
+    joined = [table.replicates(observed, bootstrap) for table in tables]
+    correlations: list[Correlation] = []
+    tunings: list[Tuning] = []
+    for table, found in zip(tables, joined, strict=True):
+        correlations += table.correlations(found, bootstrap)
+        tunings += table.tunings(found, bootstrap, folds)
+    return Calibration(
+        observed,
+        correlations,
+        tunings,
+        _lead(tables, joined),
+        bootstrap,
+        [metric for metric in metrics if not _per_query(metric)],
+    )
+
+
+def _per_query(metric: Metric) -> bool:
+    return metric.is_printed("query") and metric.measure.numeric
+
+
+@dataclass(frozen=True)
+class _Table:
+    """A value of every observation, and the same with every alpha of the grid.
+
+    Attributes
+    ----------
+    x : (N,)
+        As it was asked for.
+    grid : (A, N)
+        With each alpha; no row for a value without one.
+    segments
+        By name the observations that are part of it, (N,), and have a value.
+    """
+
+    metric: Metric
+    alphas: Sequence[float]
+    x: FloatArray
+    grid: FloatArray
+    quality: FloatArray
+    query: IntArray
+    segments: Mapping[Segment, BoolArray]
+
+    @classmethod
+    def of(cls, observed: Observed, metric: Metric, alphas: Sequence[float]) -> _Table:
+        x = observed.values(metric)
+        tuned = [
+            observed.values(replace(metric, arguments={**metric.arguments, "alpha": alpha}))
+            for alpha in (alphas if takes_alpha(metric) else ())
+        ]
+        known = ~np.isnan(x)
+        segments: dict[Segment, BoolArray] = {"all": known}
+        cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel
+        if isinstance(cutoff, int):
+            segments["K < R"] = known & (cutoff < num_rel)
+            segments["K >= R"] = known & (cutoff >= num_rel) & (num_rel > 0)
+        grid = np.array(tuned).reshape(len(tuned), len(x))
+        return cls(metric, alphas, x, grid, observed.quality, observed.query, segments)
+
+    def replicates(self, observed: Observed, bootstrap: Bootstrap) -> Mapping[str, FloatArray]:
+        """Compute every coefficient of every segment in every resample: (B,), or (B, A) by alpha.
+
+        Keys are "segment coefficient" and "segment alpha".
+        """
+        found: dict[str, FloatArray] = {}
+        for segment, inside in self.segments.items():
+            if inside.sum() < FEWEST:
+                continue
+            x, y = self.x[inside], self.quality[inside]
+            prepared = {f"{segment} {name}": of(x, y) for name, of in COEFFICIENTS.items()}
+            if len(self.grid):
+                prepared[f"{segment} alpha"] = curve(self.grid[:, inside], y)
+            parts: dict[str, list[FloatArray]] = {key: [] for key in prepared}
+            for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
+                part = weights[:, observed.query[inside]]
+                for key, under in prepared.items():
+                    parts[key].append(under(part))
+            found |= {key: np.concatenate(blocks) for key, blocks in parts.items()}
+        return found
+
+    def correlations(
+        self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap
+    ) -> Iterator[Correlation]:
+        """Yield the coefficients of every segment."""
+        for segment, inside in self.segments.items():
+            y, x = self.quality[inside], self.x[inside]
+            reason = _reason(x, y)
+            found = {
+                name: float("nan") if reason else once(coefficient, x, y)
+                for name, coefficient in COEFFICIENTS.items()
+            }
+            bounds = {
+                name: UNKNOWN if np.isnan(at) else interval(sample[f"{segment} {name}"], bootstrap)
+                for name, at in found.items()
+            }
+            name = self.metric.name
+            yield Correlation(name, self.metric, segment, len(x), found, bounds, reason)
+
+    def tunings(
+        self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap, folds: int
+    ) -> Iterator[Tuning]:
+        """Yield the best alpha of every segment."""
+        for segment, inside in self.segments.items():
+            grid, y = self.grid[:, inside], self.quality[inside]
+            if not len(grid) or len(y) < FEWEST or np.ptp(y) == 0:
+                continue
+            sampled = Sample(self.x[inside], grid, y, self.query[inside])
+            replicates = sample[f"{segment} alpha"]
+            yield tune(self.metric, segment, self.alphas, sampled, replicates, bootstrap, folds)
+
+
+def _reason(x: FloatArray, y: FloatArray) -> str:
+    if len(x) < FEWEST:
+        return f"{len(x)} observations, expected {FEWEST}"
+    if (y == y[0]).all():
+        return "quality does not vary"
+    return "the value does not vary" if (x == x[0]).all() else ""
+
+
+def _lead(tables: Sequence[_Table], samples: Sequence[Mapping[str, FloatArray]]) -> Lead | None:
+    """Compare the two values that track quality best, over all observations."""
+    found: list[tuple[float, str, FloatArray]] = []  # strength, name, strength in each resample
+    for table, sample in zip(tables, samples, strict=True):
+        inside, measure = table.segments["all"], table.metric.measure
+        x, y = table.x[inside], table.quality[inside]
+        if not _reason(x, y) and measure.better != "neither":
+            rho, resampled = once(spearman, x, y), sample["all spearman"]
+            found.append((measure.sign * rho, table.metric.name, measure.sign * resampled))
+    if not found:
+        return None
+    found.sort(key=lambda one: -one[0])
+    ahead = found[0][2]
+    level = [np.allclose(one[2], ahead, equal_nan=True) for one in found]
+    first = [name for (_, name, _), same in zip(found, level, strict=True) if same]
+    if all(level):
+        return Lead(first, "", float("nan"))
+    _, second, behind = found[level.index(False)]
+    return Lead(first, second, float((ahead > behind).mean()))

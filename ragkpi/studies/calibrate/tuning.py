@@ -1,0 +1,188 @@
+"""The choice of alpha: on a grid, by Spearman's rho with quality, checked on held-out queries."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.parameters import Cutoffs
+from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
+from ragkpi.statistics.correlation import UnderWeights, once, spearman
+
+Segment = Literal["all", "K < R", "K >= R"]
+FEWEST = 3  # observations that a correlation is worth computing from
+_SAME = 1e-12
+
+
+class Sample(NamedTuple):
+    """The n observations of a segment: values as asked for, by alpha (A, n), and what they meet."""
+
+    x: FloatArray
+    grid: FloatArray
+    quality: FloatArray
+    query: IntArray
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The alpha that makes a value go best with quality, by Spearman's rho.
+
+    Attributes
+    ----------
+    value, segment
+        The value as it was asked for, and the observations it is over.
+    alphas, curve, band
+        The grid, rho at each of its points, and its bootstrap intervals.
+    alpha
+        The best one; the middle one of several equally good. NaN if there is none.
+    range
+        Where the best one lies in resamples of the queries.
+    chosen
+        The share of resamples in which `alpha` is (one of) the best.
+    held_out, held_out_before
+        Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
+        other folds, and with the one that was asked for.
+    folds
+        How many folds these are over.
+    matters
+        Whether alpha changes rho: ``"no"`` if all alphas order the observations alike,
+        ``"only shifts"`` if they even differ by the same amount.
+    """
+
+    metric: Metric
+    segment: Segment
+    alphas: Sequence[float]
+    curve: FloatArray
+    band: Sequence[Interval]
+    alpha: float
+    range: Interval
+    chosen: float
+    held_out: float
+    held_out_before: float
+    folds: int
+    matters: Literal["yes", "no", "only shifts"]
+
+    @property
+    def best(self) -> float:
+        """Rho at the best alpha."""
+        return float(np.nanmax(self.curve)) if np.isfinite(self.curve).any() else float("nan")
+
+
+def takes_alpha(metric: Metric) -> bool:
+    """Whether a value has an alpha that weighs one thing against another, from 0 to 1."""
+    grammar = metric.measure.parameters
+    if not isinstance(grammar, Cutoffs) or "alpha" not in grammar.options:
+        return False
+    accepts = grammar.options["alpha"].accepts
+    return accepts(0.0) and accepts(1.0) and not accepts(1.001)
+
+
+def tune(
+    metric: Metric,
+    segment: Segment,
+    alphas: Sequence[float],
+    sample: Sample,
+    replicates: FloatArray,
+    bootstrap: Bootstrap,
+    folds: int,
+) -> Tuning:
+    """Choose the alpha of a value for a segment.
+
+    Parameters
+    ----------
+    sample
+        The observations of the segment.
+    replicates : (B, A)
+        Rho at each of the alphas in every resample.
+    bootstrap
+        What drew them.
+    folds
+        Parts of the queries that each are held out once.
+    """
+    rho = curve(sample.grid, sample.quality)(np.ones((1, len(sample.quality))))[0]
+    best = _best(rho)
+    held_out, before, used = _held_out(sample, folds, bootstrap.seed)
+    optima = np.array([_best(one) for one in replicates])
+    optima = optima[optima >= 0]
+    grid = np.asarray(alphas)
+    return Tuning(
+        metric=metric,
+        segment=segment,
+        alphas=alphas,
+        curve=rho,
+        band=[interval(column, bootstrap) for column in replicates.T],
+        alpha=float(grid[best]) if best >= 0 else math.nan,
+        range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
+        chosen=float(_is_best(replicates, best).mean()) if best >= 0 else math.nan,
+        held_out=held_out,
+        held_out_before=before,
+        folds=used,
+        matters=_matters(sample.grid, rho),
+    )
+
+
+def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
+    """Read an interval off replicates; an undefined one could be anything from -1 to 1."""
+    low, high = order_statistics(replicates, bootstrap.tails)
+    return Interval(max(low, -1.0), min(high, 1.0))
+
+
+def curve(grid: FloatArray, y: FloatArray) -> UnderWeights:
+    """Return rho at each point of the grid under every row of weights, (B, n) to (B, A)."""
+    prepared = [spearman(x, y) for x in grid]
+    return lambda weights: np.stack([under(weights) for under in prepared], axis=1)
+
+
+def _is_best(curves: FloatArray, place: int) -> BoolArray:
+    """Whether a place of each curve, (B, A), is as high as its highest."""
+    highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1)
+    return np.asarray(curves[:, place] >= highest - _SAME)
+
+
+def _best(rho: FloatArray) -> int:
+    """Return where a curve is highest: the middle of equally good places; -1 for nowhere."""
+    if np.isnan(rho).all():
+        return -1
+    places = np.flatnonzero(rho >= np.nanmax(rho) - _SAME)
+    return int(places[(len(places) - 1) // 2])
+
+
+def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only shifts"]:
+    known = rho[~np.isnan(rho)]
+    if len(known) and np.ptp(known) > _SAME:
+        return "yes"
+    shifts = grid - grid[0]
+    return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
+
+
+def _held_out(sample: Sample, folds: int, seed: int) -> tuple[float, float, int]:
+    """Choose alpha on all folds but one, correlate on that one; return mean rhos and their number.
+
+    Folds are parts of the queries, of at least three; a fold where rho is undefined is left out.
+    """
+    x, grid, y, query = sample
+    distinct = np.unique(query)
+    folds = min(folds, len(distinct) // FEWEST)
+    if folds < 2:
+        return math.nan, math.nan, 0
+    shuffled = np.random.default_rng(seed).permutation(distinct)
+    chosen, before = [], []
+    for part in range(folds):
+        tested = np.isin(query, shuffled[part::folds])
+        others = np.ones((1, int((~tested).sum())))
+        best = _best(curve(grid[:, ~tested], y[~tested])(others)[0])
+        if best >= 0:
+            chosen.append(once(spearman, grid[best, tested], y[tested]))
+            before.append(once(spearman, x[tested], y[tested]))
+    known = [both for both in zip(chosen, before, strict=True) if not np.isnan(both).any()]
+    if not known:
+        return math.nan, math.nan, 0
+    held_out, plain = np.mean(known, axis=0)
+    return float(held_out), float(plain), len(known)

@@ -1,0 +1,110 @@
+"""Everything that can be found in a run, and every reason for which a file is refused."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from ragkpi.studies.check import against_qrels
+from ragkpi.studies.check import line_findings as lines
+from ragkpi.studies.check import ranking_findings as rankings
+from ragkpi.studies.check.finding import Check
+
+CHECKS = (
+    Check("columns", "error", lines.columns),
+    Check("number", "error", lines.number),
+    Check("nul-byte", "error", lines.nul_byte),
+    Check("duplicates", "error", rankings.duplicates),
+    Check("max-hits", "error", rankings.max_hits),
+    Check("extra-columns", "warning", lines.extra_columns),
+    Check("infinite", "warning", lines.infinite),
+    Check("run-ids", "warning", lines.run_ids),
+    Check("ascending", "warning", rankings.ascending),
+    Check("ranks", "warning", rankings.ranks),
+    Check("ties-at-cutoff", "warning", rankings.ties_at_cutoff),
+    Check("missing-queries", "warning", against_qrels.missing_queries),
+    Check("unknown-queries", "warning", against_qrels.unknown_queries),
+    Check("query-spelling", "warning", against_qrels.query_spelling),
+    Check("document-spelling", "warning", against_qrels.document_spelling),
+    Check("nothing-judged", "warning", against_qrels.nothing_judged),
+    Check("ties", "note", rankings.ties),
+    Check("scattered", "note", lines.scattered),
+    Check("judged", "note", against_qrels.judged),
+)
+
+
+class Refusal(NamedTuple):
+    """A reason for which every command stops.
+
+    `message` is the text behind ``FILE:LINE: `` as a pattern, in which … stands for what differs;
+    `status` is the exit status.
+    """
+
+    message: str
+    status: int
+    explanation: str
+
+
+REFUSALS = (
+    Refusal("cannot be read (…); expected a readable file", 2, "no such file, no permission"),
+    Refusal("is a directory; expected a file", 2, "a path of a folder"),
+    Refusal("is empty; expected …", 2, "qrels without a line, a JSON document without a value"),
+    Refusal("holds no results; expected a run of at least one line", 2, "nothing but comments"),
+    Refusal("holds no judgements; expected qrels of at least one", 2, "names and no values"),
+    Refusal("cannot be read (…); expected a complete file", 2, "the disk or network failed"),
+    Refusal("broken … data (…); expected a complete file", 2, "a truncated or damaged .gz, …"),
+    Refusal("is compressed with …, which needs a package (…); expected …", 2, "zstandard"),
+    Refusal("shrank while it was read (…); expected a file that nobody writes to", 2, "rewritten"),
+    Refusal("a line of more than 64 MB; expected lines of text", 2, "no text, or one long line"),
+    Refusal("more than 2 GB that have to be held in memory; expected …", 2, "a bomb"),
+    Refusal("a NUL byte; expected text", 2, "binary data, or UTF-16"),
+    Refusal("… columns (…); expected …", 2, "missing or surplus columns"),
+    Refusal("score …; expected a decimal number", 2, "a score that is no number, or NaN"),
+    Refusal("level …; expected a whole number such as 0, 1, 2 or -1", 2, "1.5, x, 10^19"),
+    Refusal("rank …; expected a whole number from 1", 2, "MS MARCO runs, tables without scores"),
+    Refusal("names no … (…); expected one of …", 2, "a column or key that must be there"),
+    Refusal("no CSV (…); expected values separated by commas", 2, "an unclosed quote"),
+    Refusal("no JSON (…); expected …", 2, "damaged JSON"),
+    Refusal("no JSON object; expected an object with a query and its documents", 2, "JSON Lines"),
+    Refusal("no object under …; expected …", 2, "JSON runs are objects of objects"),
+    Refusal("no list of documents; expected one of …", 2, "JSON Lines"),
+    Refusal("no query id; expected one of …", 2, "JSON Lines"),
+    Refusal("a document without an id; expected one of …", 2, "JSON Lines"),
+    Refusal("key … twice; expected each key once", 2, "JSON"),
+    Refusal("… is …; expected a string or a number", 2, "an id or a number in JSON"),
+    Refusal("… expected Unicode text", 2, "half of a surrogate pair in JSON"),
+    Refusal("document … of the list has …; expected a score for all of them or for none", 2, ""),
+    Refusal("no table (…); expected a complete parquet or Arrow table", 2, "a damaged table"),
+    Refusal("column …; expected a complete parquet or Arrow table", 2, "a column of odd type"),
+    Refusal("… is null; expected a value in every row", 2, "parquet and Arrow"),
+    Refusal("… 'nan'; expected a decimal number", 2, "parquet and Arrow"),
+    Refusal(
+        "document … of query … again, first retrieved at line …; "
+        "expected each document once per query",
+        4,
+        "'ragkpi check --fix' keeps the best one",
+    ),
+    Refusal(
+        "document … of query … again, first judged at line …; "
+        "expected one judgement of each document per query",
+        4,
+        "also if both say the same",
+    ),
+)
+
+
+def described() -> Iterator[str]:
+    """Yield the catalogue as lines of text."""
+    yield "Findings of 'ragkpi check': name, severity, explanation"
+    for check in CHECKS:
+        yield ""
+        yield f"{check.name} ({check.severity})"
+        for line in (inspect.getdoc(check.function) or "").splitlines():
+            yield f"  {line}".rstrip()
+    yield ""
+    yield "Refusals: what ends every command, with its exit status, as 'ragkpi: FILE:LINE: …'"
+    yield ""
+    for refusal in REFUSALS:
+        note = f"  ({refusal.explanation})" if refusal.explanation else ""
+        yield f"{refusal.status}  {refusal.message}{note}"

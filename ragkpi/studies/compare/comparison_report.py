@@ -1,0 +1,191 @@
+"""The report on a comparison: differences from a baseline, and what the test is, in two lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from ragkpi import __version__
+from ragkpi.reports.layout import Cell, Column, Layout, Table
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.corrections import CorrectionName
+from ragkpi.statistics.paired import Comparison, Difference, Procedure
+from ragkpi.statistics.significance import TestName
+from ragkpi.studies.evaluate.evaluation_report import (
+    EvaluatedRun,
+    EvaluationReport,
+    interval_note,
+    with_signatures,
+)
+from ragkpi.wording import as_json
+
+_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
+
+_TESTS: Mapping[TestName, str] = {
+    "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
+    "as large when run and baseline are swapped at random on every query? "
+    + _CHANCE
+    + "; all swaps, p = share, where there are no more",
+    "bootstrap": "p: paired bootstrap test, two-sided: how often does a resample of the queries "
+    "stray from the difference by at least its size? " + _CHANCE,
+    "t": "p: paired t test, two-sided: is the mean of the queries' differences 0? "
+    "NA for ratios of means",
+    "wilcoxon": "p: Wilcoxon's signed-rank test, two-sided: do the queries' differences lie "
+    "evenly around 0? NA for ratios of means",
+    "sign": "p: sign test, two-sided: are wins as likely as losses? Ties are left out",
+}
+
+_CORRECTIONS: Mapping[CorrectionName, tuple[str, str]] = {
+    "holm": ("p_holm", "p_holm: corrected by Holm for {tests} tests in this call"),
+    "benjamini-hochberg": (
+        "p_bh",
+        "p_bh: corrected by Benjamini and Hochberg for {tests} tests in this call",
+    ),
+    "none": ("", "p is not corrected for {tests} tests in this call"),
+}
+
+
+def explanation(procedure: Procedure, tests: int) -> list[str]:
+    """Say in two lines what the p-values are, and what the intervals and effect sizes."""
+    seed = procedure.bootstrap.seed
+    return [
+        _TESTS[procedure.test].format(trials=procedure.trials, seed=seed),
+        f"{_CORRECTIONS[procedure.correction][1].format(tests=tests)}; "
+        f"{interval_note(procedure.bootstrap, ' of the difference')}; "
+        "d_z: difference / standard deviation of the queries' differences",
+    ]
+
+
+@dataclass(frozen=True)
+class ComparisonReport:
+    """A comparison, and the signature of each of its runs."""
+
+    comparison: Comparison
+    signatures: Sequence[Signature | None] = ()
+
+    @property
+    def explanation(self) -> list[str]:
+        """The two lines under the table."""
+        tests = sum(difference.p == difference.p for difference in self.comparison.differences)
+        return explanation(self.comparison.procedure, tests)
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per measure and run, the baseline first."""
+        corrected, _ = _CORRECTIONS[self.comparison.procedure.correction]
+        columns = [
+            Column("measure"),
+            Column("run"),
+            Column("queries", "integer"),
+            Column("value", "decimal"),
+            Column("difference", "decimal", signed=True),
+            Column("wins", "integer"),
+            Column("ties", "integer"),
+            Column("losses", "integer"),
+            Column("d_z", "decimal", signed=True, digits=3),
+            Column("p", "decimal"),
+            *([Column(corrected, "decimal")] if corrected else []),
+        ]
+        rows = []
+        for _, group in groupby(self.comparison.differences, lambda found: found.metric.name):
+            differences = list(group)
+            rows.append(_baseline_row(self.comparison.names[0], differences[0], len(columns)))
+            rows += [_row(difference)[: len(columns)] for difference in differences]
+        return with_signatures(Table(columns, rows, self.explanation), self._runs(), layout)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the runs and their differences as one JSON object."""
+        procedure = self.comparison.procedure
+        return {
+            **EvaluationReport(self._runs()).document(layout),
+            "comparison": {
+                "baseline": self.comparison.names[0],
+                "test": procedure.test,
+                "correction": procedure.correction,
+                "trials": procedure.trials,
+                "resamples": procedure.bootstrap.resamples,
+                "level": procedure.bootstrap.level,
+                "seed": procedure.bootstrap.seed,
+                "explanation": self.explanation,
+                "differences": self._differences(layout),
+            },
+        }
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, then one per difference."""
+        yield from EvaluationReport(self._runs()).lines(layout)
+        for difference in self._differences(layout):
+            yield {"ragkpi": __version__, "kind": "difference", **difference}
+
+    def _runs(self) -> list[EvaluatedRun]:
+        signatures = self.signatures or [None] * len(self.comparison.runs)
+        return [
+            EvaluatedRun(name, scores, signature=signature)
+            for name, scores, signature in zip(
+                self.comparison.names, self.comparison.runs, signatures, strict=True
+            )
+        ]
+
+    def _differences(self, layout: Layout) -> list[dict[str, Any]]:
+        return [
+            _difference_object(self.comparison.names[0], difference, layout.digits)
+            for difference in self.comparison.differences
+        ]
+
+
+def _baseline_row(name: str, difference: Difference, width: int) -> list[Cell]:
+    style = difference.metric.measure.style
+    cells = [
+        Cell(difference.metric.name),
+        Cell(name),
+        Cell(difference.queries),
+        Cell(difference.baseline, style=style),
+    ]
+    return cells + [Cell()] * (width - len(cells))
+
+
+def _row(difference: Difference) -> list[Cell]:
+    style = difference.metric.measure.style
+    return [
+        Cell(difference.metric.name),
+        Cell(difference.run),
+        Cell(difference.queries),
+        Cell(difference.summary, style=style),
+        Cell(difference.difference, difference.interval, style=style),
+        Cell(difference.wins),
+        Cell(difference.ties),
+        Cell(difference.losses),
+        Cell(difference.effect_size),
+        _probability(difference.p),
+        _probability(difference.corrected),
+    ]
+
+
+def _probability(p: float) -> Cell:
+    """Write a p-value that would look like 0 with all its zeros."""
+    return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
+
+
+def _difference_object(baseline: str, difference: Difference, digits: int | None) -> dict[str, Any]:
+    style = difference.metric.measure.style
+
+    def number(metric: float) -> int | float | str | None:
+        return as_json(metric, style, digits)
+
+    return {
+        "measure": difference.metric.name,
+        "baseline": baseline,
+        "run": difference.run,
+        "queries": difference.queries,
+        "baseline_value": number(difference.baseline),
+        "value": number(difference.summary),
+        "difference": number(difference.difference),
+        "interval": [number(bound) for bound in difference.interval],
+        "wins": difference.wins,
+        "ties": difference.ties,
+        "losses": difference.losses,
+        "effect_size": as_json(difference.effect_size, "significant", digits),
+        "p": as_json(difference.p, "significant", digits),
+        "p_corrected": as_json(difference.corrected, "significant", digits),
+    }

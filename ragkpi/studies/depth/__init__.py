@@ -1,0 +1,1 @@
+"""How deep to retrieve: success against chance."""

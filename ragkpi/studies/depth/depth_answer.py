@@ -1,0 +1,176 @@
+"""The answer of `ragkpi depth`: a row per depth, three limits with their reasons, a sentence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict
+
+from ragkpi.measures.collapse import CEILING_LIMIT, LAMBDA_LIMIT
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Cell, Column, Table
+from ragkpi.studies.depth.depth_curves import Curve, Curves
+from ragkpi.studies.depth.depth_study import Affordable, Choice, Collapse, Limits, Plateau, Study
+from ragkpi.studies.evaluate.evaluation_report import interval_note
+
+_SIGNIFICANT = 4
+_FEW = 4  # depths that a sentence may name
+
+
+def depth_answer(found: Curves, tokens_per_passage: float | None = None) -> Answer:
+    """Put curves into words; with the tokens of a passage, what each depth costs in tokens."""
+    findings = [
+        {**({"run": curve.name} if curve.name else {}), **asdict(curve.study)}
+        for curve in found.curves
+    ]
+    sentences = [
+        _about(found, curve) + _sentence(found, curve, tokens_per_passage) for curve in found.curves
+    ]
+    table = Table(
+        _columns(found, tokens_per_passage),
+        list(_rows(found, tokens_per_passage)),
+        list(_notes(found)),
+    )
+    heads = 1 if found.several else 0
+    return Answer("depth", table, sentences, {"limits": found.limits, "depth": findings}, heads)
+
+
+def _columns(found: Curves, tokens: float | None) -> list[Column]:
+    return [
+        *([Column("run")] if found.several else []),
+        Column("K", "integer"),
+        *([Column("tokens", "integer")] if tokens is not None else []),
+        *(
+            Column(
+                measure.name,
+                measure.style,
+                signed=measure.name.startswith("dbor"),
+                digits=_SIGNIFICANT if measure.style == "significant" else None,
+            )
+            for measure in found.curves[0].measures
+        ),
+    ]
+
+
+def _rows(found: Curves, tokens: float | None) -> Iterator[list[Cell]]:
+    for curve in found.curves:
+        for depth in found.depths:
+            yield [
+                *([Cell(curve.name)] if found.several else []),
+                Cell(depth),
+                *([Cell(depth * tokens)] if tokens is not None else []),
+                *(
+                    Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
+                    for measure in curve.measures
+                ),
+            ]
+
+
+def _about(found: Curves, curve: Curve) -> str:
+    return f"{curve.name}: " if found.several else ""
+
+
+def _notes(found: Curves) -> Iterator[str]:
+    if found.bootstrap:
+        yield interval_note(found.bootstrap)
+    for curve in found.curves:
+        for reason in _reasons(curve, found.limits):
+            yield _about(found, curve) + reason
+
+
+def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
+    study: Study = curve.study
+    if study.collapse:
+        yield f"collapse: {_collapse(study.collapse, limits)}"
+    elif study.affordable:
+        yield "collapse: none, however deep"
+    if study.plateau:
+        yield f"plateau: {_plateau(study.plateau, limits)}"
+    elif curve.name and study.affordable:
+        yield f"plateau: none down to K = {study.affordable.deepest:,}: success still rises there"
+    if study.affordable:
+        yield f"max loss: {_affordable(study.affordable, limits)}"
+
+
+def _collapse(collapse: Collapse, limits: Limits) -> str:
+    if limits.m == 1 and collapse.lambda_ >= LAMBDA_LIMIT:
+        why = f"lambda = {collapse.lambda_:.3g} relevant documents (limit {LAMBDA_LIMIT:g})"
+    else:
+        why = f"a ceiling below {CEILING_LIMIT:g} bits"
+    return (
+        f"from K = {collapse.depth:,} on chance alone succeeds with probability "
+        f"{collapse.p_rand:.3f}: {why}"
+    )
+
+
+def _plateau(plateau: Plateau, limits: Limits) -> str:
+    text = f"from K = {plateau.depth:,} on success stays at {plateau.success:.3f}"
+    if plateau.final > plateau.success:
+        text = (
+            f"K = {plateau.depth:,} succeeds for {plateau.success:.3f} of the queries; K = "
+            f"{plateau.deepest:,} for {plateau.final:.3f}, no more than {limits.plateau:g} above"
+        )
+    return text
+
+
+def _affordable(affordable: Affordable, limits: Limits) -> str:
+    return (
+        f"K = {affordable.depth:,} is the deepest within {_allowed(limits)} of the best: "
+        f"{affordable.bits:.2f} bits there, {affordable.best:.2f} at K = {affordable.best_depth:,}"
+    )
+
+
+def _sentence(found: Curves, curve: Curve, tokens: float | None) -> str:
+    choice = curve.study.choice
+    if choice is None:
+        return _nothing(curve.study, found.limits)
+    cost = "" if tokens is None else f" ({choice.depth * tokens:,.0f} tokens)"
+    if choice.success is None:
+        return (
+            f"Show at most {choice.depth:,} of {found.corpus_size:,}{cost}: "
+            f"{_because(choice, curve.study, found.limits)}. A perfect selector reaches "
+            f"{_ceilings(curve, choice, found.depths)}."
+        )
+    return (
+        f"Retrieve {choice.depth:,}{cost}: {_because(choice, curve.study, found.limits)}. Success "
+        f"is {choice.success:.3f} there, at {choice.bits:.2f} bits over random."
+    )
+
+
+def _ceilings(curve: Curve, choice: Choice, depths: Sequence[int]) -> str:
+    """Say what the best possible selector gets at the chosen depth, and at few others."""
+    bits = {depth: curve.value("bor_max", depth) for depth in depths if len(depths) <= _FEW}
+    bits[choice.depth] = choice.bits
+    texts = [
+        f"{value:.2f} (K = {depth:,})"
+        for depth, value in sorted(bits.items())
+        if value is not None and not math.isnan(value)
+    ]
+    return f"{', '.join(texts)} bits over random"
+
+
+def _because(choice: Choice, study: Study, limits: Limits) -> str:
+    if choice.limit == "collapse":
+        return _collapse(study.collapse, limits) if study.collapse else ""
+    if choice.limit == "plateau" and study.plateau:
+        more = study.plateau.final - study.plateau.success
+        down = f"down to {study.plateau.deepest:,}"
+        gain = f"only {more:.3f} more success {down}" if more else f"no more success {down}"
+        return f"deeper lists bring {gain}, and each doubling costs up to {_doubling(limits)}"
+    if choice.limit == "max_loss":
+        return f"no deeper list stays within {_allowed(limits)} of the best"
+    return "success still rises there, and nothing deeper was looked at"
+
+
+def _allowed(limits: Limits) -> str:
+    return f"{limits.allowed_loss:g} bit{'s' if limits.allowed_loss != 1 else ''}"
+
+
+def _doubling(limits: Limits) -> str:
+    return "one bit" if limits.m == 1 else f"{limits.m} bits"
+
+
+def _nothing(study: Study, limits: Limits) -> str:
+    if study.affordable is None:
+        return f"No depth can be recommended: nothing succeeds with m = {limits.m}."
+    return "No depth can be recommended: chance succeeds at K = 1 already."

@@ -1,0 +1,91 @@
+"""Values by depth: what the table and the chart of `ragkpi depth` are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.scores import Scores
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+from ragkpi.studies.depth.depth_study import Limits, Study
+
+_ESTIMATED = ("p_obs", "bor")  # what a table has room to give intervals of
+
+
+@dataclass(frozen=True)
+class Curve:
+    """What was computed at every depth, for a run or, without a name, for chance alone.
+
+    Attributes
+    ----------
+    name
+        Of the run; empty without one.
+    scores
+        Values with one cutoff each, or with two neighbouring ones.
+    study
+        What follows.
+    intervals
+        By the names of values.
+    """
+
+    name: str
+    scores: Scores
+    study: Study
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Each measure once, in order."""
+        return list(
+            {metric.measure.name: metric.measure for metric in self.scores.metrics}.values()
+        )
+
+    def value(self, measure: str, depth: int) -> float | None:
+        """Return the value at a depth, that of neighbours at the deeper one; None for none."""
+        index = self._places.get((measure, depth))
+        return None if index is None else self.scores.summary(index)
+
+    def interval(self, measure: str, depth: int) -> Interval | None:
+        """Return the interval of that value, if there is one."""
+        index = self._places.get((measure, depth))
+        return None if index is None else self.intervals.get(self.scores.metrics[index].name)
+
+    @cached_property
+    def _places(self) -> dict[tuple[str, int], int]:
+        metrics = enumerate(self.scores.metrics)
+        return {(metric.measure.name, _deepest(metric)): index for index, metric in metrics}
+
+
+def _deepest(metric: Metric) -> int:
+    cutoff = metric.arguments["cutoff"]
+    return max(cutoff) if isinstance(cutoff, tuple) else int(cutoff)
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One curve per run over the same depths, ascending, and what they were judged by.
+
+    `corpus_size` is set where there is no run, `bootstrap` where there are intervals.
+    """
+
+    curves: Sequence[Curve]
+    depths: Sequence[int]
+    limits: Limits
+    bootstrap: Bootstrap | None = None
+    corpus_size: int | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether curves must be told apart by name."""
+        return len(self.curves) > 1
+
+
+def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
+    """Compute the intervals of success and BoR at every depth."""
+    kept = [i for i, metric in enumerate(scores.metrics) if metric.measure.name in _ESTIMATED]
+    metrics = [scores.metrics[index] for index in kept]
+    some = replace(scores, metrics=metrics, statistics=[scores.statistics[index] for index in kept])
+    found = zip(metrics, intervals(some, bootstrap), strict=True)
+    return {metric.name: interval for metric, interval in found if interval is not None}

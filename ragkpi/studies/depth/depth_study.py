@@ -1,0 +1,247 @@
+"""How deep to retrieve: where chance catches up, where success stops rising, what depth costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from ragkpi.measures import chance
+from ragkpi.measures.aggregates import Aggregate
+from ragkpi.measures.bits import BITS, CEILING, chance_statistics
+from ragkpi.measures.collapse import collapse_depth, mean
+from ragkpi.measures.corpus import corpus_size
+from ragkpi.measures.hypergeometric import tail
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+_EVERY = 1000  # depths are tried one by one down to this one, and by bisection below it
+
+Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
+
+_OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
+_OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
+_BETWEEN = ("dbor", "dbor_sparse")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a depth must and may cost.
+
+    Attributes
+    ----------
+    m
+        Relevant documents that make a success.
+    max_loss
+        Bits of BoR that the chosen depth may lie below the best one; None leaves that open.
+    plateau
+        Success that may still be gained below the depth where it has plateaued.
+    """
+
+    m: int = 1
+    max_loss: float | None = None
+    plateau: float = 0.02
+
+    @property
+    def allowed_loss(self) -> float:
+        """The loss that `Affordable` is about: one bit, a factor of 2, where none is given."""
+        return 1.0 if self.max_loss is None else self.max_loss
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """The smallest depth in the collapse zone, and what makes it one."""
+
+    depth: int
+    lambda_: float
+    p_rand: float
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The smallest depth that succeeds nearly as often as the deepest one."""
+
+    depth: int
+    success: float
+    deepest: int
+    final: float
+
+
+@dataclass(frozen=True)
+class Affordable:
+    """The deepest depth that costs no more bits than allowed, counted from the best one."""
+
+    depth: int
+    bits: float
+    best_depth: int
+    best: float
+    deepest: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The depth that follows, which of the three set it, and what it gives.
+
+    `success` is None without a run; `bits` are then those of the ceiling.
+    """
+
+    depth: int
+    limit: Limit
+    success: float | None
+    bits: float
+
+
+@dataclass(frozen=True)
+class Study:
+    """What a run, or chance alone, says about depth; None where there is nothing to say.
+
+    Attributes
+    ----------
+    collapse
+        None if no depth collapses.
+    plateau
+        None without a run, or if success still rises at the deepest depth, or is 0 there.
+    affordable
+        Of the run's BoR; of the ceiling without a run.
+    choice
+        The smallest depth that one of them sets; None if there is none above 0.
+    """
+
+    collapse: Collapse | None
+    plateau: Plateau | None
+    affordable: Affordable | None
+    choice: Choice | None
+
+
+def run_values(depths: Sequence[int], m: int) -> list[Metric]:
+    """Return the values that describe a run at each depth, and between neighbours."""
+    places = ",".join(map(str, depths))
+    names = [*_OF_RUNS, *(_BETWEEN if len(depths) > 1 else ())]
+    requests = [f"{name}.{places},m={m}" for name in names]
+    return _in_order([*requests, f"recall.{places}", f"ra_nwg.{places}"])
+
+
+def count_values(depths: Sequence[int], m: int) -> list[Metric]:
+    """Return the values that need no run."""
+    places = ",".join(map(str, depths))
+    return _in_order([f"{name}.{places},m={m}" for name in _OF_COUNTS])
+
+
+def _in_order(requests: Sequence[str]) -> list[Metric]:
+    """Resolve requests in their own order, which is not the registry's."""
+    return [metric for request in requests for metric in find_metrics([request])]
+
+
+def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
+    """Judge the depths of a run, down to the deepest of `depths`."""
+    plateau = _plateau(judged, max(depths), limits)
+    return _study(judged, depths, limits, BITS, plateau)
+
+
+def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
+    """Judge depths by what chance does, down to the whole corpus, if a system always succeeds."""
+    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING, None)
+
+
+def _study(
+    judged: Judged,
+    depths: Sequence[int],
+    limits: Limits,
+    aggregate: Aggregate,
+    plateau: Plateau | None,
+) -> Study:
+    collapse = _collapse(judged, limits.m)
+    affordable = _affordable(judged, depths, limits, aggregate)
+    if affordable is None:
+        return Study(collapse, plateau, affordable, None)
+    found: dict[Limit, int] = {"deepest": max(depths)}
+    if plateau:
+        found["plateau"] = plateau.depth
+    if collapse:
+        found["collapse"] = collapse.depth - 1
+    if limits.max_loss is not None:
+        found["max_loss"] = affordable.depth
+    limit = min(reversed(found), key=lambda name: found[name])
+    if not found[limit]:
+        return Study(collapse, plateau, affordable, None)
+    depth = np.array([found[limit]])
+    bits = float(_curve(judged, depth, limits.m, aggregate)[0])
+    success = float(_success(judged, depth, limits.m)[0]) if aggregate is BITS else None
+    return Study(collapse, plateau, affordable, Choice(int(depth[0]), limit, success, bits))
+
+
+def _collapse(judged: Judged, m: int) -> Collapse | None:
+    depth = collapse_depth(judged, m)
+    if depth is None:
+        return None
+    return Collapse(
+        depth, mean(chance.lambda_(judged, depth, m)), mean(chance.p_rand(judged, depth, m))
+    )
+
+
+def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
+    first = judged.rank[judged.relevant & (judged.found == limits.m)]
+    every = np.union1d([1, deepest], first[first <= deepest])  # success rises nowhere else
+    success = _success(judged, every, limits.m)
+    final = success[-1]
+    if not final:
+        return None
+    # A query less than allowed must not fail by the last bit of the difference.
+    place = int(np.argmax(success >= final - limits.plateau - 1e-12))
+    if every[place] == deepest:
+        return None
+    return Plateau(int(every[place]), float(success[place]), deepest, float(final))
+
+
+def _affordable(
+    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate
+) -> Affordable | None:
+    if not (judged.num_rel >= limits.m).any():
+        return None
+    every = np.union1d(np.arange(1, min(max(depths), _EVERY) + 1), depths)
+    bits = _curve(judged, every, limits.m, aggregate)
+    if not np.isfinite(bits).any():
+        return None
+    best = int(np.nanargmax(bits))
+    enough = bits[best] - limits.allowed_loss - 1e-12
+    place = int(np.flatnonzero(bits >= enough)[-1])
+    inside, outside = every[place], every[min(place + 1, len(every) - 1)]
+    while outside - inside > 1:  # where depths were left out
+        middle = (inside + outside) // 2
+        within = _curve(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
+        inside, outside = (middle, outside) if within else (inside, middle)
+    found = _curve(judged, np.array([inside]), limits.m, aggregate)[0]
+    return Affordable(int(inside), float(found), int(every[best]), float(bits[best]), max(depths))
+
+
+def _success(judged: Judged, depths: IntArray, m: int) -> FloatArray:
+    """Return the share of queries with m relevant documents down to each depth, (D,)."""
+    first = np.sort(judged.rank[judged.relevant & (judged.found == m)])
+    possible = max(int((judged.num_rel >= m).sum()), 1)
+    return np.asarray(np.searchsorted(first, depths, side="right") / possible)
+
+
+def _curve(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
+    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
+
+    Queries alike in all that chance depends on are counted, so that many depths cost little.
+    """
+    size = corpus_size(judged)
+    limit = judged.num_ret if judged.settings.draws == "ret" else size
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, judged.num_rel >= m]
+    (N, R, most), count = np.unique(cells, axis=1, return_counts=True)
+    shape = (len(depths), len(count))
+    drawn = np.minimum(depths[:, np.newaxis], most)
+    chances = tail(
+        np.broadcast_to(N, shape).ravel(), np.broadcast_to(R, shape).ravel(), drawn.ravel(), m
+    )
+    statistics = chance_statistics(chances, m).reshape(*shape, -1)
+    sums = (statistics * count[:, np.newaxis]).sum(axis=1)
+    if aggregate is BITS:
+        success = _success(judged, depths, m) * cells.shape[1]
+        sums = np.column_stack([success, sums])
+    return np.asarray(aggregate.summary(sums, cells.shape[1]))

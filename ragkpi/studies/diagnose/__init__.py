@@ -1,0 +1,1 @@
+"""Retriever or reranker: where each query lost its evidence."""

@@ -1,0 +1,1 @@
+"""Runs evaluated: their report, and the log that keeps it."""

@@ -1,0 +1,129 @@
+"""The record of evaluations: a file of JSON Lines that only grows."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timezone
+from typing import Any
+
+from ragkpi import __version__
+from ragkpi.errors import InputError, UsageError
+from ragkpi.reports.json_output import dump
+from ragkpi.reports.layout import Layout
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, run_object
+
+
+def record(
+    run: EvaluatedRun,
+    bootstrap: Bootstrap | None,
+    files: Mapping[str, tuple[str, str | None]],
+    meta: Mapping[str, str],
+    time: datetime | None = None,
+) -> dict[str, Any]:
+    """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
+
+    Parameters
+    ----------
+    run, bootstrap
+        What was evaluated, and where its intervals come from.
+    files
+        By role (``"qrels"``, ``"run"``, ``"pool"``) the path and the SHA-256, None if not known.
+    meta
+        What the user says about the run: index snapshot, hash of a configuration, …
+    time
+        When; now if not given.
+    """
+    stamp = (time or datetime.now(timezone.utc)).astimezone(timezone.utc)
+    return {
+        "ragkpi": __version__,
+        "kind": "run",
+        "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        **run_object(run, bootstrap, Layout()),
+        "files": {
+            role: {"path": path, **({"sha256": digest} if digest else {})}
+            for role, (path, digest) in files.items()
+        },
+        "meta": dict(meta),
+    }
+
+
+def parse_meta(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``KEY=VALUE`` pairs, as ``--meta`` takes them; `UsageError` otherwise."""
+    meta: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(f"--meta {text}: expected KEY=VALUE, such as index=2026-11-01")
+        if key in meta:
+            raise UsageError(f"--meta {text}: '{key}' is given twice")
+        meta[key] = value
+    return meta
+
+
+def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
+    """Append records, each a line, as a whole: other processes may be appending too."""
+    text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
+    try:
+        with _locked(path) as (file, unfinished):
+            waiting = memoryview(b"\n" + text if unfinished else text)
+            while waiting:
+                waiting = waiting[os.write(file, waiting) :]
+            os.fsync(file)
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise UsageError(f"--log {path}: cannot be appended to: {reason}") from problem
+
+
+def read_records(path: str) -> list[dict[str, Any]]:
+    """Read a record back; blank lines are skipped.
+
+    Raises
+    ------
+    InputError
+        If it cannot be read, or a line is not the record of a run.
+    """
+    records = []
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            for number, line in enumerate(file, start=1):
+                if line.strip():
+                    records.append(_parsed(path, number, line))
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InputError(path, None, reason, "expected a file that --log wrote") from problem
+    return records
+
+
+def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
+    expected = "expected the JSON object of a run, as --log writes it"
+    try:
+        found = json.loads(line)
+    except ValueError as problem:
+        raise InputError(path, number, f"no JSON ({problem})", expected) from None
+    if not isinstance(found, dict) or not isinstance(found.get("values"), dict):
+        raise InputError(path, number, "no values", expected)
+    return found
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[tuple[int, bool]]:
+    """Open a file to append while nobody else does; say whether its last line has no end."""
+    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+    try:
+        _lock(file)
+        size = os.fstat(file).st_size
+        yield file, size > 0 and os.pread(file, 1, size - 1) != b"\n"
+    finally:
+        os.close(file)  # which also unlocks it
+
+
+def _lock(file: int) -> None:
+    try:
+        import fcntl
+    except ImportError:  # not on Windows, where O_APPEND alone has to do
+        return
+    fcntl.flock(file, fcntl.LOCK_EX)

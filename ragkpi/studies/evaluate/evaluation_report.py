@@ -1,0 +1,190 @@
+"""The report on one evaluation: a row per run and a column per value."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from ragkpi import __version__
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.scores import Scores
+from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.bootstrap import Bootstrap, Interval
+from ragkpi.statistics.query_samples import estimates
+from ragkpi.wording import as_json, decoded
+
+ALL = "all"
+
+
+@dataclass(frozen=True)
+class EvaluatedRun:
+    """A run's name, its scores, and what is known about them.
+
+    Attributes
+    ----------
+    name
+        By which people know the run: its file's name, or its run id.
+    scores
+        What it scored.
+    intervals
+        One or None per value, from `ragkpi.statistics.bootstrap.intervals`; empty if not asked
+        for.
+    signature
+        What the numbers depend on.
+    """
+
+    name: str
+    scores: Scores
+    intervals: Sequence[Interval | None] = ()
+    signature: Signature | None = None
+
+    def interval(self, index: int) -> Interval | None:
+        """Return the interval of a value, None if there is none."""
+        return self.intervals[index] if self.intervals else None
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """Runs that were evaluated for the same values; `bootstrap` says where intervals come from."""
+
+    runs: Sequence[EvaluatedRun]
+    bootstrap: Bootstrap | None = None
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per run, and with per-query values one per query and run before them."""
+        by_query = layout.per_query == "shown"
+        shown = _shown(self.runs[0].scores.metrics, layout)
+        keys = [Column("run"), *([Column("query")] if by_query else [])]
+        metrics = [self.runs[0].scores.metrics[index] for index in shown]
+        columns = keys + [Column(v.name, v.measure.style, v.measure.better) for v in metrics]
+        rows: list[list[Cell]] = []
+        if by_query:
+            for group in _query_rows(self.runs, shown):
+                rows += with_best_marked(columns, group)
+        if layout.summary == "shown":
+            heads = [[run.name, ALL] if by_query else [run.name] for run in self.runs]
+            summaries = [
+                [*map(Cell, head), *_summary_cells(run, shown)]
+                for head, run in zip(heads, self.runs, strict=True)
+            ]
+            rows += with_best_marked(columns, summaries)
+        notes = [interval_note(self.bootstrap)] if self.bootstrap else []
+        return with_signatures(Table(columns, rows, notes), self.runs, layout)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return all runs as one JSON object."""
+        return {
+            "ragkpi": __version__,
+            "runs": [run_object(run, self.bootstrap, layout) for run in self.runs],
+        }
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, and with per-query values one per query behind it."""
+        for run in self.runs:
+            whole = run_object(run, self.bootstrap, layout)
+            queries = whole.pop("per_query", {})
+            yield {"ragkpi": __version__, "kind": "run", **whole}
+            for query, metrics in queries.items():
+                yield {"kind": "query", "run": run.name, "query": query, "values": metrics}
+
+
+def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -> dict[str, Any]:
+    """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""
+    scores, digits = run.scores, layout.digits
+    styles = {metric.name: metric.measure.style for metric in scores.metrics}
+    found: dict[str, Any] = {
+        "name": run.name,
+        "run_id": decoded(scores.run_id),
+        **({"signature": run.signature.long()} if run.signature else {}),
+        "queries": scores.divisor,
+        "values": {
+            metric.name: as_json(scores.summary(index), metric.measure.style, digits)
+            for index, metric in enumerate(scores.metrics)
+            if metric.is_printed("summary")
+        },
+        "known": {scores.metrics[index].name: scores.valid(index) for index in estimates(scores)},
+    }
+    if bootstrap:
+        found["bootstrap"] = asdict(bootstrap)
+        found["intervals"] = {
+            metric.name: [as_json(bound, styles[metric.name], digits) for bound in interval]
+            for metric, interval in zip(scores.metrics, run.intervals, strict=True)
+            if interval
+        }
+    if layout.per_query == "shown":
+        shown = [i for i, metric in enumerate(scores.metrics) if metric.is_printed("query")]
+        columns = [(scores.metrics[i].name, scores.per_query(i).tolist()) for i in shown]
+        found["per_query"] = {
+            decoded(query): {
+                name: as_json(column[row], styles[name], digits) for name, column in columns
+            }
+            for row, query in enumerate(scores.queries)
+        }
+    return found
+
+
+def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
+    """Say where intervals come from: what they are `of`, and which `queries` are drawn."""
+    method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
+    return (
+        f"[low, high]: {bootstrap.level * 100:g} % {method} bootstrap interval{of} over {queries}, "
+        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+    )
+
+
+def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) -> Table:
+    """Add the runs' signatures, as a note each or as a column for the rows named by their runs."""
+    signatures = {
+        run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
+        for run in runs
+        if run.signature
+    }
+    if layout.signature == "none" or not signatures:
+        return table
+    if layout.notes == "columns":
+        place = [column.name for column in table.columns].index("run")
+        rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
+        return Table([*table.columns, Column("signature")], rows, table.notes)
+    distinct = list(dict.fromkeys(signatures.values()))
+    notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
+    return Table(table.columns, table.rows, [*table.notes, *notes])
+
+
+def _shown(metrics: Sequence[Metric], layout: Layout) -> list[int]:
+    return [
+        index
+        for index, metric in enumerate(metrics)
+        if (layout.summary == "shown" and metric.is_printed("summary"))
+        or (layout.per_query == "shown" and metric.is_printed("query"))
+    ]
+
+
+def _summary_cells(run: EvaluatedRun, shown: Sequence[int]) -> list[Cell]:
+    return [
+        Cell(run.scores.summary(index), run.interval(index))
+        if run.scores.metrics[index].is_printed("summary")
+        else Cell()
+        for index in shown
+    ]
+
+
+def _query_rows(runs: Sequence[EvaluatedRun], shown: Sequence[int]) -> Iterator[list[list[Cell]]]:
+    """Yield the rows of each query: one per run that has it."""
+    columns = [
+        [
+            run.scores.per_query(index).tolist()
+            if run.scores.metrics[index].is_printed("query")
+            else [None] * len(run.scores.queries)
+            for index in shown
+        ]
+        for run in runs
+    ]
+    places = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
+    for query in sorted(set().union(*places)):
+        yield [
+            [Cell(run.name), Cell(query), *(Cell(column[place[query]]) for column in metrics)]
+            for run, place, metrics in zip(runs, places, columns, strict=True)
+            if query in place
+        ]

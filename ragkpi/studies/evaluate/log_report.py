@@ -1,0 +1,190 @@
+"""The report on a record: its evaluations as a table, filtered and sorted."""
+
+from __future__ import annotations
+
+import math
+import operator
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragkpi import __version__
+from ragkpi.errors import UsageError
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
+
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    "=": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_COMPARISON = re.compile("|".join(_COMPARISONS))
+
+
+@dataclass(frozen=True)
+class History:
+    """Records of evaluations, oldest first as in the file unless sorted."""
+
+    records: Sequence[Mapping[str, Any]]
+
+    def where(self, conditions: Sequence[str]) -> History:
+        """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
+
+        Numbers are compared as numbers, all else as text. A record without what a condition
+        names, or with NA there, does not meet it.
+
+        Raises
+        ------
+        UsageError
+            If a condition cannot be read or names what no record has.
+        """
+        kept = self.records
+        for name, holds, wanted in map(self._condition, conditions):
+            kept = [one for one in kept if _holds(holds, _field(one, name), wanted)]
+        return History(kept)
+
+    def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
+        """Split a condition behind the longest name that there is: names may hold a ``=``."""
+        found = list(_COMPARISON.finditer(text))
+        names = [text[: sign.start()] for sign in found]
+        if not any(names):
+            raise UsageError(
+                f"--where {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a number or "
+                "text"
+            )
+        known = [place for place, name in enumerate(names) if name in self._known()]
+        place = known[-1] if known else 0
+        self._refuse_unknown(f"--where {text}", names[place])
+        sign = found[place]
+        return names[place], _COMPARISONS[sign[0]], text[sign.end() :]
+
+    def sorted_by(self, name: str) -> History:
+        """Sort the best first (texts from A to Z), records without the value last."""
+        self._refuse_unknown(f"--sort {name}", name)
+        metric = _value(name)
+        descending = metric is None or metric.measure.better != "lower"
+
+        def key(one: Mapping[str, Any]) -> tuple[int, float, str]:
+            found = _number(_field(one, name))
+            if isinstance(found, str):
+                return 1, 0.0, found
+            if found is None:
+                return 2, 0.0, ""
+            return 0, -found if descending else found, ""
+
+        return History(sorted(self.records, key=key))
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per record: when, which run, what was said about it, its values."""
+        metas = _union(record.get("meta", {}) for record in self.records)
+        metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
+        signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
+        columns = [
+            Column("time"),
+            Column("run"),
+            *map(Column, metas),
+            *metrics,
+            *([Column("signature")] if any(signatures) else []),
+        ]
+        rows = [
+            [
+                Cell(record.get("time")),
+                Cell(record.get("name")),
+                *(Cell(record.get("meta", {}).get(key)) for key in metas),
+                *(_cell(record["values"], column) for column in metrics),
+                *([Cell(signature)] if any(signatures) else []),
+            ]
+            for record, signature in zip(self.records, signatures, strict=True)
+        ]
+        # What was not measured alike is not better or worse.
+        marked = rows if any(signatures) else with_best_marked(columns, rows)
+        return Table(columns, marked)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the records as one JSON object."""
+        return {"ragkpi": __version__, "runs": list(self.records)}
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield the records."""
+        yield from map(dict, self.records)
+
+    def _known(self) -> list[str]:
+        metas = _union(record.get("meta", {}) for record in self.records)
+        return [*_FIELDS, *metas, *_union(record["values"] for record in self.records)]
+
+    def _refuse_unknown(self, option: str, name: str) -> None:
+        known = self._known()
+        if self.records and name not in known:
+            raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(known)}")
+
+
+_FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "signature"}
+
+
+def _field(record: Mapping[str, Any], name: str) -> Any:
+    """Find a value, what was said with --meta, or a property of the run."""
+    for place in (record["values"], record.get("meta", {})):
+        if name in place:
+            return place[name]
+    return record.get(_FIELDS.get(name, ""))
+
+
+def _number(value: Any, null: float | None = None) -> Any:
+    """Read numbers and infinities that stand as texts; leave other texts."""
+    if value is None:
+        return null
+    try:
+        number = float(value)
+    except ValueError:
+        return value or None
+    return null if math.isnan(number) else number
+
+
+def _holds(comparison: Callable[[Any, Any], bool], found: Any, wanted: str) -> bool:
+    number, limit = _number(found), _number(wanted)
+    if number is None:
+        return False
+    if isinstance(number, float) and isinstance(limit, float):
+        return comparison(number, limit)
+    return comparison(str(found), wanted)
+
+
+def _union(mappings: Any) -> list[str]:
+    return list(dict.fromkeys(name for mapping in mappings for name in mapping))
+
+
+def _value(name: str) -> Metric | None:
+    """Find what a printed name stands for; None for a measure that is not known here."""
+    try:
+        return next((metric for metric in find_metrics([name]) if metric.name == name), None)
+    except UsageError:
+        return None
+
+
+def _column(name: str) -> Column:
+    metric = _value(name)
+    if metric is None:
+        return Column(name, "significant")
+    return Column(name, metric.measure.style, metric.measure.better)
+
+
+def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
+    """Return null as NA, and what was not asked for as nothing."""
+    if column.name not in metrics:
+        return Cell()
+    found = metrics[column.name]
+    return Cell(_number(found, math.nan) if column.numeric else found)
+
+
+def _what_differs(signatures: list[str]) -> list[str]:
+    """Reduce signatures to the fields that are not the same in all of them."""
+    fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
+    varying = [
+        name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1
+    ]
+    return ["|".join(f"{name}:{one[name]}" for name in varying if name in one) for one in fields]

@@ -1,0 +1,1 @@
+"""How much unjudged documents can change values, and which to judge first."""

@@ -1,0 +1,109 @@
+"""Which unjudged documents to judge first: those whose level removes most uncertainty."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.evaluation import Evaluation
+from ragkpi.ranking.judged import FloatArray, IntArray
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.holes.assignments import Case, Trials, corners
+from ragkpi.studies.holes.extremes import ends
+from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
+from ragkpi.studies.holes.open_runs import UNRETRIEVED
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A document for an assessor.
+
+    Attributes
+    ----------
+    query, document
+        Their ids.
+    share
+        The share of all uncertainty that is gone when its level is known: the mean over the
+        values, and over its being worthless and its being of the top level.
+    runs, rank
+        How many runs retrieve it, and the best rank that one has it at.
+    """
+
+    query: bytes
+    document: bytes
+    share: float
+    runs: int
+    rank: int
+
+
+def candidates(
+    found: HoleBounds,
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+    watch: Callable[[int], None] = lambda _: None,
+) -> list[Candidate]:
+    """Return the holes that matter, those first that remove most uncertainty.
+
+    The uncertainty of a value of a query is its spread between the corner assignments: own holes
+    all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
+    its numerator, success.) It is added up over runs and queries. `watch` is told how many values
+    were looked at.
+    """
+    holes = found.holes
+    total = np.zeros(len(holes.document))
+    metrics = {one.metric.name: one.metric for one in found.bounded}
+    for done, metric in enumerate(metrics.values(), start=1):
+        removed = np.zeros(len(holes.document))
+        whole = 0.0
+        for run, evaluation in enumerate(evaluations):
+            trials = trials_of(holes, run, evaluation, metric, settings, found.within)
+            before, number, gain = _removed(trials)
+            whole += before
+            removed += np.bincount(number, weights=gain, minlength=len(removed))
+        if whole > 0:
+            total += removed / whole / len(metrics)
+        watch(done)
+    retrieved = holes.rank < UNRETRIEVED
+    judgements, query = holes.judgements, holes.query
+    best = holes.rank.min(axis=1, initial=UNRETRIEVED)
+    order = np.lexsort((best, -np.round(total, 12)))
+    return [
+        Candidate(
+            query=judgements.queries[query[place]],
+            document=holes.document[place],
+            share=float(total[place]),
+            runs=int(retrieved[place].sum()),
+            rank=int(best[place]),
+        )
+        for place in order.tolist()
+        if total[place] > 0
+    ]
+
+
+def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:
+    """Return all uncertainty of a run, the numbers of its holes, and what each one removes."""
+    before = _spread(trials, Case.of_all(trials.run))
+    # What stands where it does not count is alike: the first one speaks for all of a query.
+    query, column = np.nonzero((trials.run.own >= 0) | (trials.run.other == 0))
+    if not len(query):
+        return 0.0, query, np.zeros(0)
+    after = [
+        _spread(trials, Case(query, column, np.full(len(query), level)))
+        for level in (trials.scale[0], trials.scale[-1])
+    ]
+    gain = np.zeros(trials.run.own.shape)
+    gain[query, column] = before[query] - (after[0] + after[1]) / 2
+    first = np.argmax(trials.run.other == 0, axis=1)
+    of_first = gain[np.arange(len(gain)), first][:, np.newaxis]
+    gain = np.where(trials.run.other > 0, of_first, gain)
+    query, column = np.nonzero(trials.run.number >= 0)
+    return float(before.sum()), trials.run.number[query, column], gain[query, column]
+
+
+def _spread(trials: Trials, case: Case) -> FloatArray:
+    """Spread of the first statistic over the corners, (n,); 0 where fewer than two are known."""
+    low, high = ends(corners(trials, case)[:, :, 0])
+    spread = high - low
+    return np.where(np.isnan(spread), 0.0, spread)

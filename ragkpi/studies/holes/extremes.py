@@ -1,0 +1,68 @@
+"""The least and the greatest summary that queries with a choice of statistics allow."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ragkpi.measures.scores import Scores
+from ragkpi.ranking.judged import BoolArray, FloatArray
+
+_STEPS = 100
+_ROUNDING = 1e-12
+
+
+def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: int) -> float:
+    """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
+
+    A summary is a monotone function of a ratio of sums (a mean is one, over the queries where it
+    is not NA), so changing any query that improves it, until none does, ends at the extreme: at
+    its value v no query has a better numerator - v denominator, and those add up.
+
+    Parameters
+    ----------
+    candidates : (Q, C, S)
+        Sufficient statistics; NaN is NA.
+    """
+    aggregate = scores.metrics[index].measure.aggregate
+    known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
+    rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
+    absent = scores.divisor - len(scores.queries)
+    every = np.arange(len(rows))
+    chosen = np.argmax(known, axis=1)
+    current = np.asarray(-np.inf)
+    for _ in range(_STEPS):
+        sums = rows[every, chosen].sum(axis=0) + absent * aggregate.absent
+        count = int(known[every, chosen].sum()) + absent
+        others = sums - rows[every, chosen][:, np.newaxis] + rows
+        counts = count - known[every, chosen][:, np.newaxis] + known
+        with np.errstate(divide="ignore", invalid="ignore"):
+            current = _ranked(sign * aggregate.summary(sums, count))
+            tried = _ranked(sign * aggregate.summary(others, counts))
+        best = tried.argmax(axis=1)
+        margin = _ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        better = tried[every, best] > current + margin
+        if not better.any():
+            break
+        chosen = np.where(better, best, chosen)
+    statistics = candidates[every, chosen]
+    found = replace(scores, metrics=[scores.metrics[index]], statistics=[statistics])
+    return float(found.summary(0))
+
+
+def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest of the candidates of each query, (Q, C) to (Q,).
+
+    NaN is no candidate; where there is no other, both are NaN.
+    """
+    known = ~np.isnan(candidates)
+    low = np.where(known, candidates, np.inf).min(axis=1)
+    high = np.where(known, candidates, -np.inf).max(axis=1)
+    none = ~known.any(axis=1)
+    return np.where(none, np.nan, low), np.where(none, np.nan, high)
+
+
+def _ranked(values: FloatArray) -> FloatArray:
+    """Put NA, which any value improves, below all values."""
+    return np.where(np.isnan(values), -np.inf, values)

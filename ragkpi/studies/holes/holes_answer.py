@@ -1,0 +1,182 @@
+"""The answer of `ragkpi holes`: values with their bounds, and what to judge first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Cell, Column, Table
+from ragkpi.studies.evaluate.evaluation_report import ALL
+from ragkpi.studies.holes.assessment import Candidate
+from ragkpi.studies.holes.holes_study import Bounded, HoleBounds
+from ragkpi.wording import decoded, rounded
+
+
+def holes_answer(
+    found: HoleBounds,
+    names: Sequence[str],
+    listed: Sequence[Candidate],
+    first: int,
+    per_query: Literal["hidden", "shown"],
+) -> Answer:
+    """Put bounds into words.
+
+    Parameters
+    ----------
+    found, names
+        The bounds, and what the runs are called.
+    listed
+        The documents to judge, the first one first.
+    first
+        How many of them are named.
+    per_query
+        Whether every query has a row.
+    """
+    columns = [
+        Column("measure"),
+        Column("run"),
+        Column("query"),
+        Column("judged", "decimal"),
+        Column("value", "decimal"),
+        Column("least", "decimal"),
+        Column("greatest", "decimal"),
+        Column("width", "decimal"),
+    ]
+    rows = [row for one in found.bounded for row in _rows(found, one, names[one.run], per_query)]
+    table = Table(columns, rows, list(_notes(found, names)))
+    sentences = [*_sentences(found, names), *_first(found, listed, first)]
+    return Answer("holes", table, sentences, _findings(found, names, listed[:first]), 2)
+
+
+def _rows(
+    found: HoleBounds, one: Bounded, name: str, per_query: Literal["hidden", "shown"]
+) -> Iterator[list[Cell]]:
+    heads = [Cell(one.metric.name), Cell(name)]
+    style = one.metric.measure.style
+    if per_query == "shown" and one.metric.is_printed("query"):
+        numbers = (one.each_now.tolist(), one.each_low.tolist(), one.each_high.tolist())
+        for query, *three in zip(one.queries, *numbers, strict=True):
+            cells = [Cell(number, style=style) for number in (*three, _width(three[1], three[2]))]
+            yield [*heads, Cell(query), Cell(), *cells]
+    if one.metric.is_printed("summary"):
+        judged = found.judged[one.metric.measure.bounds.depth(one.metric.arguments)][one.run]
+        numbers_ = (one.now, one.low, one.high, _width(one.low, one.high))
+        yield [*heads, Cell(ALL), Cell(judged), *(Cell(n, style=style) for n in numbers_)]
+
+
+def _width(low: float, high: float) -> float:
+    return 0.0 if low == high else high - low
+
+
+def _notes(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
+    down = ", down to the cutoff of each measure" if found.within == "cutoff" else ""
+    yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
+    wide = dict.fromkeys(one.metric.name for one in found.bounded if not one.exact)
+    yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
+    yield (
+        "judged: share of the places down to the cutoff whose document is judged, or that are empty"
+    )
+    if len({tuple(one.queries) for one in found.bounded}) > 1:
+        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
+    by_reason = sorted(found.refused, key=lambda one: one[1])
+    for reason, group in groupby(by_reason, key=lambda one: one[1]):
+        yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
+
+
+def _sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    if not found.bounded:
+        yield "Nothing can be bounded: no value has bounds."
+        return
+    shown = [one for one in found.bounded if one.metric.is_printed("summary")]
+    depth = _deepest(found)
+    count = found.counted(depth)
+    where = "retrieved" if depth is None else f"in the top {depth}"
+    if not count:
+        yield f"No unjudged document is {where}: nothing can change."
+        return
+    widest = max(shown, key=lambda one: _relative(one), default=None)
+    sentence = f"{count} unjudged documents {where}"
+    if widest is not None:
+        style = widest.metric.measure.style
+        now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
+        of_run = f" of {names[widest.run]}" if len(names) > 1 else ""
+        value = f"{widest.metric.name}{of_run}"
+        sentence += f"; they matter most, for its size, to {value}: {now} could be {low} to {high}"
+    yield f"{sentence}."
+    if len(names) > 1:
+        yield from _swap_sentences(found, names)
+
+
+def _deepest(found: HoleBounds) -> int | None:
+    """Return down to which rank documents may be holes of any value; None for all."""
+    depths = [one.metric.measure.bounds.depth(one.metric.arguments) for one in found.bounded]
+    known = [depth for depth in depths if depth is not None]
+    return max(known) if found.within == "cutoff" and len(known) == len(depths) else None
+
+
+def _relative(one: Bounded) -> float:
+    """How wide an interval is for its values; infinite ones are the widest."""
+    size = max(abs(one.low), abs(one.high))
+    width = _width(one.low, one.high)
+    return math.inf if math.isinf(width) else width / size if size else 0.0
+
+
+def _swap_sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(one.metric.name for one in found.bounded):
+        certain, possible = (
+            ", ".join(
+                f"{names[swap.worse]} could pass {names[swap.better]}"
+                if wanted
+                else f"{names[swap.better]} and {names[swap.worse]}"
+                for swap in found.swaps
+                if swap.metric.name == name and swap.certain is wanted
+            )
+            for wanted in (True, False)
+        )
+        texts = [certain, f"not excluded for {possible}, whose bounds overlap" if possible else ""]
+        yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
+
+
+def _first(found: HoleBounds, listed: Sequence[Candidate], first: int) -> Iterator[str]:
+    if not listed or not first:
+        return
+    shown = listed[:first]
+    named = ", ".join(
+        f"{decoded(one.document)} for {decoded(one.query)} ({one.share:.1%})" for one in shown
+    )
+    every = sum(one.share for one in shown)
+    yield (
+        f"Judge first: {named}. {len(shown)} of {len(listed)} that matter, together {every:.1%} "
+        "of the uncertainty."
+    )
+
+
+def _findings(
+    found: HoleBounds, names: Sequence[str], shown: Sequence[Candidate]
+) -> dict[str, Any]:
+    return {
+        "judged": [
+            {"run": name, "depth": depth, "judged": shares[place]}
+            for depth, shares in found.judged.items()
+            for place, name in enumerate(names)
+        ],
+        "swaps": [
+            {
+                "measure": swap.metric.name,
+                "better": names[swap.better],
+                "worse": names[swap.worse],
+                "certain": swap.certain,
+            }
+            for swap in found.swaps
+        ],
+        "left_out": [
+            {"measure": metric.name, "reason": reason} for metric, reason in found.refused
+        ],
+        "exact": {one.metric.name: one.exact for one in found.bounded},
+        "unjudged": len(found.holes.document),
+        "first": list(shown),
+    }

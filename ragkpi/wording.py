@@ -1,0 +1,111 @@
+"""How bytes, lists of ids and numbers are shown: rounded for people, whole for programs."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from typing import Any, Literal
+
+# How a value is written: %6.4f, a whole number, six significant digits, or text.
+Style = Literal["decimal", "integer", "significant", "text", "quoted"]
+
+DECIMALS = 4
+SIGNIFICANT = 6
+NOT_AVAILABLE = "NA"
+
+
+def decoded(value: Any) -> Any:
+    """Turn the bytes of an input file into text, bytes that are no UTF-8 into surrogates."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def visible(text: str) -> str:
+    r"""Write control characters and bytes that are no UTF-8 as ``\x1b``, for screens and pages."""
+    return re.sub(
+        "[\0-\x1f\x7f-\x9f\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) & 0xFF:02x}", text
+    )
+
+
+def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:
+    """Write a value for people.
+
+    Parameters
+    ----------
+    value
+        A number, NaN for NA, or a text or bytes; None for nothing at all.
+    style
+        How it is written: ``"decimal"`` with `digits` places (4), ``"significant"`` with
+        `digits` significant ones (6), ``"integer"`` with none.
+    signed
+        Whether a positive number has a plus sign.
+    """
+    if value is None:
+        return ""
+    if not isinstance(value, int | float):
+        return str(decoded(value))
+    if math.isnan(value):
+        return NOT_AVAILABLE
+    sign = "+" if signed else ""
+    if math.isinf(value) or (style == "integer" and value == int(value)):
+        return f"{value:{sign}.0f}"
+    if style == "significant":
+        return f"{value + 0.0:{sign}.{SIGNIFICANT if digits is None else max(digits, 1)}g}"
+    text = f"{value:{sign}.{DECIMALS if digits is None else digits}f}"
+    return text if text.strip("+-0.") else text.replace("-", sign)
+
+
+def exact(value: Any, style: Style, digits: int | None = None) -> str:
+    """Write a value for programs: the shortest text that reads back as the same double.
+
+    With `digits`, write it as `rounded` does.
+    """
+    if digits is not None or not isinstance(value, int | float) or not math.isfinite(value):
+        return rounded(value, style, digits)
+    number = float(value)
+    return str(int(number)) if style == "integer" and number.is_integer() else repr(number)
+
+
+def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:
+    """Return what JSON can hold: null for NA, ``"-inf"`` and ``"inf"``, whole numbers as such."""
+    text = exact(value, style, digits)
+    if not isinstance(value, int | float) or math.isinf(value):
+        return text
+    if math.isnan(value):
+        return None
+    return int(text) if style == "integer" and text.lstrip("-").isdecimal() else float(text)
+
+
+def shown(text: bytes, longest: int = 60) -> str:
+    """Quote a piece of input for a one-line message, escaped and cut to a readable length."""
+    quoted = ascii(text[: longest + 1].decode("utf-8", "backslashreplace"))
+    return quoted if len(text) <= longest else quoted[: longest - 2] + "…'"
+
+
+def shown_queries(queries: list[bytes], most: int = 3) -> str:
+    """Name the first few queries, for a message."""
+    names = [query.decode("utf-8", "replace") for query in queries[:most]]
+    return ", ".join(names) + (", …" if len(queries) > most else "")
+
+
+def counted(number: int, singular: str, plural: str | None = None) -> str:
+    """Write a number with its noun: ``1 query``, ``1,250 queries``."""
+    noun = singular if number == 1 else plural or f"{singular}s"
+    return f"{number:,} {noun}"
+
+
+def named(octets: bytes) -> str:
+    """Show an id in a message, without quotes where it is plain."""
+    plain = shown(octets, 80)
+    return plain if b" " in octets or not octets else plain[1:-1]
+
+
+def listed(ids: Iterable[bytes], most: int = 5) -> str:
+    """Name the first few of some ids."""
+    names = [named(id_) for id_ in ids]
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
+
+
+def quoted(text: str) -> str:
+    """Quote a string for a message."""
+    return shown(text.encode("utf-8", "backslashreplace"))

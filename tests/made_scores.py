@@ -1,0 +1,38 @@
+"""Scores without files: what the tests of statistics and reports start from."""
+
+import numpy as np
+
+from ragkpi.measures.aggregates import COUNT, LABEL, MEAN, SUM, Aggregate
+from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.scores import Scores
+
+
+def bits(sums, count=1):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.log2(sums[..., 0] / sums[..., 1])
+
+
+BITS = Aggregate("log2 of the ratio of the means", bits, bits)
+
+
+def metric(name, aggregate=MEAN, **declared):
+    return Metric(Measure(name, function=len, aggregate=aggregate, **declared), name, {})
+
+
+NUM_Q = metric("num_q", COUNT, style="integer", better="neither")
+NUM_RET = metric("num_ret", SUM, style="integer", better="neither")
+RUNID = metric("runid", LABEL, style="text")
+MAP = metric("map")
+BOR = metric("bor_10", BITS)
+HARM = metric("harm_10", better="lower")
+
+
+def scores(columns, queries=None, run_id=b"made"):
+    """Build Scores from pairs of a value and its statistics: a number or a row per query."""
+    statistics = []
+    for wanted, rows in columns:
+        dtype = object if wanted.measure.style == "text" else float
+        statistics.append(np.array(rows, dtype=dtype).reshape(len(rows), -1))
+    if queries is None:
+        queries = [b"q%03d" % row for row in range(len(statistics[0]))]
+    return Scores(run_id, queries, [wanted for wanted, _ in columns], statistics, len(queries))

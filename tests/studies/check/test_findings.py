@@ -1,0 +1,95 @@
+"""Each finding is provoked by the smallest run that has it; a clean run has none."""
+
+import json
+
+import pytest
+
+from ragkpi.studies.check.catalogue import CHECKS
+
+QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d1 2\n"
+CLEAN = b"1 Q0 d1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n"
+
+# Name: the run, how often, and the lines named as examples.
+FINDINGS = {
+    "columns": (CLEAN + b"2 Q0 d3 2\n\n# x\n2 Q0\n", 2, [4, 7]),
+    "number": (CLEAN + b"2 Q0 d3 2 nan me\n2 Q0 d4 2 1,5 me\n", 2, [4, 5]),
+    "nul-byte": (CLEAN + b"2 Q0 d\0 2 0 me\n", 1, [4]),
+    "duplicates": (CLEAN + b"1 Q0 d1 3 1 me\n1 Q0 d1 4 0 me\n", 2, [4, 5]),
+    "max-hits": (CLEAN + b"1 Q0 d3 3 1 me\n", 1, [1]),
+    "extra-columns": (CLEAN + b"2 Q0 d3 2 0 me too\n2 Q0 d4 3 -1 me \t\r\n", 1, [4]),
+    "infinite": (CLEAN + b"2 Q0 d3 2 -inf me\n", 1, [4]),
+    "run-ids": (CLEAN + b"2 Q0 d3 2 0 you\n", 2, [1, 4]),
+    "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
+    "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
+    "ties-at-cutoff": (b"1 Q0 d2 1 2 me\n1 Q0 d1 2 2 me\n2 Q0 d1 1 1 me\n", 1, [2]),
+    "missing-queries": (b"1 Q0 d2 1 2 me\n", 1, [None]),
+    "unknown-queries": (CLEAN + b"3 Q0 d1 1 1 me\n", 1, [None]),
+    "query-spelling": (CLEAN + b"TOPIC-9 Q0 d1 1 1 me\n", 1, [4]),
+    "document-spelling": (b"1 Q0 D1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n", 1, [1]),
+    "nothing-judged": (b"1 Q0 x1 1 3 me\n2 Q0 x2 1 1 me\n", 2, []),
+    "ties": (CLEAN + b"2 Q0 d3 2 1 me\n", 2, []),
+    "scattered": (CLEAN + b"1 Q0 d3 3 1 me\n2 Q0 d3 2 0 me\n", 2, []),
+    "judged": (CLEAN + b"2 Q0 d3 2 0 me\n", 3, []),
+}
+
+
+def check(ragkpi, folder, run, *options):
+    (folder / "run").write_bytes(run)
+    topic = b"topic-9 0 d 1\n" if b"TOPIC" in run else b""
+    (folder / "qrels").write_bytes(QRELS + topic)
+    return ragkpi("check", "run", "qrels", "--format", "json", *options, folder=folder)
+
+
+@pytest.mark.parametrize("name", FINDINGS)
+def test_finds(name, ragkpi, tmp_path):
+    run, count, lines = FINDINGS[name]
+    outcome = check(
+        ragkpi, tmp_path, run, "-m", "P.1", "--max-hits", "3" if name != "max-hits" else "2"
+    )
+    findings = {finding["name"]: finding for finding in json.loads(outcome.out)["findings"]}
+    assert findings[name]["count"] == count
+    assert [example["line"] for example in findings[name]["examples"]] == lines
+    severities = {finding["severity"] for finding in findings.values()}
+    assert outcome.status == (1 if "error" in severities else 0)
+
+
+def test_the_catalogue_is_tested():
+    assert list(FINDINGS) == [check.name for check in CHECKS]
+    assert all(check.function.__doc__ for check in CHECKS)
+
+
+def test_a_clean_run(ragkpi, tmp_path):
+    outcome = check(ragkpi, tmp_path, CLEAN, "--strict")
+    report = json.loads(outcome.out)
+    assert outcome.status == 0
+    assert [finding["name"] for finding in report["findings"]] == ["judged"]
+
+
+def test_strict_is_about_warnings(ragkpi, tmp_path):
+    run = FINDINGS["run-ids"][0]
+    assert check(ragkpi, tmp_path, run).status == 0
+    assert check(ragkpi, tmp_path, run, "--strict").status == 1
+
+
+def test_judged_shares_by_hand(ragkpi, tmp_path):
+    """12 documents of query 1, the judged ones at ranks 1, 2 and 11; query 9 is not judged."""
+    ids = [b"d1", b"d2", *(b"x%d" % i for i in range(8)), b"d3", b"x"]
+    run = b"".join(b"1 Q0 %b 1 %d me\n" % (id_, -rank) for rank, id_ in enumerate(ids))
+    (tmp_path / "run").write_bytes(run + b"9 Q0 d1 1 1 me\n")
+    (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 0\n1 0 d3 2\n1 0 x -1\n")
+    out = ragkpi("check", "run", "qrels", folder=tmp_path).out.decode()
+    assert "20.0 % of the top 10 (2 of 10), 25.0 % of the top 100 (3 of 12)" in out
+
+
+def test_places_can_be_clicked_on(ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(FINDINGS["duplicates"][0])
+    out = ragkpi("check", "run", folder=tmp_path).out.decode()
+    assert "         run:4: document d1 of query 1 again, first at line 1\n" in out
+
+
+def test_other_formats_are_checked(ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(b'{"1": {"d1": 1,\n" D2": 1}, "2": {"d1": 0}}')
+    (tmp_path / "qrels").write_bytes(QRELS)
+    out = ragkpi("check", "run", "qrels", "-m", "P.1", folder=tmp_path).out.decode()
+    assert "run:2: ' D2' where the qrels have 'd2'" in out
+    assert "ties cross rank 1 in 1 query" in out

@@ -1,0 +1,168 @@
+"""Calibration of made-up runs, whose responses are as good as a known value says."""
+
+import numpy as np
+import pytest
+
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.settings import Settings
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.studies.calibrate.calibration_study import calibrate
+from ragkpi.studies.calibrate.observations import observe
+from ragkpi.studies.calibrate.tuning import takes_alpha
+
+GRID = [step / 20 for step in range(1, 20)]
+BOOTSTRAP = Bootstrap(resamples=200, seed=7)
+
+
+def made(queries, seed, shortest=20):
+    """A run of `queries` rankings of `shortest` to 20 documents, R from 1 to 60."""
+    rng = np.random.default_rng(seed)
+    num_ret = rng.integers(shortest, 21, queries)
+    num_rel = rng.integers(1, 60, queries)
+    found = [
+        np.sort(rng.permutation(ret)[: rng.integers(0, min(ret, rel) + 1)]) + 1
+        for ret, rel in zip(num_ret, num_rel, strict=True)
+    ]
+    sizes = [len(ranks) for ranks in found]
+    rank = np.concatenate(found).astype(np.int64)
+    return Judged(
+        queries=[b"q%04d" % number for number in range(queries)],
+        num_ret=num_ret,
+        level_starts=np.arange(queries + 1),
+        levels=np.ones(queries, dtype=np.int64),
+        level_counts=num_rel,
+        starts=np.concatenate([[0], np.cumsum(sizes)]),
+        query=np.repeat(np.arange(queries), sizes),
+        rank=rank,
+        level=np.ones_like(rank),
+        judgement=np.arange(len(rank)),
+        settings=Settings(),
+    )
+
+
+def values_of(judged, request):
+    from ragkpi.measures.scores import score
+
+    return score(judged, find_metrics([request])).per_query(0)
+
+
+def quality(judged, numbers):
+    return dict(zip(judged.queries, numbers.tolist(), strict=True))
+
+
+def calibration(requests, *runs, folds=5):
+    return calibrate(observe(runs), find_metrics(requests), GRID, BOOTSTRAP, folds)
+
+
+@pytest.mark.parametrize(
+    ("request_", "alpha"),
+    # t_code orders alike wherever alpha is small: the count outweighs the fraction.
+    [(name, alpha) for name in ("F.10", "Fe.10", "t.10") for alpha in (0.15, 0.8)]
+    + [("t_code.10", 0.8), ("t_code.10", 0.9)],
+)
+def test_planted_alpha_is_found(request_, alpha):
+    judged = made(400, 1, shortest=1)
+    planted = values_of(judged, f"{request_},alpha={alpha}")
+    found = calibration([request_], (judged, quality(judged, planted**3)))
+    tuning = found.tunings[0]
+    assert (tuning.alpha, tuning.matters) == (alpha, "yes")
+    assert tuning.range == (alpha, alpha)
+    assert tuning.chosen == 1.0
+    assert tuning.best == pytest.approx(1.0)
+    assert tuning.held_out == pytest.approx(1.0)
+    assert tuning.held_out_before < 1.0
+
+
+def test_noise_widens_what_is_known_of_alpha():
+    judged = made(300, 2)
+    noise = np.random.default_rng(3).normal(0, 0.15, 300)
+    planted = values_of(judged, "F.10,alpha=0.2") + noise
+    tuning = calibration(["F.10"], (judged, quality(judged, planted))).tunings[0]
+    assert tuning.range.low <= 0.2 <= tuning.range.high
+    assert tuning.range.low < tuning.range.high
+    assert tuning.held_out < tuning.best
+
+
+def test_planted_correlation_is_found():
+    """P_10 standardised, and noise: Pearson's r is 0.6 but for the sample."""
+    judged = made(2000, 4)
+    x = values_of(judged, "P.10")
+    noise = np.random.default_rng(5).normal(size=2000)
+    noise -= np.polyval(np.polyfit(x, noise, 1), x)
+    planted = 0.6 * (x - x.mean()) / x.std() + 0.8 * (noise - noise.mean()) / noise.std()
+    found = calibration(["P.10", "recip_rank"], (judged, quality(judged, planted)))
+    overall = {one.name: one for one in found.correlations if one.segment == "all"}
+    assert overall["P_10"].coefficients["pearson"] == pytest.approx(0.6)
+    low, high = overall["P_10"].intervals["pearson"]
+    assert 0.54 < low < 0.6 < high < 0.66
+    assert (found.lead.first, found.lead.second) == (["P_10"], "recip_rank")
+
+
+def test_alpha_shifts_t_on_full_lists():
+    judged = made(100, 6)
+    found = calibration(["t.10", "t_code.10", "P.10"], (judged, quality(judged, np.arange(100.0))))
+    assert [one.matters for one in found.tunings if one.segment == "all"] == ["only shifts", "no"]
+    assert sorted(found.lead.first) == ["P_10", "t_10", "t_code_10"]
+
+
+def test_segments_part_the_queries_at_r():
+    judged = made(300, 7)
+    inverse = np.where(judged.num_rel > 10, -1, 1) * values_of(judged, "P.10")
+    found = calibration(["P.10"], (judged, quality(judged, inverse)))
+    rho = {one.segment: one.coefficients["spearman"] for one in found.correlations}
+    assert (rho["K < R"], rho["K >= R"]) == (pytest.approx(-1), pytest.approx(1))
+    sizes = {one.segment: one.observations for one in found.correlations}
+    assert sizes["K < R"] + sizes["K >= R"] == sizes["all"] == 300
+    assert sizes["K < R"] == (judged.num_rel > 10).sum()
+
+
+def test_constant_quality_is_not_available():
+    judged = made(30, 8)
+    found = calibration(["F.10"], (judged, quality(judged, np.full(30, 3.0))))
+    assert {one.reason for one in found.correlations} == {"quality does not vary"}
+    assert all(np.isnan(list(one.coefficients.values())).all() for one in found.correlations)
+    assert (found.tunings, found.lead) == ([], None)
+
+
+def test_runs_of_a_query_are_drawn_together():
+    """The same run twice is the same information: intervals must not shrink."""
+    judged = made(60, 9)
+    scores = quality(judged, np.random.default_rng(10).normal(size=60))
+    once = calibration(["P.10"], (judged, scores)).correlations[0]
+    twice = calibration(["P.10"], (judged, scores), (judged, scores)).correlations[0]
+    assert (once.observations, twice.observations) == (60, 120)
+    assert twice.intervals["pearson"] == pytest.approx(once.intervals["pearson"])
+
+
+def test_only_scored_queries_are_observed():
+    judged = made(20, 11)
+    scores = quality(judged, np.arange(20.0))
+    del scores[b"q0000"], scores[b"q0007"]
+    found = calibration(["P.10"], (judged, scores | {b"elsewhere": 9.0}))
+    assert found.correlations[0].observations == 18
+
+
+def test_same_seed_same_digits():
+    judged = made(50, 12)
+    given = (judged, quality(judged, np.random.default_rng(13).normal(size=50)))
+    first, second = (calibration(["F.10", "P.10"], given) for _ in range(2))
+    assert [one.intervals for one in first.correlations] == [
+        one.intervals for one in second.correlations
+    ]
+    assert first.tunings[0].range == second.tunings[0].range
+
+
+def test_few_queries_hold_none_out():
+    judged = made(5, 14)
+    tuning = calibration(["F.10"], (judged, quality(judged, np.arange(5.0)))).tunings[0]
+    assert tuning.folds == 0
+    assert np.isnan(tuning.held_out)
+
+
+@pytest.mark.parametrize(
+    ("request_", "takes"),
+    [("t.5", True), ("F.5", True), ("ra_nwg.5", False), ("P.5", False), ("map", False)],
+)
+def test_which_measures_take_alpha(request_, takes):
+    assert takes_alpha(find_metrics([request_])[0]) is takes

@@ -1,0 +1,140 @@
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.scores import score
+from ragkpi.ranking.from_counts import judged_from_counts
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.depth.depth_curves import Curve
+from ragkpi.studies.depth.depth_study import (
+    Limits,
+    count_values,
+    run_values,
+    study_counts,
+    study_run,
+)
+from tests.measures.by_hand import population, summary
+from tests.measures.rag_oracle import cases
+
+
+def p_rand(N, R, K):
+    return 1 - Fraction(math.comb(N - R, K), math.comb(N, K))
+
+
+def curve(judged, depths, limits):
+    return Curve(
+        "run", score(judged, run_values(depths, limits.m)), study_run(judged, depths, limits)
+    )
+
+
+def test_scifact_table_of_the_article():
+    """Source 000's table by the corrected inputs: BoR per system and depth, and its change."""
+    (case,) = (case.values[0] for case in cases("formula", "bor") if case.id == "bor_scifact_table")
+    N, sizes = case["inputs"]["N"], case["inputs"]["R_hist"]
+    R = [int(size) for size, count in sizes.items() for _ in range(count)]
+    for system in ("BM25", "SPLADE"):
+        at10, at100 = (case["inputs"]["hits_of_300"][f"{system}@{K}"] for K in (10, 100))
+        found = [[10]] * at10 + [[100]] * (at100 - at10) + [[]] * (300 - at100)
+        made = curve(population(N, R, found), [10, 100], Limits())
+        for K in (10, 100):
+            assert made.value("bor", K) == pytest.approx(float(case["expected"][f"{system}@{K}"]))
+        assert made.value("dbor", 10) is None
+        change = float(case["expected"][f"dBoR_{system}"])
+        assert made.value("dbor", 100) == pytest.approx(change)
+
+
+@pytest.mark.parametrize(("N", "R"), [(58, 4), (20, 3), (100, 8), (11314, 572), (58, 1), (1000, 5)])
+def test_collapse_begins_where_lambda_or_the_ceiling_says(N, R):
+    by_hand = next(K for K in range(1, N + 1) if K * R >= 3 * N or float(p_rand(N, R, K)) > 2**-0.1)
+    study = study_counts(judged_from_counts(N, [R], Settings()), [1, N], Limits())
+    assert study.collapse.depth == by_hand
+    assert study.collapse.p_rand == pytest.approx(float(p_rand(N, R, by_hand)))
+    assert study.choice.depth == by_hand - 1
+    assert study.choice.limit == "collapse"
+
+
+def test_what_may_be_shown_does_not_depend_on_the_depths_asked_about():
+    judged = judged_from_counts(58, [4], Settings())
+    for limits in (Limits(), Limits(max_loss=2.0)):
+        assert study_counts(judged, [5], limits) == study_counts(judged, [5, 20, 58], limits)
+
+
+@pytest.mark.parametrize("max_loss", [3.0, 12.0])
+def test_affordable_depths_are_found_in_large_corpora(max_loss):
+    """With R = 1 the ceiling is log2(N / K): a loss of b bits buys exactly 2^b documents."""
+    judged = judged_from_counts(100_000_000, [1], Settings())
+    found = study_counts(judged, [1, 10], Limits(max_loss=max_loss)).affordable
+    assert found.depth == 2**max_loss
+
+
+def test_counts_know_nothing_of_success():
+    judged = judged_from_counts(58, [4], Settings())
+    study = study_counts(judged, [5, 20, 58], Limits())
+    assert study.plateau is None
+    assert study.choice.success is None
+    names = {metric.measure.name for metric in count_values([5, 20, 58], 1)}
+    assert not names & {"p_obs", "bor", "ef", "recall"}
+
+
+@pytest.mark.parametrize("draws", ["nominal", "ret"])
+@pytest.mark.parametrize("m", [1, 2])
+@pytest.mark.parametrize("max_loss", [0.0, 0.5, 1.0, 2.5])
+def test_the_deepest_affordable_depth_by_trying_all(m, max_loss, draws):
+    generator = np.random.default_rng(5)
+    R = generator.integers(0, 6, size=30)
+    found = [np.sort(generator.choice(np.arange(1, 41), size=r, replace=False)) for r in R]
+    settings = Settings(draws=draws)
+    judged = population(500, R, found, settings, num_ret=25)
+    study = study_run(judged, [1, 10, 40], Limits(m, max_loss))
+    bits = [summary(judged, f"bor.{K},m={m}") for K in range(1, 41)]
+    best = np.nanmax(bits)
+    deepest = max(K for K, one in enumerate(bits, 1) if one >= best - max_loss - 1e-9)
+    assert study.affordable.depth == deepest
+    assert study.affordable.bits == pytest.approx(bits[deepest - 1])
+    assert study.affordable.best == pytest.approx(best)
+    assert study.choice.bits == pytest.approx(bits[study.choice.depth - 1])
+    assert study.choice.success == summary(judged, f"p_obs.{study.choice.depth},m={m}")
+    assert study.choice.depth <= deepest
+
+
+def test_success_has_plateaued_when_little_is_left_to_gain():
+    # 10 queries succeed at these ranks; the last one at 40 adds 0.1.
+    ranks = [1, 1, 1, 2, 3, 5, 7, 8, 9, 40]
+    judged = population(10_000, [1] * 10, [[rank] for rank in ranks])
+    for allowed, depth in [(0.0, 40), (0.09, 40), (0.1, 9), (0.2, 8), (1.0, 1)]:
+        found = study_run(judged, [1, 50], Limits(plateau=allowed)).plateau
+        assert (found.depth, found.final) == (depth, 1.0)
+
+
+def test_success_that_rises_at_the_deepest_depth_has_not_plateaued():
+    judged = population(10_000, [1, 1], [[1], [20]])
+    study = study_run(judged, [1, 20], Limits())
+    assert study.plateau is None
+    assert (study.choice.depth, study.choice.limit) == (20, "deepest")
+
+
+def test_queries_that_cannot_succeed_do_not_count():
+    ranks = [[1], [3], []]
+    with_impossible = study_run(population(1000, [1, 1, 0], ranks), [5], Limits())
+    assert with_impossible == study_run(population(1000, [1, 1], ranks[:2]), [5], Limits())
+
+
+@pytest.mark.parametrize("R", [[0, 0], [2, 2]])
+def test_a_run_that_never_succeeds_sets_no_depth(R):
+    study = study_run(population(1000, R, [[], []], num_ret=5), [1, 5], Limits(m=2))
+    assert (study.plateau, study.affordable, study.choice) == (None, None, None)
+
+
+def test_no_depth_is_chosen_where_one_random_document_is_relevant_anyway():
+    study = study_counts(judged_from_counts(10, [10], Settings()), [1, 10], Limits())
+    assert study.collapse.depth == 1
+    assert study.choice is None
+
+
+@pytest.mark.parametrize("relevant", [[59], [0], [], [3, 60]])
+def test_impossible_counts_are_refused(relevant):
+    with pytest.raises(UsageError, match="--relevant"):
+        judged_from_counts(58, relevant, Settings())

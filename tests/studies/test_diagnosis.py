@@ -1,0 +1,138 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.diagnose.diagnosis_study import Thresholds, diagnose
+from tests.measures import by_hand
+
+DOCUMENTS = [f"d{number}" for number in range(12)]
+rankings = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-9, 9), max_size=12)
+judged_levels = st.dictionaries(
+    st.sampled_from(DOCUMENTS), st.integers(-1, 3), min_size=1, max_size=12
+)
+queries = st.lists(st.tuples(judged_levels, rankings, st.integers(0, 12)), min_size=1, max_size=4)
+
+
+def diagnosis(qrels, run, pool, cutoff=3, thresholds=None, settings=None):
+    judged = by_hand.judge(qrels, run, settings, pool)
+    pairs = [(query, document) for query in qrels for document in qrels[query]]
+    ids = Tokens.from_strings([query.encode() for query, _ in pairs])
+    names = Tokens.from_strings([document.encode() for _, document in pairs])
+    levels = by_hand.integers(qrels[query][document] for query, document in pairs)
+    columns = QrelsColumns("qrels", ids, ids, names, levels, np.arange(len(pairs)))
+    judgements = group_judgements(columns)
+    return diagnose(judged, judgements, cutoff, thresholds or Thresholds()), judgements
+
+
+def made(drawn):
+    """Name the queries, and let the run show a part of the pool."""
+    qrels = {f"q{place}": levels for place, (levels, _, _) in enumerate(drawn)}
+    pool = {f"q{place}": ranking for place, (_, ranking, _) in enumerate(drawn)}
+    run = {
+        f"q{place}": dict(list(ranking.items())[:kept])
+        for place, (_, ranking, kept) in enumerate(drawn)
+    }
+    return qrels, run, pool
+
+
+@given(queries, st.integers(1, 6))
+def test_the_shares_of_the_ideal_gain_add_up_to_one(drawn, cutoff):
+    found, _ = diagnosis(*made(drawn), cutoff)
+    parts = found.decomposition
+    total = parts.missed_by_pool + parts.missed_by_selection + parts.realised
+    useful = np.array([max(levels.values()) >= 1 for levels, _, _ in drawn])
+    assert np.array_equal(np.isnan(total), ~useful)
+    assert total[useful] == pytest.approx(1, abs=1e-12)
+    for share in (parts.missed_by_pool, parts.missed_by_selection, parts.realised):
+        assert (share[useful] > -1e-12).all()
+        assert (share[useful] < 1 + 1e-12).all()
+    assert (parts.means() is None) == (not useful.any())
+    if useful.any():
+        assert sum(parts.means()) == pytest.approx(1, abs=1e-12)
+
+
+@given(queries, st.integers(1, 6))
+def test_missed_documents_are_the_useful_ones_that_are_not_shown(drawn, cutoff):
+    qrels, run, pool = made(drawn)
+    found, judgements = diagnosis(qrels, run, pool, cutoff)
+    names = [name.decode() for name in judgements.document.take(found.missed.judgement).tolist()]
+    for place, query in enumerate(qrels):
+        shown = by_hand.ranking(run[query])[:cutoff]
+        ranks = {name: rank for rank, name in enumerate(by_hand.ranking(pool[query]), 1)}
+        expected = {
+            (name, level, level + 2, ranks.get(name, 0))
+            for name, level in qrels[query].items()
+            if level >= 1 and name not in shown
+        }
+        missed = found.missed
+        told = [
+            (names[i], missed.level[i], missed.grade[i], missed.pool_rank[i])
+            for i in missed.of(place)
+        ]
+        assert set(told) == expected
+        assert len(told) == len(expected)
+
+
+def test_the_worthiest_are_missed_first_and_those_of_the_pool_before_the_others():
+    qrels = {"q": {"a": 3, "b": 2, "c": 2, "d": 1, "e": 3}}
+    found, judgements = diagnosis(qrels, {"q": {"x": 1}}, {"q": {"b": 1, "e": 2, "x": 3}})
+    names = judgements.document.take(found.missed.judgement).tolist()
+    assert names[:2] == [b"e", b"a"]
+    # Two 3s and two 2s: w4 = 0.5 (2/2), the rare 1 has w3 = min(0.1 * 2/1, 0.25).
+    assert names[2:] == [b"b", b"c", b"d"]
+    assert found.missed.pool_rank.tolist() == [2, 0, 3, 0, 0]
+
+
+QRELS = {"q": {"a": 3, "b": 3, "c": 3, "d": 3}}
+
+
+@pytest.mark.parametrize(
+    ("pool", "shown", "verdict"),
+    [
+        ("abcd", "ab", "fine"),
+        ("abx", "ab", "fine"),
+        ("axy", "ax", "retriever"),
+        ("xyz", "xy", "retriever"),  # %PROC is NA: there was nothing to select
+        ("abcd", "ax", "reranker"),
+        ("axy", "xy", "both"),
+    ],
+)
+def test_verdicts(pool, shown, verdict):
+    pool = {"q": {name: -place for place, name in enumerate(pool)}}
+    run = {"q": {name: -place for place, name in enumerate(shown)}}
+    found, _ = diagnosis(QRELS, run, pool, cutoff=2)
+    assert found.verdicts == [verdict]
+    assert found.counts()[verdict] == 1
+
+
+def test_thresholds_are_reached_by_equality():
+    pool = {"q": {"a": 1, "x": 0}}
+    at_half, _ = diagnosis(QRELS, pool, pool, 2, Thresholds(0.5, 1.0))
+    above, _ = diagnosis(QRELS, pool, pool, 2, Thresholds(0.51, 1.0))
+    assert (at_half.verdicts, above.verdicts) == (["fine"], ["retriever"])
+
+
+def test_queries_without_useful_documents_are_na_and_last():
+    qrels = {"a": {"x": 0}, "b": {"x": 3, "y": 3}, "c": {"x": 3}}
+    shown = {query: {"x": 1} for query in qrels}
+    found, _ = diagnosis(qrels, shown, shown, cutoff=2)
+    assert found.verdicts == ["NA", "retriever", "fine"]
+    assert [found.queries[place] for place in found.order] == [b"b", b"c", b"a"]
+    assert found.decomposition.means() == pytest.approx((0.25, 0, 0.75))
+
+
+def test_a_selection_from_elsewhere_is_counted_unless_it_is_added_to_the_pool():
+    run, pool = {"q": {"a": 2, "b": 1}}, {"q": {"c": 1, "x": 0}}
+    found, _ = diagnosis(QRELS, run, pool, cutoff=2)
+    assert found.outside_pool == 2
+    assert found.decomposition.means() == pytest.approx((0.5, -0.5, 1.0))
+    united, _ = diagnosis(QRELS, run, pool, 2, settings=replace(Settings(), pool_union="union"))
+    assert united.outside_pool == 0
+    assert united.decomposition.means() == pytest.approx((0, 0, 1.0))
