@@ -13,7 +13,7 @@ demo: $(READY)
 	$(BIN)/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
 
 test: $(READY)
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .

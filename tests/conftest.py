@@ -5,6 +5,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 import pytest
+from hypothesis import settings
+
+# A loaded machine is slow, and slow is not wrong.
+settings.register_profile("ragkpi", deadline=None)
+settings.load_profile("ragkpi")
 
 
 class Outcome(NamedTuple):

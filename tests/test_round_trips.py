@@ -46,9 +46,7 @@ def trec_run(rankings):
     )
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rankings=st.dictionaries(
         words.filter(lambda text: not text.startswith(MAGIC)),
@@ -73,9 +71,7 @@ def test_runs_keep_their_bytes(rankings, data, tmp_path):
     assert there.replace(b"-0.0 me", b"0.0 me") == text.replace(b"-0.0 me", b"0.0 me")
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rankings=st.dictionaries(
         octets.filter(lambda text: text.strip() and not text.startswith(MAGIC)),
@@ -133,9 +129,7 @@ def read(folder, text, name):
         ]
 
 
-@settings(
-    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     qrels=st.dictionaries(
         words.filter(lambda text: not text.startswith(MAGIC)),

@@ -25,7 +25,7 @@ def test_mutated_inputs(name):
 
 
 @pytest.mark.parametrize("name", TARGETS)
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(text=texts)
 def test_lines_of_words(name, text):
     TARGETS[name](text, random.Random(text))

@@ -74,7 +74,7 @@ def test_the_twin_has_every_measure():
     assert names == {metric.measure.name for metric in REQUESTS}
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.dictionaries(queries, judgements.filter(len), min_size=1),
     st.dictionaries(queries, scored),

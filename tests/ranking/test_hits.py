@@ -17,7 +17,7 @@ from ragkpi.ranking.workers import read_hits
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-few = settings(in_files, max_examples=25, deadline=None)
+few = settings(in_files, max_examples=25)
 
 
 def ranked(qrels, run):
