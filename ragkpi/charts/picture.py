@@ -127,10 +127,10 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 def _plane(chart: PlaneChart, axes: Any) -> None:
     for line in chart.lines:
         _line(line, chart.curves.index(line) if line.role == "curve" else -1, axes)
-    for place, group in enumerate(chart.points):
-        _points(group, place, axes)
-    for place, text in enumerate(chart.corners):
-        right, lower = place % 2, place // 2
+    for number, group in enumerate(chart.points):
+        _points(group, number, axes)
+    for corner, text in enumerate(chart.corners):
+        right, lower = corner % 2, corner // 2
         axes.annotate(
             text,
             (right, 1 - lower),
@@ -147,16 +147,16 @@ def _plane(chart: PlaneChart, axes: Any) -> None:
         )
 
 
-def _line(line: Line, place: int, axes: Any) -> None:
+def _line(line: Line, number: int, axes: Any) -> None:
     if line.role == "ceiling":
         axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1, label=line.name)
         return
-    colour = _COLOURS[place % len(_COLOURS)]
+    colour = _COLOURS[number % len(_COLOURS)]
     axes.plot(
         line.x,
         line.y,
-        linestyle=_STROKES[place % len(_STROKES)],
-        marker=_MARKERS[place % len(_MARKERS)],
+        linestyle=_STROKES[number % len(_STROKES)],
+        marker=_MARKERS[number % len(_MARKERS)],
         markersize=4,
         linewidth=1.3,
         color=colour,
@@ -166,14 +166,14 @@ def _line(line: Line, place: int, axes: Any) -> None:
         axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
 
 
-def _points(group: Points, place: int, axes: Any) -> None:
+def _points(group: Points, number: int, axes: Any) -> None:
     axes.scatter(
         group.x,
         group.y,
         s=22,
-        marker=_MARKERS[place % len(_MARKERS)],
-        facecolors=_COLOURS[place % len(_COLOURS)] if place % 2 == 0 else "none",
-        edgecolors=_COLOURS[place % len(_COLOURS)],
+        marker=_MARKERS[number % len(_MARKERS)],
+        facecolors=_COLOURS[number % len(_COLOURS)] if number % 2 == 0 else "none",
+        edgecolors=_COLOURS[number % len(_COLOURS)],
         linewidths=0.9,
         label=group.name,
         clip_on=False,
@@ -198,13 +198,13 @@ def _rule(rule: Rule, axes: Any) -> None:
     stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
     if rule.axis == "x":
         axes.axvline(rule.at, **stroke)
-        place = {"xy": (rule.at, 0), "xycoords": axes.get_xaxis_transform(), "va": "bottom"}
+        position = {"xy": (rule.at, 0), "xycoords": axes.get_xaxis_transform(), "va": "bottom"}
         turned = {"rotation": 90, "ha": "right", "xytext": (-2, 3)}
     else:
         axes.axhline(rule.at, **stroke)
-        place = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
+        position = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
         turned = {"ha": "right", "xytext": (-2, 1)}
     if rule.name:
         axes.annotate(
-            rule.name, textcoords="offset points", fontsize=7.5, color=_GREY, **place, **turned
+            rule.name, textcoords="offset points", fontsize=7.5, color=_GREY, **position, **turned
         )

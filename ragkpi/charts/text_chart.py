@@ -39,11 +39,11 @@ class _Grid:
         self.width, self.height = width, height
         self.rows = [[" "] * width for _ in range(height)]
 
-    def column(self, place: float) -> int:
-        return min(max(round(place * (self.width - 1)), 0), self.width - 1)
+    def column(self, share: float) -> int:
+        return min(max(round(share * (self.width - 1)), 0), self.width - 1)
 
-    def row(self, place: float) -> int:
-        return min(max(round((1 - place) * (self.height - 1)), 0), self.height - 1)
+    def row(self, share: float) -> int:
+        return min(max(round((1 - share) * (self.height - 1)), 0), self.height - 1)
 
     def set(self, column: int, row: int, character: str) -> None:
         if self.rows[row][column] == " ":
@@ -83,28 +83,28 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
 
 
 def _markers(drawn: Sequence[object]) -> list[str]:
-    return [_MARKERS[place % len(_MARKERS)] for place in range(len(drawn))]
+    return [_MARKERS[index % len(_MARKERS)] for index in range(len(drawn))]
 
 
 def _places(chart: PlaneChart, x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
     """Return where points stand, from 0 to 1, those that are inside the chart."""
     left, right = extent(chart, "x")
     bottom, top = extent(chart, "y")
-    found = [
+    points = [
         (
-            (chart.x.place(one) - left) / (right - left),
+            (chart.x.place(x) - left) / (right - left),
             (chart.y.place(two) - bottom) / (top - bottom),
         )
-        for one, two in zip(x, y, strict=True)
+        for x, two in zip(x, y, strict=True)
     ]
-    return [place for place in found if all(-1e-9 <= part <= 1 + 1e-9 for part in place)]
+    return [point for point in points if all(-1e-9 <= part <= 1 + 1e-9 for part in point)]
 
 
 def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
     stroke = _CEILING if line.role == "ceiling" else _BETWEEN
-    finite = [math.isfinite(one + two) for one, two in zip(line.x, line.y, strict=True)]
-    for place in range(len(line.x) - 1):
-        ends = slice(place, place + 2)
+    finite = [math.isfinite(x + two) for x, two in zip(line.x, line.y, strict=True)]
+    for index in range(len(line.x) - 1):
+        ends = slice(index, index + 2)
         segment = _places(chart, line.x[ends], line.y[ends])
         if not all(finite[ends]) or len(segment) < 2:
             continue
@@ -116,8 +116,8 @@ def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
 
 
 def _write_corners(corners: Sequence[str], grid: _Grid) -> None:
-    for place, words in enumerate(corners):
-        right, lower = place % 2, place // 2
+    for corner, words in enumerate(corners):
+        right, lower = corner % 2, corner // 2
         column = grid.width - len(words) if right else 0
         rows = range(grid.height)[::-1] if lower else range(grid.height)
         for row in rows[:3]:  # a point may stand in the corner itself
@@ -130,17 +130,17 @@ def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
     for rule in chart.rules:
         axis = chart.x if rule.axis == "x" else chart.y
         low, high = extent(chart, rule.axis)
-        place = (axis.place(rule.at) - low) / (high - low)
-        if not 0 <= place <= 1:
+        at = (axis.place(rule.at) - low) / (high - low)
+        if not 0 <= at <= 1:
             continue
         if rule.axis == "x":
-            column = grid.column(place)
+            column = grid.column(at)
             after = column + 2 + len(rule.name) <= grid.width
             grid.write(column + 1 if after else column - len(rule.name), 0, rule.name)
             for row in range(grid.height):
                 grid.set(column, row, _DOWN)
         else:
-            row = grid.row(place)
+            row = grid.row(at)
             grid.write(grid.width - len(rule.name), row, rule.name)
             for column in range(grid.width):
                 grid.set(column, row, _ACROSS)
@@ -193,8 +193,8 @@ def _intervals(chart: IntervalChart, width: int) -> list[str]:
 
 def _interval(row: IntervalRow, axis: Axis, limits: tuple[float, float], width: int) -> str:
     def column(number: float) -> int:
-        place = (axis.place(number) - limits[0]) / (limits[1] - limits[0])
-        return min(max(round(place * (width - 1)), 0), width - 1)
+        at = (axis.place(number) - limits[0]) / (limits[1] - limits[0])
+        return min(max(round(at * (width - 1)), 0), width - 1)
 
     line = [" "] * width
     if all(not math.isnan(axis.place(bound)) for bound in (row.low, row.high)):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.evaluation_options import QrelsFormat, RunFormat, refuse_unknown_formats
+from ragkpi.cli.output_options import Digits, File, Format, output
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -44,9 +45,9 @@ def command(
     strict: Annotated[
         bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")
     ] = False,
-    format_: Annotated[
-        str, typer.Option("--format", metavar="text|json", help="How findings are printed.")
-    ] = "text",
+    format_: Format = None,
+    file: File = None,
+    digits: Digits = None,
     fix: Annotated[
         str | None,
         typer.Option(
@@ -77,34 +78,32 @@ def command(
         return
     if run is None:
         raise UsageError("no run is given; expected ragkpi check [options] RUN [QRELS]")
-    if format_ not in ("text", "json"):
-        raise UsageError(f"--format {format_}: no such format; expected text or json")
+    out = output(format_, file, digits)
+    out.refuse_trec("trec_eval has no lines for findings")
     refuse_unknown_formats(qrels_format, run_format)
+    from dataclasses import replace
+
     from ragkpi.formats.opening import Source
     from ragkpi.measures.registry import find_metrics
     from ragkpi.ranking.settings import Settings
-    from ragkpi.studies.check.check_report import as_json, as_text, examine
+    from ragkpi.studies.check.check_answer import check_answer
     from ragkpi.studies.check.checked_run import read_checked_run
     from ragkpi.studies.check.finding import Subject
+    from ragkpi.studies.check.inspection import inspect_run
     from ragkpi.studies.check.mend import mend
 
-    values = find_metrics(measure or list(_DEFAULT_MEASURES))
+    metrics = find_metrics(measure or list(_DEFAULT_MEASURES))
     judgements = _read_qrels(qrels, qrels_format)
     with Source(run) as source:
         checked = read_checked_run(source, run_format)
     settings = Settings(relevance_level=level)
-    report = examine(Subject(checked, judgements, values, settings, max_hits))
-    mended = None
+    inspection = inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
     if fix is not None:
         mended = mend(checked, max_hits)
         _write(mended, fix)
-    if format_ == "json":
-        print(as_json(report, None if mended is None else mended.changes))
-    else:
-        print("\n".join(as_text(report)))
-        for change in mended.changes if mended is not None else ():
-            print(f"fixed    {change}")
-    if report.count("error") or (strict and report.count("warning")):
+        inspection = replace(inspection, changes=mended.changes)
+    out.write(check_answer([inspection]), out.layout())
+    if inspection.count("error") or (strict and inspection.count("warning")):
         sys.stdout.flush()
         raise typer.Exit(1)
 

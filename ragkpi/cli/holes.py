@@ -100,13 +100,11 @@ def command(
 
 def _write(listed: list[Candidate], assess: str | None, assess_qrels: str | None) -> None:
     from ragkpi.reports.output_files import replacing
-    from ragkpi.studies.holes.assessment_files import assessment_lines, open_qrels_lines
+    from ragkpi.studies.holes.assessment import assessment_lines, open_qrels_lines
 
     if assess is not None:
-        rows = ((one.query, one.document, one.share, one.runs, one.rank) for one in listed)
         with replacing(assess, "--assess") as file:
-            file.writelines(list(assessment_lines(rows)))
+            file.writelines(list(assessment_lines(listed)))
     if assess_qrels is not None:
-        pairs = ((one.query, one.document) for one in listed)
         with replacing(assess_qrels, "--assess-qrels") as file:
-            file.writelines(list(open_qrels_lines(pairs)))
+            file.writelines(list(open_qrels_lines(listed)))

@@ -23,9 +23,12 @@ from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.scattered import regroup_run
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.check.check_report import as_json, as_text, examine
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.renderers import RENDERERS
+from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_run import read_checked_run
 from ragkpi.studies.check.finding import Subject
+from ragkpi.studies.check.inspection import inspect_run
 from ragkpi.studies.check.mend import mend
 from tests.fuzz import slow
 from tests.fuzz.mutator import QRELS
@@ -201,9 +204,9 @@ def check_target(text, chance):
     checked = refused(_read_checked, text)
     if checked is None:
         return
-    report = examine(Subject(checked, JUDGEMENTS, VALUES, SETTINGS, most))
-    "\n".join(as_text(report)).encode()
-    as_json(report, [])
+    report = inspect_run(Subject(checked, JUDGEMENTS, VALUES, SETTINGS, most))
+    for write in RENDERERS.values():
+        write(check_answer([report]), Layout()).encode()
     for range_ in report.ranges:
         assert range_.lowest <= range_.value + 1e-12, range_
         assert range_.value <= range_.highest + 1e-12, range_
@@ -214,8 +217,8 @@ def check_target(text, chance):
     out = io.BytesIO()
     if refused(lambda: RUN_FORMATS["trec"].write_run(mended.rankings(), b"me", out) or True):
         again = _read_checked(out.getvalue(), "trec")
-        report = examine(Subject(again, JUDGEMENTS, VALUES, SETTINGS, most))
-        assert not report.count("error"), list(as_text(report))
+        report = inspect_run(Subject(again, JUDGEMENTS, VALUES, SETTINGS, most))
+        assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
 
 

@@ -23,15 +23,15 @@ _OF_ALPHA = (
 )
 
 
-def calibration_answer(found: Calibration) -> Answer:
+def calibration_answer(calibration: Calibration) -> Answer:
     """Put a calibration into words."""
-    tunings = {(one.metric.name, one.segment): one for one in found.tunings}
+    tunings = {(tuning.metric.name, tuning.segment): tuning for tuning in calibration.tunings}
     rows = [
-        _row(one, tunings.get((one.name, one.segment)))
-        for one in found.correlations
-        if one.observations or one.segment == "all"
+        _row(correlation, tunings.get((correlation.name, correlation.segment)))
+        for correlation in calibration.correlations
+        if correlation.observations or correlation.segment == "all"
     ]
-    tuned = any(one.matters == "yes" for one in found.tunings)
+    tuned = any(tuning.matters == "yes" for tuning in calibration.tunings)
     columns = [
         Column("measure"),
         Column("queries"),
@@ -39,15 +39,15 @@ def calibration_answer(found: Calibration) -> Answer:
         *(Column(name, "decimal", digits=3) for name in COEFFICIENTS),
         *(_OF_ALPHA if tuned else ()),
     ]
-    table = Table(columns, [row[: len(columns)] for row in rows], list(_notes(found)))
-    return Answer("calibrate", table, list(_sentences(found)), _findings(found), 1)
+    table = Table(columns, [row[: len(columns)] for row in rows], list(_notes(calibration)))
+    return Answer("calibrate", table, list(_sentences(calibration)), _findings(calibration), 1)
 
 
-def _row(one: Correlation, tuning: Tuning | None) -> list[Cell]:
-    cells = [Cell(one.name), Cell(one.segment), Cell(one.observations)]
-    for name, coefficient in one.coefficients.items():
+def _row(correlation: Correlation, tuning: Tuning | None) -> list[Cell]:
+    cells = [Cell(correlation.name), Cell(correlation.segment), Cell(correlation.observations)]
+    for name, coefficient in correlation.coefficients.items():
         known = not math.isnan(coefficient)
-        cells.append(Cell(coefficient, one.intervals[name] if known else None))
+        cells.append(Cell(coefficient, correlation.intervals[name] if known else None))
     if tuning is None or tuning.matters != "yes":
         return cells + [Cell()] * 5
     return [
@@ -60,13 +60,13 @@ def _row(one: Correlation, tuning: Tuning | None) -> list[Cell]:
     ]
 
 
-def _notes(found: Calibration) -> Iterator[str]:
-    runs = len(found.observed.runs)
+def _notes(calibration: Calibration) -> Iterator[str]:
+    runs = len(calibration.observed.runs)
     of_runs = f" of {runs} runs, resampled with all of them" if runs > 1 else ""
-    drawn = f"{len(found.observed.queries)} queries{of_runs}"
-    yield interval_note(found.bootstrap, queries=drawn)
-    if any(one.matters == "yes" for one in found.tunings):
-        folds = max(one.folds for one in found.tunings)
+    drawn = f"{len(calibration.observed.queries)} queries{of_runs}"
+    yield interval_note(calibration.bootstrap, queries=drawn)
+    if any(tuning.matters == "yes" for tuning in calibration.tunings):
+        folds = max(tuning.folds for tuning in calibration.tunings)
         yield (
             "alpha: the one with the greatest Spearman's rho (rho_alpha), [low, high] of the best "
             "over resamples; chosen: share of resamples that it is best in"
@@ -75,28 +75,35 @@ def _notes(found: Calibration) -> Iterator[str]:
             f"held_out: mean rho over {folds} folds of queries that alpha was not chosen on; "
             "held_out_before: the same with the alpha that was asked for"
         )
-    for name, reason in dict.fromkeys((c.name, c.reason) for c in _overall(found) if c.reason):
+    for name, reason in dict.fromkeys(
+        (c.name, c.reason) for c in _overall(calibration) if c.reason
+    ):
         yield f"{name}: NA, {reason}"
-    if found.refused:
-        names = ", ".join(metric.name for metric in found.refused)
+    if calibration.refused:
+        names = ", ".join(metric.name for metric in calibration.refused)
         yield f"{names}: left out, for there is no value per query"
 
 
-def _overall(found: Calibration) -> list[Correlation]:
-    return [one for one in found.correlations if one.segment == "all"]
+def _overall(calibration: Calibration) -> list[Correlation]:
+    return [correlation for correlation in calibration.correlations if correlation.segment == "all"]
 
 
-def _sentences(found: Calibration) -> Iterator[str]:
-    known = [one for one in _overall(found) if not one.reason]
+def _sentences(calibration: Calibration) -> Iterator[str]:
+    known = [correlation for correlation in _overall(calibration) if not correlation.reason]
     if not known:
-        reason = next((one.reason for one in _overall(found)), "no value has one per query")
+        reason = next(
+            (correlation.reason for correlation in _overall(calibration)),
+            "no value has one per query",
+        )
         yield f"Nothing can be said about any measure: {reason}."
         return
-    if found.lead is not None:
-        yield _lead_sentence(found.lead, next(c for c in known if c.name == found.lead.first[0]))
+    if calibration.lead is not None:
+        yield _lead_sentence(
+            calibration.lead, next(c for c in known if c.name == calibration.lead.first[0])
+        )
     for segment in ("K < R", "K >= R"):
-        yield from _segment_sentence(found, segment)
-    for tuning in found.tunings:
+        yield from _segment_sentence(calibration, segment)
+    for tuning in calibration.tunings:
         if tuning.segment == "all":
             yield _tuning_sentence(tuning)
 
@@ -111,17 +118,28 @@ def _lead_sentence(lead: Lead, best: Correlation) -> str:
     )
 
 
-def _segment_sentence(found: Calibration, segment: Segment) -> Iterator[str]:
-    whole = [one for one in found.correlations if one.segment == segment]
-    known = [one for one in whole if not one.reason and one.observations >= _FEWEST]
+def _segment_sentence(calibration: Calibration, segment: Segment) -> Iterator[str]:
+    whole = [
+        correlation for correlation in calibration.correlations if correlation.segment == segment
+    ]
+    known = [
+        correlation
+        for correlation in whole
+        if not correlation.reason and correlation.observations >= _FEWEST
+    ]
     if len(known) > 1:
-        best = max(known, key=lambda one: one.metric.measure.sign * one.coefficients["spearman"])
+        best = max(
+            known,
+            key=lambda correlation: (
+                correlation.metric.measure.sign * correlation.coefficients["spearman"]
+            ),
+        )
         yield (
             f"Where {segment} it is {best.name}: {best.coefficients['spearman']:.3f} over "
             f"{best.observations} observations."
         )
     elif whole:
-        most = max(one.observations for one in whole)
+        most = max(correlation.observations for correlation in whole)
         yield f"Where {segment} there are too few observations to name one ({most})."
 
 
@@ -150,29 +168,29 @@ def _tuning_sentence(tuning: Tuning) -> str:
     )
 
 
-def _findings(found: Calibration) -> dict[str, Any]:
+def _findings(calibration: Calibration) -> dict[str, Any]:
     return {
-        "runs": len(found.observed.runs),
-        "queries": len(found.observed.queries),
-        "resamples": found.bootstrap.resamples,
-        "level": found.bootstrap.level,
-        "seed": found.bootstrap.seed,
-        "lead": found.lead,
+        "runs": len(calibration.observed.runs),
+        "queries": len(calibration.observed.queries),
+        "resamples": calibration.bootstrap.resamples,
+        "level": calibration.bootstrap.level,
+        "seed": calibration.bootstrap.seed,
+        "lead": calibration.lead,
         "alpha": [
             {
-                "measure": one.metric.name,
-                "queries": one.segment,
-                "matters": one.matters,
-                "alpha": one.alpha,
-                "interval": list(one.range),
-                "chosen": one.chosen,
-                "folds": one.folds,
-                "held_out": one.held_out,
-                "held_out_before": one.held_out_before,
-                "alphas": list(one.alphas),
-                "rho": one.curve.tolist(),
+                "measure": tuning.metric.name,
+                "queries": tuning.segment,
+                "matters": tuning.matters,
+                "alpha": tuning.alpha,
+                "interval": list(tuning.range),
+                "chosen": tuning.chosen,
+                "folds": tuning.folds,
+                "held_out": tuning.held_out,
+                "held_out_before": tuning.held_out_before,
+                "alphas": list(tuning.alphas),
+                "rho": tuning.curve.tolist(),
             }
-            for one in found.tunings
+            for tuning in calibration.tunings
         ],
-        "left_out": [metric.name for metric in found.refused],
+        "left_out": [metric.name for metric in calibration.refused],
     }

@@ -8,19 +8,19 @@ from ragkpi.studies.calibrate.calibration_study import Calibration
 _MOST_BANDS = 1  # more of them hide each other
 
 
-def calibration_charts(found: Calibration) -> list[Chart]:
+def calibration_charts(calibration: Calibration) -> list[Chart]:
     """Draw rho of every value with its interval, and by alpha where there is one."""
     rows = [
         IntervalRow(
-            one.name,
-            one.intervals["spearman"].low,
-            one.coefficients["spearman"],
-            one.intervals["spearman"].high,
+            correlation.name,
+            correlation.intervals["spearman"].low,
+            correlation.coefficients["spearman"],
+            correlation.intervals["spearman"].high,
         )
-        for one in found.correlations
-        if one.segment == "all" and not one.reason
+        for correlation in calibration.correlations
+        if correlation.segment == "all" and not correlation.reason
     ]
-    count = len(found.observed.quality)
+    count = len(calibration.observed.quality)
     charts: list[Chart] = [
         IntervalChart(
             f"Correlation with quality, {count} observations",
@@ -29,20 +29,24 @@ def calibration_charts(found: Calibration) -> list[Chart]:
             [Rule("x", 0.0)],
         )
     ]
-    tunings = [one for one in found.tunings if one.segment == "all" and one.matters == "yes"]
+    tunings = [
+        tuning
+        for tuning in calibration.tunings
+        if tuning.segment == "all" and tuning.matters == "yes"
+    ]
     bands = len(tunings) <= _MOST_BANDS
     best: dict[float, list[str]] = {}
-    for one in tunings:
-        best.setdefault(one.alpha, []).append(one.metric.name)
+    for tuning in tunings:
+        best.setdefault(tuning.alpha, []).append(tuning.metric.name)
     curves = [
         Line(
-            one.metric.name,
-            one.alphas,
-            one.curve.tolist(),
-            [low for low, _ in one.band if bands],
-            [high for _, high in one.band if bands],
+            tuning.metric.name,
+            tuning.alphas,
+            tuning.curve.tolist(),
+            [low for low, _ in tuning.band if bands],
+            [high for _, high in tuning.band if bands],
         )
-        for one in tunings
+        for tuning in tunings
     ]
     if curves:
         charts.append(

@@ -114,9 +114,9 @@ def calibrate(
     joined = [table.replicates(observed, bootstrap) for table in tables]
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
-    for table, found in zip(tables, joined, strict=True):
-        correlations += table.correlations(found, bootstrap)
-        tunings += table.tunings(found, bootstrap, folds)
+    for table, replicates in zip(tables, joined, strict=True):
+        correlations += table.correlations(replicates, bootstrap)
+        tunings += table.tunings(replicates, bootstrap, folds)
     return Calibration(
         observed,
         correlations,
@@ -174,7 +174,7 @@ class _Table:
 
         Keys are "segment coefficient" and "segment alpha".
         """
-        found: dict[str, FloatArray] = {}
+        replicates: dict[str, FloatArray] = {}
         for segment, inside in self.segments.items():
             if inside.sum() < FEWEST:
                 continue
@@ -187,8 +187,8 @@ class _Table:
                 part = weights[:, observed.query[inside]]
                 for key, under in prepared.items():
                     parts[key].append(under(part))
-            found |= {key: np.concatenate(blocks) for key, blocks in parts.items()}
-        return found
+            replicates |= {key: np.concatenate(blocks) for key, blocks in parts.items()}
+        return replicates
 
     def correlations(
         self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap
@@ -197,16 +197,16 @@ class _Table:
         for segment, inside in self.segments.items():
             y, x = self.quality[inside], self.x[inside]
             reason = _reason(x, y)
-            found = {
+            coefficients = {
                 name: float("nan") if reason else once(coefficient, x, y)
                 for name, coefficient in COEFFICIENTS.items()
             }
             bounds = {
                 name: UNKNOWN if np.isnan(at) else interval(sample[f"{segment} {name}"], bootstrap)
-                for name, at in found.items()
+                for name, at in coefficients.items()
             }
             name = self.metric.name
-            yield Correlation(name, self.metric, segment, len(x), found, bounds, reason)
+            yield Correlation(name, self.metric, segment, len(x), coefficients, bounds, reason)
 
     def tunings(
         self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap, folds: int
@@ -231,20 +231,20 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
 
 def _lead(tables: Sequence[_Table], samples: Sequence[Mapping[str, FloatArray]]) -> Lead | None:
     """Compare the two values that track quality best, over all observations."""
-    found: list[tuple[float, str, FloatArray]] = []  # strength, name, strength in each resample
+    tracked: list[tuple[float, str, FloatArray]] = []  # strength, name, strength in each resample
     for table, sample in zip(tables, samples, strict=True):
         inside, measure = table.segments["all"], table.metric.measure
         x, y = table.x[inside], table.quality[inside]
         if not _reason(x, y) and measure.better != "neither":
             rho, resampled = once(spearman, x, y), sample["all spearman"]
-            found.append((measure.sign * rho, table.metric.name, measure.sign * resampled))
-    if not found:
+            tracked.append((measure.sign * rho, table.metric.name, measure.sign * resampled))
+    if not tracked:
         return None
-    found.sort(key=lambda one: -one[0])
-    ahead = found[0][2]
-    level = [np.allclose(one[2], ahead, equal_nan=True) for one in found]
-    first = [name for (_, name, _), same in zip(found, level, strict=True) if same]
+    tracked.sort(key=lambda tracking: -tracking[0])
+    ahead = tracked[0][2]
+    level = [np.allclose(tracking[2], ahead, equal_nan=True) for tracking in tracked]
+    first = [name for (_, name, _), same in zip(tracked, level, strict=True) if same]
     if all(level):
         return Lead(first, "", float("nan"))
-    _, second, behind = found[level.index(False)]
+    _, second, behind = tracked[level.index(False)]
     return Lead(first, second, float((ahead > behind).mean()))

@@ -58,10 +58,10 @@ def observe(
         for (judged, _), rows in zip(runs, scored, strict=True)
     ]
     queries = sorted(set().union(*names))
-    place = {query: number for number, query in enumerate(queries)}
+    number_of = {query: number for number, query in enumerate(queries)}
     return Observed(
         queries=queries,
-        query=np.array([place[q] for of_run in names for q in of_run], dtype=np.int64),
+        query=np.array([number_of[q] for of_run in names for q in of_run], dtype=np.int64),
         quality=np.array(
             [quality[q] for (_, quality), of_run in zip(runs, names, strict=True) for q in of_run]
         ),

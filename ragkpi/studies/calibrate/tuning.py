@@ -109,7 +109,7 @@ def tune(
     rho = curve(sample.grid, sample.quality)(np.ones((1, len(sample.quality))))[0]
     best = _best(rho)
     held_out, before, used = _held_out(sample, folds, bootstrap.seed)
-    optima = np.array([_best(one) for one in replicates])
+    optima = np.array([_best(rho_of_resample) for rho_of_resample in replicates])
     optima = optima[optima >= 0]
     grid = np.asarray(alphas)
     return Tuning(
@@ -140,10 +140,10 @@ def curve(grid: FloatArray, y: FloatArray) -> UnderWeights:
     return lambda weights: np.stack([under(weights) for under in prepared], axis=1)
 
 
-def _is_best(curves: FloatArray, place: int) -> BoolArray:
+def _is_best(curves: FloatArray, index: int) -> BoolArray:
     """Whether a place of each curve, (B, A), is as high as its highest."""
     highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1)
-    return np.asarray(curves[:, place] >= highest - _SAME)
+    return np.asarray(curves[:, index] >= highest - _SAME)
 
 
 def _best(rho: FloatArray) -> int:

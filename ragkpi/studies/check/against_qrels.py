@@ -75,16 +75,16 @@ def document_spelling(subject: Subject) -> Found | None:
     run, judgements = subject.run, subject.judgements
     alike = replace(judgements, document=_all_alike(judgements.document))
     meant = subject.find(_all_alike(run.document), alike)
-    found = np.flatnonzero((meant >= 0) & (subject.judgement < 0))
-    if not len(found):
+    misspelt = np.flatnonzero((meant >= 0) & (subject.judgement < 0))
+    if not len(misspelt):
         return None
     return Found(
-        len(found),
-        f"{counted(len(found), 'document id differs', 'document ids differ')} from a judged one "
+        len(misspelt),
+        f"{counted(len(misspelt), 'document id differs', 'document ids differ')} from a judged one "
         "by case or white space alone",
         first_examples(
             run,
-            found,
+            misspelt,
             lambda row: (
                 f"{ascii(run.document[row])[1:]} where the qrels have "
                 f"{ascii(judgements.document[int(meant[row])])[1:]}"

@@ -78,8 +78,8 @@ class Subject:
         if judgements is not None:
             ranked = document.take(run.order)
             key = judgements.keys_of(ranked)
-            place, row = judgements.find(self.judged_queries, run.starts, ranked, key)
-            rows[run.order[place]] = row
+            position, row = judgements.find(self.judged_queries, run.starts, ranked, key)
+            rows[run.order[position]] = row
         return rows
 
     @property

@@ -79,13 +79,13 @@ def ranks(subject: Subject) -> Found | None:
     above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
     def describe(row: int) -> str:
-        place = run.rank[row] if run.rank is not None else b""
+        rank_text = run.rank[row] if run.rank is not None else b""
         if not valid[row]:
-            return f"rank {named(place)} is no whole number"
+            return f"rank {named(rank_text)} is no whole number"
         other = above[row]
         upper = run.rank[other] if run.rank is not None else b""
         return (
-            f"rank {named(place)} of query {named(run.queries[run.query[row]])} scores "
+            f"rank {named(rank_text)} of query {named(run.queries[run.query[row]])} scores "
             f"{run.score[row]:.6g}, above rank {named(upper)} with {run.score[other]:.6g}"
         )
 
@@ -104,8 +104,12 @@ def ascending(subject: Subject) -> Found | None:
     Write -distance as the score.
     """
     run = subject.run
-    place = run.rank_numbers
-    keys = (run.line,) if place is None or not place[1].all() else (run.line, place[0])
+    rank_column = run.rank_numbers
+    keys = (
+        (run.line,)
+        if rank_column is None or not rank_column[1].all()
+        else (run.line, rank_column[0])
+    )
     order = np.lexsort((*keys, run.query))
     query, score = run.query[order], run.score[order]
     inside = query[1:] == query[:-1]

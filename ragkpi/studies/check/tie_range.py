@@ -88,13 +88,13 @@ def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
     level = np.maximum(judgements.level[row[hit]], 0)  # below 0 and unjudged gain the same
     best = np.lexsort((-level, group[hit]))
     worst = np.lexsort((level, group[hit]))
-    place = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
+    offset = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
     top = rank[first][group[hit]]
     lowest = top + (size - hits_in_group)[group[hit]]
     return [
         _hits(subject, row[hit], rank[hit]),
-        _hits(subject, row[hit][worst], lowest + place),
-        _hits(subject, row[hit][best], top + place),
+        _hits(subject, row[hit][worst], lowest + offset),
+        _hits(subject, row[hit][best], top + offset),
     ]
 
 

@@ -17,27 +17,28 @@ _SIGNIFICANT = 4
 _FEW = 4  # depths that a sentence may name
 
 
-def depth_answer(found: Curves, tokens_per_passage: float | None = None) -> Answer:
+def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
     """Put curves into words; with the tokens of a passage, what each depth costs in tokens."""
     findings = [
         {**({"run": curve.name} if curve.name else {}), **asdict(curve.study)}
-        for curve in found.curves
+        for curve in curves.curves
     ]
     sentences = [
-        _about(found, curve) + _sentence(found, curve, tokens_per_passage) for curve in found.curves
+        _about(curves, curve) + _sentence(curves, curve, tokens_per_passage)
+        for curve in curves.curves
     ]
     table = Table(
-        _columns(found, tokens_per_passage),
-        list(_rows(found, tokens_per_passage)),
-        list(_notes(found)),
+        _columns(curves, tokens_per_passage),
+        list(_rows(curves, tokens_per_passage)),
+        list(_notes(curves)),
     )
-    heads = 1 if found.several else 0
-    return Answer("depth", table, sentences, {"limits": found.limits, "depth": findings}, heads)
+    heads = 1 if curves.several else 0
+    return Answer("depth", table, sentences, {"limits": curves.limits, "depth": findings}, heads)
 
 
-def _columns(found: Curves, tokens: float | None) -> list[Column]:
+def _columns(curves: Curves, tokens: float | None) -> list[Column]:
     return [
-        *([Column("run")] if found.several else []),
+        *([Column("run")] if curves.several else []),
         Column("K", "integer"),
         *([Column("tokens", "integer")] if tokens is not None else []),
         *(
@@ -47,16 +48,16 @@ def _columns(found: Curves, tokens: float | None) -> list[Column]:
                 signed=measure.name.startswith("dbor"),
                 digits=_SIGNIFICANT if measure.style == "significant" else None,
             )
-            for measure in found.curves[0].measures
+            for measure in curves.curves[0].measures
         ),
     ]
 
 
-def _rows(found: Curves, tokens: float | None) -> Iterator[list[Cell]]:
-    for curve in found.curves:
-        for depth in found.depths:
+def _rows(curves: Curves, tokens: float | None) -> Iterator[list[Cell]]:
+    for curve in curves.curves:
+        for depth in curves.depths:
             yield [
-                *([Cell(curve.name)] if found.several else []),
+                *([Cell(curve.name)] if curves.several else []),
                 Cell(depth),
                 *([Cell(depth * tokens)] if tokens is not None else []),
                 *(
@@ -66,16 +67,16 @@ def _rows(found: Curves, tokens: float | None) -> Iterator[list[Cell]]:
             ]
 
 
-def _about(found: Curves, curve: Curve) -> str:
-    return f"{curve.name}: " if found.several else ""
+def _about(curves: Curves, curve: Curve) -> str:
+    return f"{curve.name}: " if curves.several else ""
 
 
-def _notes(found: Curves) -> Iterator[str]:
-    if found.bootstrap:
-        yield interval_note(found.bootstrap)
-    for curve in found.curves:
-        for reason in _reasons(curve, found.limits):
-            yield _about(found, curve) + reason
+def _notes(curves: Curves) -> Iterator[str]:
+    if curves.bootstrap:
+        yield interval_note(curves.bootstrap)
+    for curve in curves.curves:
+        for reason in _reasons(curve, curves.limits):
+            yield _about(curves, curve) + reason
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
@@ -120,19 +121,19 @@ def _affordable(affordable: Affordable, limits: Limits) -> str:
     )
 
 
-def _sentence(found: Curves, curve: Curve, tokens: float | None) -> str:
+def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
     choice = curve.study.choice
     if choice is None:
-        return _nothing(curve.study, found.limits)
+        return _nothing(curve.study, curves.limits)
     cost = "" if tokens is None else f" ({choice.depth * tokens:,.0f} tokens)"
     if choice.success is None:
         return (
-            f"Show at most {choice.depth:,} of {found.corpus_size:,}{cost}: "
-            f"{_because(choice, curve.study, found.limits)}. A perfect selector reaches "
-            f"{_ceilings(curve, choice, found.depths)}."
+            f"Show at most {choice.depth:,} of {curves.corpus_size:,}{cost}: "
+            f"{_because(choice, curve.study, curves.limits)}. A perfect selector reaches "
+            f"{_ceilings(curve, choice, curves.depths)}."
         )
     return (
-        f"Retrieve {choice.depth:,}{cost}: {_because(choice, curve.study, found.limits)}. Success "
+        f"Retrieve {choice.depth:,}{cost}: {_because(choice, curve.study, curves.limits)}. Success "
         f"is {choice.success:.3f} there, at {choice.bits:.2f} bits over random."
     )
 

@@ -16,18 +16,18 @@ _MOST_TICKS = 15
 _VISIBLE = 0.02  # relative difference that a line's width does not hide
 
 
-def depth_charts(found: Curves) -> list[Chart]:
+def depth_charts(curves: Curves) -> list[Chart]:
     """Draw Bits-over-Random under its ceiling, and success above chance, by depth."""
-    ticks = found.depths if len(found.depths) <= _MOST_TICKS else ()
+    ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     depth = Axis("K, documents retrieved", "log", ticks=ticks)
-    if found.corpus_size is not None:
-        depth = Axis(f"K, shown of {found.corpus_size:,}", "log", ticks=ticks)
-    rules = list(_rules(found))
+    if curves.corpus_size is not None:
+        depth = Axis(f"K, shown of {curves.corpus_size:,}", "log", ticks=ticks)
+    rules = list(_rules(curves))
     bits = [
-        *_of_runs(found, "bor"),
-        *_shared(found, "bor_max", "ceiling BoR_max"),
+        *_of_runs(curves, "bor"),
+        *_shared(curves, "bor_max", "ceiling BoR_max"),
     ]
-    rates = [*_of_runs(found, "p_obs"), *_shared(found, "p_rand", "chance P_rand")]
+    rates = [*_of_runs(curves, "p_obs"), *_shared(curves, "p_rand", "chance P_rand")]
     return [
         PlaneChart(
             "Bits-over-Random by depth",
@@ -46,13 +46,13 @@ def depth_charts(found: Curves) -> list[Chart]:
     ]
 
 
-def _of_runs(found: Curves, measure: str) -> Iterator[Line]:
-    return (_line(found, curve, measure, curve.name) for curve in found.curves if curve.name)
+def _of_runs(curves: Curves, measure: str) -> Iterator[Line]:
+    return (_line(curves, curve, measure, curve.name) for curve in curves.curves if curve.name)
 
 
-def _shared(found: Curves, measure: str, name: str) -> Iterator[Line]:
+def _shared(curves: Curves, measure: str, name: str) -> Iterator[Line]:
     """Draw what the queries alone decide: once, unless the runs have visibly other queries."""
-    lines = {c.name: _line(found, c, measure, name, "ceiling") for c in found.curves}
+    lines = {c.name: _line(curves, c, measure, name, "ceiling") for c in curves.curves}
     first, *others = lines.values()
     if all(np.allclose(line.y, first.y, rtol=_VISIBLE, equal_nan=True) for line in others):
         return iter([first])
@@ -60,18 +60,18 @@ def _shared(found: Curves, measure: str, name: str) -> Iterator[Line]:
 
 
 def _line(
-    found: Curves,
+    curves: Curves,
     curve: Curve,
     measure: str,
     name: str,
     role: Literal["curve", "ceiling"] = "curve",
 ) -> Line:
-    values = [curve.value(measure, depth) for depth in found.depths]
-    bounds = [curve.interval(measure, depth) for depth in found.depths]
+    values = [curve.value(measure, depth) for depth in curves.depths]
+    bounds = [curve.interval(measure, depth) for depth in curves.depths]
     known = [bound for bound in bounds if bound is not None and role == "curve"]
     return Line(
         name,
-        found.depths,
+        curves.depths,
         [math.nan if value is None else value for value in values],
         [bound.low for bound in known],
         [bound.high for bound in known],
@@ -85,12 +85,12 @@ def _floor(lines: list[Line]) -> float | None:
     return 0.0 if lowest >= 0 else None
 
 
-def _rules(found: Curves) -> Iterator[Rule]:
-    studies = [curve.study for curve in found.curves]
+def _rules(curves: Curves) -> Iterator[Rule]:
+    studies = [curve.study for curve in curves.curves]
     boundaries = {s.collapse.depth: "collapse" for s in studies if s.collapse}
     choice = studies[0].choice
-    if choice and choice.limit != "collapse" and not found.several:
+    if choice and choice.limit != "collapse" and not curves.several:
         boundaries[choice.depth] = f"K = {choice.depth}"
     for depth, name in sorted(boundaries.items()):
-        if found.depths[0] <= depth <= found.depths[-1]:
+        if curves.depths[0] <= depth <= curves.depths[-1]:
             yield Rule("x", depth, name)

@@ -87,5 +87,5 @@ def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval
     kept = [i for i, metric in enumerate(scores.metrics) if metric.measure.name in _ESTIMATED]
     metrics = [scores.metrics[index] for index in kept]
     some = replace(scores, metrics=metrics, statistics=[scores.statistics[index] for index in kept])
-    found = zip(metrics, intervals(some, bootstrap), strict=True)
-    return {metric.name: interval for metric, interval in found if interval is not None}
+    bounds = zip(metrics, intervals(some, bootstrap), strict=True)
+    return {metric.name: interval for metric, interval in bounds if interval is not None}

@@ -158,17 +158,17 @@ def _study(
     affordable = _affordable(judged, depths, limits, aggregate)
     if affordable is None:
         return Study(collapse, plateau, affordable, None)
-    found: dict[Limit, int] = {"deepest": max(depths)}
+    limit_of: dict[Limit, int] = {"deepest": max(depths)}
     if plateau:
-        found["plateau"] = plateau.depth
+        limit_of["plateau"] = plateau.depth
     if collapse:
-        found["collapse"] = collapse.depth - 1
+        limit_of["collapse"] = collapse.depth - 1
     if limits.max_loss is not None:
-        found["max_loss"] = affordable.depth
-    limit = min(reversed(found), key=lambda name: found[name])
-    if not found[limit]:
+        limit_of["max_loss"] = affordable.depth
+    limit = min(reversed(limit_of), key=lambda name: limit_of[name])
+    if not limit_of[limit]:
         return Study(collapse, plateau, affordable, None)
-    depth = np.array([found[limit]])
+    depth = np.array([limit_of[limit]])
     bits = float(_curve(judged, depth, limits.m, aggregate)[0])
     success = float(_success(judged, depth, limits.m)[0]) if aggregate is BITS else None
     return Study(collapse, plateau, affordable, Choice(int(depth[0]), limit, success, bits))
@@ -191,10 +191,10 @@ def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
     if not final:
         return None
     # A query less than allowed must not fail by the last bit of the difference.
-    place = int(np.argmax(success >= final - limits.plateau - 1e-12))
-    if every[place] == deepest:
+    index = int(np.argmax(success >= final - limits.plateau - 1e-12))
+    if every[index] == deepest:
         return None
-    return Plateau(int(every[place]), float(success[place]), deepest, float(final))
+    return Plateau(int(every[index]), float(success[index]), deepest, float(final))
 
 
 def _affordable(
@@ -208,14 +208,16 @@ def _affordable(
         return None
     best = int(np.nanargmax(bits))
     enough = bits[best] - limits.allowed_loss - 1e-12
-    place = int(np.flatnonzero(bits >= enough)[-1])
-    inside, outside = every[place], every[min(place + 1, len(every) - 1)]
+    index = int(np.flatnonzero(bits >= enough)[-1])
+    inside, outside = every[index], every[min(index + 1, len(every) - 1)]
     while outside - inside > 1:  # where depths were left out
         middle = (inside + outside) // 2
         within = _curve(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)
-    found = _curve(judged, np.array([inside]), limits.m, aggregate)[0]
-    return Affordable(int(inside), float(found), int(every[best]), float(bits[best]), max(depths))
+    bits_there = _curve(judged, np.array([inside]), limits.m, aggregate)[0]
+    return Affordable(
+        int(inside), float(bits_there), int(every[best]), float(bits[best]), max(depths)
+    )
 
 
 def _success(judged: Judged, depths: IntArray, m: int) -> FloatArray:

@@ -21,7 +21,7 @@ _MEANING: dict[Verdict, str] = {
 
 
 def diagnosis_answer(
-    found: Diagnosis, documents: Tokens, most_queries: int | None, most_missed: int
+    diagnosis: Diagnosis, documents: Tokens, most_queries: int | None, most_missed: int
 ) -> Answer:
     """Put a diagnosis into words.
 
@@ -35,12 +35,15 @@ def diagnosis_answer(
         How many queries are shown, the worst ones (None for all), and how many missed documents
         of each.
     """
-    shown = found.order.tolist()[:most_queries]
-    rows = [row for query in shown for row in _rows(found, documents, query, most_missed)]
+    shown = diagnosis.order.tolist()[:most_queries]
+    rows = [row for query in shown for row in _rows(diagnosis, documents, query, most_missed)]
     columns = [
         Column("query"),
         Column("verdict"),
-        *(Column(f"{name}_{found.cutoff}", "decimal") for name in ("proc", "pct_proc", "ra_nwg")),
+        *(
+            Column(f"{name}_{diagnosis.cutoff}", "decimal")
+            for name in ("proc", "pct_proc", "ra_nwg")
+        ),
         Column("missed_by_pool", "decimal"),
         Column("missed_by_selection", "decimal"),
         Column("missed", "integer"),
@@ -49,63 +52,66 @@ def diagnosis_answer(
         Column("level", "integer"),
         Column("pool_rank", "integer"),
     ]
-    notes = list(_notes(found, len(shown)))
-    return Answer("diagnose", Table(columns, rows, notes), [_sentence(found)], _findings(found), 8)
+    notes = list(_notes(diagnosis, len(shown)))
+    return Answer(
+        "diagnose", Table(columns, rows, notes), [_sentence(diagnosis)], _findings(diagnosis), 8
+    )
 
 
 def _rows(
-    found: Diagnosis, documents: Tokens, query: int, most_missed: int
+    diagnosis: Diagnosis, documents: Tokens, query: int, most_missed: int
 ) -> Iterator[list[Cell]]:
-    missed, parts = found.missed, found.decomposition
+    missed, parts = diagnosis.missed, diagnosis.decomposition
     places = missed.of(query)
     heads = [
-        Cell(found.queries[query]),
-        Cell(found.verdicts[query]),
-        Cell(float(found.proc[query])),
-        Cell(float(found.pct_proc[query])),
-        Cell(float(found.ra_nwg[query])),
+        Cell(diagnosis.queries[query]),
+        Cell(diagnosis.verdicts[query]),
+        Cell(float(diagnosis.proc[query])),
+        Cell(float(diagnosis.pct_proc[query])),
+        Cell(float(diagnosis.ra_nwg[query])),
         Cell(float(parts.missed_by_pool[query])),
         Cell(float(parts.missed_by_selection[query])),
         Cell(len(places)),
     ]
     listed = places[:most_missed].tolist()
     names = documents.take(missed.judgement[listed]).tolist()
-    for place, name in zip(listed, names, strict=True):
-        rank = int(missed.pool_rank[place])
+    for missed_document, name in zip(listed, names, strict=True):
+        rank = int(missed.pool_rank[missed_document])
         yield [
             *heads,
             Cell(name),
-            Cell(int(missed.grade[place])),
-            Cell(int(missed.level[place])),
+            Cell(int(missed.grade[missed_document])),
+            Cell(int(missed.level[missed_document])),
             Cell(rank) if rank else Cell("not in it", style="text"),
         ]
     if not listed:
         yield [*heads, *[Cell()] * 4]
 
 
-def _notes(found: Diagnosis, shown: int) -> Iterator[str]:
-    if shown < len(found.queries):
-        yield f"the worst {shown} of {len(found.queries)} queries; -q shows all"
-    limits = found.thresholds
+def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
+    if shown < len(diagnosis.queries):
+        yield f"the worst {shown} of {len(diagnosis.queries)} queries; -q shows all"
+    limits = diagnosis.thresholds
     yield (
-        f"good: PROC@{found.cutoff} from {limits.proc:g}, %PROC@{found.cutoff} from "
+        f"good: PROC@{diagnosis.cutoff} from {limits.proc:g}, %PROC@{diagnosis.cutoff} from "
         f"{limits.pct_proc:g}"
     )
-    for verdict, count in found.counts().items():
+    for verdict, count in diagnosis.counts().items():
         if count:
             yield f"{verdict}: {count} ({_MEANING[verdict]})"
-    empty = int((found.proc == 0).sum())
+    empty = int((diagnosis.proc == 0).sum())
     if empty:
         yield f"nothing useful in the pool: {empty} (PROC is 0, %PROC NA; no point in a chart)"
-    if found.outside_pool:
+    if diagnosis.outside_pool:
         yield (
-            f"the pool lacks {found.outside_pool} documents of the top {found.cutoff}: it is not "
-            "what the run was selected from, and shares may be negative; --pool-union adds them"
+            f"the pool lacks {diagnosis.outside_pool} documents of the top {diagnosis.cutoff}: it "
+            "is not what the run was selected from, and shares may be negative; --pool-union adds "
+            "them"
         )
-    shares = found.decomposition.means()
+    shares = diagnosis.decomposition.means()
     if shares:
         pool, selection, realised = shares
-        known = len(found.queries) - found.counts()["NA"]
+        known = len(diagnosis.queries) - diagnosis.counts()["NA"]
         yield (
             f"of the ideal gain, over {known} queries: {_percent(pool)} missed by the "
             f"pool + {_percent(selection)} missed by the selection + {_percent(realised)} realised"
@@ -116,32 +122,32 @@ def _percent(share: float) -> str:
     return f"{share * 100:.1f} %"
 
 
-def _sentence(found: Diagnosis) -> str:
-    shares = found.decomposition.means()
+def _sentence(diagnosis: Diagnosis) -> str:
+    shares = diagnosis.decomposition.means()
     if shares is None:
         return "Nothing can be diagnosed: no query has a judged document of grade 3 or more."
     pool, selection, _ = shares
     lost = pool + selection
     if lost <= 0:
-        return f"Nothing is lost: the top {found.cutoff} hold the best evidence there is."
+        return f"Nothing is lost: the top {diagnosis.cutoff} hold the best evidence there is."
     if pool > selection:
         share, first, where = pool / lost, "retrieval", "not in the pool"
     else:
         share, first = selection / lost, "the reranker"
-        where = f"in the pool, but not in the top {found.cutoff}"
+        where = f"in the pool, but not in the top {diagnosis.cutoff}"
     return f"Fix {first} first: {min(share, 1) * 100:.0f} % of the lost gain is {where}."
 
 
-def _findings(found: Diagnosis) -> dict[str, Any]:
-    shares = found.decomposition.means()
+def _findings(diagnosis: Diagnosis) -> dict[str, Any]:
+    shares = diagnosis.decomposition.means()
     names = ("missed_by_pool", "missed_by_selection", "realised")
     return {
-        "cutoff": found.cutoff,
-        "thresholds": found.thresholds,
-        "verdicts": found.counts(),
+        "cutoff": diagnosis.cutoff,
+        "thresholds": diagnosis.thresholds,
+        "verdicts": diagnosis.counts(),
         "shares": dict(zip(names, shares, strict=True)) if shares else None,
         "queries": {
             str(decoded(query)): verdict
-            for query, verdict in zip(found.queries, found.verdicts, strict=True)
+            for query, verdict in zip(diagnosis.queries, diagnosis.verdicts, strict=True)
         },
     }

@@ -155,12 +155,12 @@ def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) ->
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
     poor_pool = proc < thresholds.proc - _ROUNDING
     poor_selection = pct_proc < thresholds.pct_proc - _ROUNDING  # not where it is NA
-    found: list[Verdict] = np.select(
+    verdicts: list[Verdict] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],
         "fine",
     ).tolist()
-    return found
+    return verdicts
 
 
 def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:

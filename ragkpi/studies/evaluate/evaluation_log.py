@@ -101,12 +101,12 @@ def read_records(path: str) -> list[dict[str, Any]]:
 def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     expected = "expected the JSON object of a run, as --log writes it"
     try:
-        found = json.loads(line)
+        parsed = json.loads(line)
     except ValueError as problem:
         raise InputError(path, number, f"no JSON ({problem})", expected) from None
-    if not isinstance(found, dict) or not isinstance(found.get("values"), dict):
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("values"), dict):
         raise InputError(path, number, "no values", expected)
-    return found
+    return parsed
 
 
 @contextmanager

@@ -94,7 +94,7 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
     """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""
     scores, digits = run.scores, layout.digits
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
-    found: dict[str, Any] = {
+    document: dict[str, Any] = {
         "name": run.name,
         "run_id": decoded(scores.run_id),
         **({"signature": run.signature.long()} if run.signature else {}),
@@ -107,8 +107,8 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
         "known": {scores.metrics[index].name: scores.valid(index) for index in estimates(scores)},
     }
     if bootstrap:
-        found["bootstrap"] = asdict(bootstrap)
-        found["intervals"] = {
+        document["bootstrap"] = asdict(bootstrap)
+        document["intervals"] = {
             metric.name: [as_json(bound, styles[metric.name], digits) for bound in interval]
             for metric, interval in zip(scores.metrics, run.intervals, strict=True)
             if interval
@@ -116,13 +116,13 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
     if layout.per_query == "shown":
         shown = [i for i, metric in enumerate(scores.metrics) if metric.is_printed("query")]
         columns = [(scores.metrics[i].name, scores.per_query(i).tolist()) for i in shown]
-        found["per_query"] = {
+        document["per_query"] = {
             decoded(query): {
                 name: as_json(column[row], styles[name], digits) for name, column in columns
             }
             for row, query in enumerate(scores.queries)
         }
-    return found
+    return document
 
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
@@ -144,8 +144,8 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
     if layout.signature == "none" or not signatures:
         return table
     if layout.notes == "columns":
-        place = [column.name for column in table.columns].index("run")
-        rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
+        column_of_run = [column.name for column in table.columns].index("run")
+        rows = [[*row, Cell(signatures.get(row[column_of_run].value))] for row in table.rows]
         return Table([*table.columns, Column("signature")], rows, table.notes)
     distinct = list(dict.fromkeys(signatures.values()))
     notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
@@ -184,7 +184,7 @@ def _query_rows(runs: Sequence[EvaluatedRun], shown: Sequence[int]) -> Iterator[
     places = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
     for query in sorted(set().union(*places)):
         yield [
-            [Cell(run.name), Cell(query), *(Cell(column[place[query]]) for column in metrics)]
-            for run, place, metrics in zip(runs, places, columns, strict=True)
-            if query in place
+            [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in metrics)]
+            for run, row_of, metrics in zip(runs, places, columns, strict=True)
+            if query in row_of
         ]

@@ -45,23 +45,23 @@ class History:
         """
         kept = self.records
         for name, holds, wanted in map(self._condition, conditions):
-            kept = [one for one in kept if _holds(holds, _field(one, name), wanted)]
+            kept = [record for record in kept if _holds(holds, _field(record, name), wanted)]
         return History(kept)
 
     def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
         """Split a condition behind the longest name that there is: names may hold a ``=``."""
-        found = list(_COMPARISON.finditer(text))
-        names = [text[: sign.start()] for sign in found]
+        signs = list(_COMPARISON.finditer(text))
+        names = [text[: sign.start()] for sign in signs]
         if not any(names):
             raise UsageError(
                 f"--where {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a number or "
                 "text"
             )
-        known = [place for place, name in enumerate(names) if name in self._known()]
-        place = known[-1] if known else 0
-        self._refuse_unknown(f"--where {text}", names[place])
-        sign = found[place]
-        return names[place], _COMPARISONS[sign[0]], text[sign.end() :]
+        known = [chosen for chosen, name in enumerate(names) if name in self._known()]
+        chosen = known[-1] if known else 0
+        self._refuse_unknown(f"--where {text}", names[chosen])
+        sign = signs[chosen]
+        return names[chosen], _COMPARISONS[sign[0]], text[sign.end() :]
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
@@ -69,13 +69,13 @@ class History:
         metric = _value(name)
         descending = metric is None or metric.measure.better != "lower"
 
-        def key(one: Mapping[str, Any]) -> tuple[int, float, str]:
-            found = _number(_field(one, name))
-            if isinstance(found, str):
-                return 1, 0.0, found
-            if found is None:
+        def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
+            value = _number(_field(record, name))
+            if isinstance(value, str):
+                return 1, 0.0, value
+            if value is None:
                 return 2, 0.0, ""
-            return 0, -found if descending else found, ""
+            return 0, -value if descending else value, ""
 
         return History(sorted(self.records, key=key))
 
@@ -128,9 +128,9 @@ _FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "sign
 
 def _field(record: Mapping[str, Any], name: str) -> Any:
     """Find a value, what was said with --meta, or a property of the run."""
-    for place in (record["values"], record.get("meta", {})):
-        if name in place:
-            return place[name]
+    for values in (record["values"], record.get("meta", {})):
+        if name in values:
+            return values[name]
     return record.get(_FIELDS.get(name, ""))
 
 
@@ -145,13 +145,13 @@ def _number(value: Any, null: float | None = None) -> Any:
     return null if math.isnan(number) else number
 
 
-def _holds(comparison: Callable[[Any, Any], bool], found: Any, wanted: str) -> bool:
-    number, limit = _number(found), _number(wanted)
+def _holds(comparison: Callable[[Any, Any], bool], value: Any, wanted: str) -> bool:
+    number, limit = _number(value), _number(wanted)
     if number is None:
         return False
     if isinstance(number, float) and isinstance(limit, float):
         return comparison(number, limit)
-    return comparison(str(found), wanted)
+    return comparison(str(value), wanted)
 
 
 def _union(mappings: Any) -> list[str]:
@@ -177,8 +177,8 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
     """Return null as NA, and what was not asked for as nothing."""
     if column.name not in metrics:
         return Cell()
-    found = metrics[column.name]
-    return Cell(_number(found, math.nan) if column.numeric else found)
+    value = metrics[column.name]
+    return Cell(_number(value, math.nan) if column.numeric else value)
 
 
 def _what_differs(signatures: list[str]) -> list[str]:
@@ -187,4 +187,6 @@ def _what_differs(signatures: list[str]) -> list[str]:
     varying = [
         name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1
     ]
-    return ["|".join(f"{name}:{one[name]}" for name in varying if name in one) for one in fields]
+    return [
+        "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
+    ]

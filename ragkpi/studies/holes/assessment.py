@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,6 +14,8 @@ from ragkpi.studies.holes.assignments import Case, Trials, corners
 from ragkpi.studies.holes.extremes import ends
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
 from ragkpi.studies.holes.open_runs import UNRETRIEVED
+
+_UNJUDGED = -1
 
 
 @dataclass(frozen=True)
@@ -39,7 +41,7 @@ class Candidate:
 
 
 def candidates(
-    found: HoleBounds,
+    bounds: HoleBounds,
     evaluations: Sequence[Evaluation],
     settings: Settings,
     watch: Callable[[int], None] = lambda _: None,
@@ -51,14 +53,14 @@ def candidates(
     its numerator, success.) It is added up over runs and queries. `watch` is told how many values
     were looked at.
     """
-    holes = found.holes
+    holes = bounds.holes
     total = np.zeros(len(holes.document))
-    metrics = {one.metric.name: one.metric for one in found.bounded}
+    metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
     for done, metric in enumerate(metrics.values(), start=1):
         removed = np.zeros(len(holes.document))
         whole = 0.0
         for run, evaluation in enumerate(evaluations):
-            trials = trials_of(holes, run, evaluation, metric, settings, found.within)
+            trials = trials_of(holes, run, evaluation, metric, settings, bounds.within)
             before, number, gain = _removed(trials)
             whole += before
             removed += np.bincount(number, weights=gain, minlength=len(removed))
@@ -71,14 +73,14 @@ def candidates(
     order = np.lexsort((best, -np.round(total, 12)))
     return [
         Candidate(
-            query=judgements.queries[query[place]],
-            document=holes.document[place],
-            share=float(total[place]),
-            runs=int(retrieved[place].sum()),
-            rank=int(best[place]),
+            query=judgements.queries[query[hole]],
+            document=holes.document[hole],
+            share=float(total[hole]),
+            runs=int(retrieved[hole].sum()),
+            rank=int(best[hole]),
         )
-        for place in order.tolist()
-        if total[place] > 0
+        for hole in order.tolist()
+        if total[hole] > 0
     ]
 
 
@@ -107,3 +109,22 @@ def _spread(trials: Trials, case: Case) -> FloatArray:
     low, high = ends(corners(trials, case)[:, :, 0])
     spread = high - low
     return np.where(np.isnan(spread), 0.0, spread)
+
+
+def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
+    """Write `query document share runs rank`, tab-separated under a head, the first one first."""
+    yield b"query\tdocument\tshare\truns\tbest_rank\n"
+    for candidate in listed:
+        yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
+            candidate.query,
+            candidate.document,
+            candidate.share,
+            candidate.runs,
+            candidate.rank,
+        )
+
+
+def open_qrels_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
+    """Write qrels lines whose level, -1 for "in the pool but unjudged", is to be replaced."""
+    for candidate in listed:
+        yield b"%b 0 %b %d\n" % (candidate.query, candidate.document, _UNJUDGED)

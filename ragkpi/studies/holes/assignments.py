@@ -36,7 +36,7 @@ def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[in
     levels = present[present >= 0]
     gain = worth(levels, metric.arguments.get("gains", {}))
     by_gain = dict(zip(gain.tolist(), levels.tolist(), strict=True))
-    return [by_gain[one] for one in sorted(by_gain)]
+    return [by_gain[gain_] for gain_ in sorted(by_gain)]
 
 
 @dataclass(frozen=True)
@@ -109,13 +109,13 @@ class Trials:
         self, case: Case, row: IntArray, own: IntArray, other: IntArray, end: str
     ) -> FloatArray:
         query = case.query[row]
-        place = self.run.own[query]
+        position = self.run.own[query]
         if end == "bottom":
             last = self.run.num_own[query, np.newaxis] - 1
-            place = np.where(place >= 0, last - place, -1)
-        levels = np.full(place.shape, -1)
+            position = np.where(position >= 0, last - position, -1)
+        levels = np.full(position.shape, -1)
         ladder = np.asarray(self.scale)
-        for places, thresholds in ((place, own), (self.run.other[query], other)):
+        for places, thresholds in ((position, own), (self.run.other[query], other)):
             step = (places[:, :, np.newaxis] < thresholds[:, np.newaxis, :]).sum(axis=2)
             levels = np.where(places >= 0, ladder[step], levels)
         known = np.flatnonzero(case.known[row] >= 0)
@@ -167,8 +167,8 @@ def _along(
     most = trials.run.num_own[case.query]
     row, count = _ranges(most)
     others = trials.run.num_other[case.query[row]] * (other == "at the top")
-    found = trials.statistics(case, row, count[:, np.newaxis], others[:, np.newaxis], end)
-    return _padded(found, most)
+    statistics = trials.statistics(case, row, count[:, np.newaxis], others[:, np.newaxis], end)
+    return _padded(statistics, most)
 
 
 def _climbed(trials: Trials, case: Case) -> FloatArray:
@@ -179,7 +179,7 @@ def _climbed(trials: Trials, case: Case) -> FloatArray:
     """
     n, steps = len(case.query), trials.thresholds
     best = np.zeros((n, steps), dtype=np.int64)
-    found = trials.statistics(case, np.arange(n), best, np.zeros_like(best), "top")
+    statistics = trials.statistics(case, np.arange(n), best, np.zeros_like(best), "top")
     moving = np.ones(n, dtype=bool)
     while moving.any():
         moved = np.zeros(n, dtype=bool)
@@ -197,12 +197,12 @@ def _climbed(trials: Trials, case: Case) -> FloatArray:
             )
             choice = tables[:, :, 0].argmax(axis=1)
             metric = tables[np.arange(len(active)), choice]
-            better = metric[:, 0] > found[active, 0]
+            better = metric[:, 0] > statistics[active, 0]
             rows = active[better]
-            best[rows, step], found[rows] = (low + choice)[better], metric[better]
+            best[rows, step], statistics[rows] = (low + choice)[better], metric[better]
             moved[rows] = True
         moving = moved
-    return found[:, np.newaxis]
+    return statistics[:, np.newaxis]
 
 
 def counts(trials: Trials, case: Case) -> FloatArray:
@@ -240,11 +240,11 @@ def _ranges(most: IntArray) -> tuple[IntArray, IntArray]:
     return row, np.arange(len(row)) - first[row]
 
 
-def _padded(found: FloatArray, most: IntArray) -> FloatArray:
+def _padded(statistics: FloatArray, most: IntArray) -> FloatArray:
     """Stand `most` + 1 statistics of each row side by side, (n, C, S), the last one repeated."""
     first = np.cumsum(most + 1) - (most + 1)
-    place = np.minimum(np.arange(int(most.max(initial=0)) + 1), most[:, np.newaxis])
-    return np.asarray(found[first[:, np.newaxis] + place])
+    index = np.minimum(np.arange(int(most.max(initial=0)) + 1), most[:, np.newaxis])
+    return np.asarray(statistics[first[:, np.newaxis] + index])
 
 
 SEARCHES: dict[str, Search] = {"corners": corners, "staircase": staircase, "counts": counts}

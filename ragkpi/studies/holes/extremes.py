@@ -1,13 +1,15 @@
-"""The least and the greatest summary that queries with a choice of statistics allow."""
+"""What a choice of statistics per query allows: extreme summaries, and runs that pass others."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import BoolArray, FloatArray
+from ragkpi.studies.holes.assignments import Trials
 
 _STEPS = 100
 _ROUNDING = 1e-12
@@ -47,8 +49,8 @@ def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: in
             break
         chosen = np.where(better, best, chosen)
     statistics = candidates[every, chosen]
-    found = replace(scores, metrics=[scores.metrics[index]], statistics=[statistics])
-    return float(found.summary(0))
+    chosen_scores = replace(scores, metrics=[scores.metrics[index]], statistics=[statistics])
+    return float(chosen_scores.summary(0))
 
 
 def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -66,3 +68,30 @@ def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _ranked(values: FloatArray) -> FloatArray:
     """Put NA, which any value improves, below all values."""
     return np.where(np.isnan(values), -np.inf, values)
+
+
+def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
+    """Say whether the worse run wins where all goes its way.
+
+    What it alone retrieves has the top level, what only the better one does is worthless, and
+    what both have is whichever of the two helps it more.
+    """
+    better, worse = pair
+    if better.run.judged.queries != worse.run.judged.queries:
+        return False
+    sign = worse.metric.measure.sign
+    every = np.arange(len(worse.run.judged.queries))
+    mine, theirs = worse.run.own >= 0, better.run.own >= 0
+    bottom, top = worse.scale[0], worse.scale[-1]
+    tried = []
+    for shared in (bottom, top):
+        levels = np.where(mine, np.where(theirs, shared, top), bottom)
+        tried.append([trials.under(every, levels) for trials in (worse, better)])
+    leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
+    second = leads[1] > leads[0]
+    summaries = []
+    for role, of_run in enumerate((scores[1], scores[0])):
+        rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
+        chosen = replace(of_run, metrics=[worse.metric], statistics=[rows])
+        summaries.append(float(chosen.summary(0)))
+    return sign * (summaries[0] - summaries[1]) > _ROUNDING

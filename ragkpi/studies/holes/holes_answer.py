@@ -16,7 +16,7 @@ from ragkpi.wording import decoded, rounded
 
 
 def holes_answer(
-    found: HoleBounds,
+    bounds: HoleBounds,
     names: Sequence[str],
     listed: Sequence[Candidate],
     first: int,
@@ -45,25 +45,31 @@ def holes_answer(
         Column("greatest", "decimal"),
         Column("width", "decimal"),
     ]
-    rows = [row for one in found.bounded for row in _rows(found, one, names[one.run], per_query)]
-    table = Table(columns, rows, list(_notes(found, names)))
-    sentences = [*_sentences(found, names), *_first(found, listed, first)]
-    return Answer("holes", table, sentences, _findings(found, names, listed[:first]), 2)
+    rows = [
+        row
+        for bounded in bounds.bounded
+        for row in _rows(bounds, bounded, names[bounded.run], per_query)
+    ]
+    table = Table(columns, rows, list(_notes(bounds, names)))
+    sentences = [*_sentences(bounds, names), *_first(bounds, listed, first)]
+    return Answer("holes", table, sentences, _findings(bounds, names, listed[:first]), 2)
 
 
 def _rows(
-    found: HoleBounds, one: Bounded, name: str, per_query: Literal["hidden", "shown"]
+    bounds: HoleBounds, bounded: Bounded, name: str, per_query: Literal["hidden", "shown"]
 ) -> Iterator[list[Cell]]:
-    heads = [Cell(one.metric.name), Cell(name)]
-    style = one.metric.measure.style
-    if per_query == "shown" and one.metric.is_printed("query"):
-        numbers = (one.each_now.tolist(), one.each_low.tolist(), one.each_high.tolist())
-        for query, *three in zip(one.queries, *numbers, strict=True):
+    heads = [Cell(bounded.metric.name), Cell(name)]
+    style = bounded.metric.measure.style
+    if per_query == "shown" and bounded.metric.is_printed("query"):
+        numbers = (bounded.each_now.tolist(), bounded.each_low.tolist(), bounded.each_high.tolist())
+        for query, *three in zip(bounded.queries, *numbers, strict=True):
             cells = [Cell(number, style=style) for number in (*three, _width(three[1], three[2]))]
             yield [*heads, Cell(query), Cell(), *cells]
-    if one.metric.is_printed("summary"):
-        judged = found.judged[one.metric.measure.bounds.depth(one.metric.arguments)][one.run]
-        numbers_ = (one.now, one.low, one.high, _width(one.low, one.high))
+    if bounded.metric.is_printed("summary"):
+        judged = bounds.judged[bounded.metric.measure.bounds.depth(bounded.metric.arguments)][
+            bounded.run
+        ]
+        numbers_ = (bounded.now, bounded.low, bounded.high, _width(bounded.low, bounded.high))
         yield [*heads, Cell(ALL), Cell(judged), *(Cell(n, style=style) for n in numbers_)]
 
 
@@ -71,34 +77,34 @@ def _width(low: float, high: float) -> float:
     return 0.0 if low == high else high - low
 
 
-def _notes(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+def _notes(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
-    down = ", down to the cutoff of each measure" if found.within == "cutoff" else ""
+    down = ", down to the cutoff of each measure" if bounds.within == "cutoff" else ""
     yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
-    wide = dict.fromkeys(one.metric.name for one in found.bounded if not one.exact)
+    wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
     yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
     yield (
         "judged: share of the places down to the cutoff whose document is judged, or that are empty"
     )
-    if len({tuple(one.queries) for one in found.bounded}) > 1:
+    if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
         yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
-    by_reason = sorted(found.refused, key=lambda one: one[1])
-    for reason, group in groupby(by_reason, key=lambda one: one[1]):
+    by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
+    for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
         yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
 
 
-def _sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
-    if not found.bounded:
+def _sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    if not bounds.bounded:
         yield "Nothing can be bounded: no value has bounds."
         return
-    shown = [one for one in found.bounded if one.metric.is_printed("summary")]
-    depth = _deepest(found)
-    count = found.counted(depth)
+    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    depth = _deepest(bounds)
+    count = bounds.counted(depth)
     where = "retrieved" if depth is None else f"in the top {depth}"
     if not count:
         yield f"No unjudged document is {where}: nothing can change."
         return
-    widest = max(shown, key=lambda one: _relative(one), default=None)
+    widest = max(shown, key=lambda bounded: _relative(bounded), default=None)
     sentence = f"{count} unjudged documents {where}"
     if widest is not None:
         style = widest.metric.measure.style
@@ -108,31 +114,33 @@ def _sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         sentence += f"; they matter most, for its size, to {value}: {now} could be {low} to {high}"
     yield f"{sentence}."
     if len(names) > 1:
-        yield from _swap_sentences(found, names)
+        yield from _swap_sentences(bounds, names)
 
 
-def _deepest(found: HoleBounds) -> int | None:
+def _deepest(bounds: HoleBounds) -> int | None:
     """Return down to which rank documents may be holes of any value; None for all."""
-    depths = [one.metric.measure.bounds.depth(one.metric.arguments) for one in found.bounded]
+    depths = [
+        bounded.metric.measure.bounds.depth(bounded.metric.arguments) for bounded in bounds.bounded
+    ]
     known = [depth for depth in depths if depth is not None]
-    return max(known) if found.within == "cutoff" and len(known) == len(depths) else None
+    return max(known) if bounds.within == "cutoff" and len(known) == len(depths) else None
 
 
-def _relative(one: Bounded) -> float:
+def _relative(bounded: Bounded) -> float:
     """How wide an interval is for its values; infinite ones are the widest."""
-    size = max(abs(one.low), abs(one.high))
-    width = _width(one.low, one.high)
+    size = max(abs(bounded.low), abs(bounded.high))
+    width = _width(bounded.low, bounded.high)
     return math.inf if math.isinf(width) else width / size if size else 0.0
 
 
-def _swap_sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
-    for name in dict.fromkeys(one.metric.name for one in found.bounded):
+def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    for name in dict.fromkeys(bounded.metric.name for bounded in bounds.bounded):
         certain, possible = (
             ", ".join(
                 f"{names[swap.worse]} could pass {names[swap.better]}"
                 if wanted
                 else f"{names[swap.better]} and {names[swap.worse]}"
-                for swap in found.swaps
+                for swap in bounds.swaps
                 if swap.metric.name == name and swap.certain is wanted
             )
             for wanted in (True, False)
@@ -141,27 +149,28 @@ def _swap_sentences(found: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
 
 
-def _first(found: HoleBounds, listed: Sequence[Candidate], first: int) -> Iterator[str]:
+def _first(bounds: HoleBounds, listed: Sequence[Candidate], first: int) -> Iterator[str]:
     if not listed or not first:
         return
-    shown = listed[:first]
+    candidates = listed[:first]
     named = ", ".join(
-        f"{decoded(one.document)} for {decoded(one.query)} ({one.share:.1%})" for one in shown
+        f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
+        for candidate in candidates
     )
-    every = sum(one.share for one in shown)
+    every = sum(candidate.share for candidate in candidates)
     yield (
-        f"Judge first: {named}. {len(shown)} of {len(listed)} that matter, together {every:.1%} "
-        "of the uncertainty."
+        f"Judge first: {named}. {len(candidates)} of {len(listed)} that matter, together "
+        f"{every:.1%} of the uncertainty."
     )
 
 
 def _findings(
-    found: HoleBounds, names: Sequence[str], shown: Sequence[Candidate]
+    bounds: HoleBounds, names: Sequence[str], shown: Sequence[Candidate]
 ) -> dict[str, Any]:
     return {
         "judged": [
             {"run": name, "depth": depth, "judged": shares[place]}
-            for depth, shares in found.judged.items()
+            for depth, shares in bounds.judged.items()
             for place, name in enumerate(names)
         ],
         "swaps": [
@@ -171,12 +180,12 @@ def _findings(
                 "worse": names[swap.worse],
                 "certain": swap.certain,
             }
-            for swap in found.swaps
+            for swap in bounds.swaps
         ],
         "left_out": [
-            {"measure": metric.name, "reason": reason} for metric, reason in found.refused
+            {"measure": metric.name, "reason": reason} for metric, reason in bounds.refused
         ],
-        "exact": {one.metric.name: one.exact for one in found.bounded},
-        "unjudged": len(found.holes.document),
+        "exact": {bounded.metric.name: bounded.exact for bounded in bounds.bounded},
+        "unjudged": len(bounds.holes.document),
         "first": list(shown),
     }

@@ -16,9 +16,8 @@ from ragkpi.ranking.judged import FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
-from ragkpi.studies.holes.extremes import ends, extreme_summary
+from ragkpi.studies.holes.extremes import ends, extreme_summary, turned
 from ragkpi.studies.holes.open_runs import Holes, find_holes, open_run
-from ragkpi.studies.holes.swaps import turned
 
 Within = Literal["retrieved", "cutoff"]
 
@@ -157,20 +156,22 @@ def find_bounds(
     refused: list[tuple[Metric, str]] = []
     for index, metric in enumerate(evaluations[0].scores.metrics):
         reason = refusal(metric)
-        found: list[Bounded] = []
+        of_metric: list[Bounded] = []
         for run, evaluation in enumerate(evaluations):
             if reason:
                 break
             trials = trials_of(holes, run, evaluation, metric, settings, within)
             reason = _too_much(trials)
             if not reason:
-                found.append(_bounded(trials, evaluation.scores, index, run))
+                of_metric.append(_bounded(trials, evaluation.scores, index, run))
         if reason:
             refused.append((metric, reason))
         else:
-            bounded += found
+            bounded += of_metric
         watch(index + 1)
-    depths = {one.metric.measure.bounds.depth(one.metric.arguments): None for one in bounded}
+    depths = {
+        bounds_.metric.measure.bounds.depth(bounds_.metric.arguments): None for bounds_ in bounded
+    }
     return HoleBounds(
         bounded=bounded,
         refused=refused,
@@ -256,14 +257,14 @@ def _swaps(
     within: Within,
 ) -> list[Swap]:
     """Find pairs of runs whose bounds overlap by more than a point."""
-    found = []
-    for place, one in enumerate(bounded):
-        for other in bounded[place + 1 :]:
-            direction = one.metric.measure.better
-            if other.metric is not one.metric or direction == "neither":
+    swaps = []
+    for index, bounded_run in enumerate(bounded):
+        for other_run in bounded[index + 1 :]:
+            direction = bounded_run.metric.measure.better
+            if other_run.metric is not bounded_run.metric or direction == "neither":
                 continue
-            above = (one.now >= other.now) == (direction == "higher")
-            better, worse = (one, other) if above else (other, one)
+            above = (bounded_run.now >= other_run.now) == (direction == "higher")
+            better, worse = (bounded_run, other_run) if above else (other_run, bounded_run)
             reach = worse.high - better.low if direction == "higher" else better.high - worse.low
             if reach > 0:
                 pair = [
@@ -271,5 +272,5 @@ def _swaps(
                     for of in (better, worse)
                 ]
                 scores = [evaluations[of.run].scores for of in (better, worse)]
-                found.append(Swap(one.metric, better.run, worse.run, turned(pair, scores)))
-    return found
+                swaps.append(Swap(bounded_run.metric, better.run, worse.run, turned(pair, scores)))
+    return swaps

@@ -65,7 +65,7 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     """
     deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
     number: dict[tuple[int, bytes], int] = {}
-    found: list[tuple[IntArray, IntArray]] = []  # per run the number and the rank of each
+    ranks_of_run: list[tuple[IntArray, IntArray]] = []  # per run the number and the rank of each
     for run in runs:
         top = run.top
         unjudged = (top.judgement < 0) | (judgements.level[top.judgement] < 0)
@@ -73,10 +73,10 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
         names = [top.document[row] for row in rows.tolist()]
         keys = zip(top.query[rows].tolist(), names, strict=True)
         numbers = [number.setdefault(key, len(number)) for key in keys]
-        found.append((np.array(numbers, dtype=np.int64), top.rank[rows]))
+        ranks_of_run.append((np.array(numbers, dtype=np.int64), top.rank[rows]))
     rank = np.full((len(number), len(runs)), UNRETRIEVED)
-    for place, (numbers_, ranks) in enumerate(found):
-        rank[numbers_, place] = ranks
+    for number_of_run, (numbers_, ranks) in enumerate(ranks_of_run):
+        rank[numbers_, number_of_run] = ranks
     query = np.array([query for query, _ in number], dtype=np.int64)
     document = [document for _, document in number]
     order = np.lexsort((_alphabetic(document), query))
@@ -106,10 +106,10 @@ def _with_rows(
     names = judgements.document.take(kept).tolist() + document
     queries = np.concatenate([judgements.query[kept], query])
     order = np.argsort(queries, kind="stable")
-    place = np.empty(len(order), dtype=np.int64)
-    place[order] = np.arange(len(order))
+    new_row = np.empty(len(order), dtype=np.int64)
+    new_row[order] = np.arange(len(order))
     moved = np.full(len(judgements.level), -1)
-    moved[kept] = place[: len(kept)]
+    moved[kept] = new_row[: len(kept)]
     levels = np.concatenate([judgements.level[kept], np.full(len(query), -1)])
     widened = replace(
         judgements,
@@ -117,7 +117,7 @@ def _with_rows(
         document=Tokens.from_strings(names).take(order),
         level=levels[order],
     )
-    return widened, moved, place[len(kept) :]
+    return widened, moved, new_row[len(kept) :]
 
 
 def _hits(

@@ -1,10 +1,9 @@
 """Each finding is provoked by the smallest run that has it; a clean run has none."""
 
-import json
-
 import pytest
 
 from ragkpi.studies.check.catalogue import CHECKS
+from tests.published_schema import valid_document
 
 QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d1 2\n"
 CLEAN = b"1 Q0 d1 1 3 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n"
@@ -33,6 +32,11 @@ FINDINGS = {
 }
 
 
+def findings_of(outcome):
+    (found,) = valid_document(outcome.out)["findings"]["runs"]
+    return found
+
+
 def check(ragkpi, folder, run, *options):
     (folder / "run").write_bytes(run)
     topic = b"topic-9 0 d 1\n" if b"TOPIC" in run else b""
@@ -46,7 +50,7 @@ def test_finds(name, ragkpi, tmp_path):
     outcome = check(
         ragkpi, tmp_path, run, "-m", "P.1", "--max-hits", "3" if name != "max-hits" else "2"
     )
-    findings = {finding["name"]: finding for finding in json.loads(outcome.out)["findings"]}
+    findings = {finding["name"]: finding for finding in findings_of(outcome)["findings"]}
     assert findings[name]["count"] == count
     assert [example["line"] for example in findings[name]["examples"]] == lines
     severities = {finding["severity"] for finding in findings.values()}
@@ -60,9 +64,8 @@ def test_the_catalogue_is_tested():
 
 def test_a_clean_run(ragkpi, tmp_path):
     outcome = check(ragkpi, tmp_path, CLEAN, "--strict")
-    report = json.loads(outcome.out)
     assert outcome.status == 0
-    assert [finding["name"] for finding in report["findings"]] == ["judged"]
+    assert [finding["name"] for finding in findings_of(outcome)["findings"]] == ["judged"]
 
 
 def test_strict_is_about_warnings(ragkpi, tmp_path):
@@ -83,13 +86,15 @@ def test_judged_shares_by_hand(ragkpi, tmp_path):
 
 def test_places_can_be_clicked_on(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(FINDINGS["duplicates"][0])
-    out = ragkpi("check", "run", folder=tmp_path).out.decode()
-    assert "         run:4: document d1 of query 1 again, first at line 1\n" in out
+    out = ragkpi("check", "run", "--format", "tsv", folder=tmp_path).out.decode()
+    line = "error\tduplicates\t2\trun:4\tdocument d1 of query 1 again, first at line 1"
+    assert line in out.splitlines()
 
 
 def test_other_formats_are_checked(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(b'{"1": {"d1": 1,\n" D2": 1}, "2": {"d1": 0}}')
     (tmp_path / "qrels").write_bytes(QRELS)
-    out = ragkpi("check", "run", "qrels", "-m", "P.1", folder=tmp_path).out.decode()
-    assert "run:2: ' D2' where the qrels have 'd2'" in out
+    files = ("run", "qrels", "-m", "P.1", "--format", "tsv")
+    out = ragkpi("check", *files, folder=tmp_path).out.decode()
+    assert "run:2\t' D2' where the qrels have 'd2'" in out
     assert "ties cross rank 1 in 1 query" in out
