@@ -16,7 +16,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation
-    from ragkpi.formats.quality_files import Quality
+    from ragkpi.formats.query_files import Quality
     from ragkpi.ranking.judged import Judged
     from ragkpi.statistics.bootstrap import Bootstrap
 
@@ -62,7 +62,7 @@ def command(
     resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
     t_code, F and Fe at 10.
     """
-    from ragkpi.formats.quality_files import read_quality
+    from ragkpi.formats.query_files import read_quality
     from ragkpi.studies.calibrate.calibration_answer import calibration_answer
     from ragkpi.studies.calibrate.calibration_charts import calibration_charts
     from ragkpi.studies.calibrate.calibration_study import calibrate

@@ -130,7 +130,7 @@ def command(
 
 
 def _standardized(path: str, runs: Sequence[Scores]) -> list[Scores]:
-    from ragkpi.formats.zscore_files import read_zscores
+    from ragkpi.formats.query_files import read_zscores
     from ragkpi.statistics.zscores import standardize
 
     norms = read_zscores(path)

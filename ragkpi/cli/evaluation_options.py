@@ -234,7 +234,7 @@ def evaluation(
         raise UsageError(f"{option}: no pool is given; expected --pool RUN with it")
     sizes = {}
     if corpus_sizes is not None:
-        from ragkpi.formats.corpus_sizes import read_corpus_sizes
+        from ragkpi.formats.query_files import read_corpus_sizes
 
         sizes = read_corpus_sizes(corpus_sizes)
     settings = Settings(

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.identity import group_starts
 from ragkpi.formats.json_documents import hold
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, run_id_of, same_strings, split_columns

@@ -176,6 +176,22 @@ class BlockReader:
             self._text_end += 1
 
 
+def read_lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield every line of a source, without its newline, and its 1-based number.
+
+    Raises `InputError` for a NUL byte and for a line that is too long to be one.
+    """
+    reader = BlockReader(source)
+    block = reader.read()
+    while block is not None:
+        lines = block.buffer[block.start : block.end].tobytes().split(b"\n")
+        for number, line in enumerate(lines[:-1], start=block.first_line):
+            if b"\0" in line:
+                raise InputError(block.file, number, "a NUL byte", "expected text")
+            yield number, line
+        block = reader.read(lines=len(lines) - 1)
+
+
 @functools.cache
 def _keep_freed_memory() -> None:
     """Let the C library reuse freed temporaries instead of returning them to the system.
@@ -191,9 +207,9 @@ def _last_newline(storage: ByteArray, start: int, end: int) -> int:
     """Return the position of the last newline in ``storage[start:end]``; -1 if there is none."""
     for high in range(end, start, -_WINDOW):
         low = max(start, high - _WINDOW)
-        found = np.flatnonzero(storage[low:high] == ord("\n"))
-        if len(found):
-            return low + int(found[-1])
+        newlines = np.flatnonzero(storage[low:high] == ord("\n"))
+        if len(newlines):
+            return low + int(newlines[-1])
     return -1
 
 
@@ -201,9 +217,9 @@ def _first_newline(storage: ByteArray, start: int, end: int) -> int:
     """Return the position of the first newline in ``storage[start:end]``, which has one."""
     low = start
     while True:
-        found = np.flatnonzero(storage[low : min(low + _WINDOW, end)] == ord("\n"))
-        if len(found):
-            return low + int(found[0])
+        newlines = np.flatnonzero(storage[low : min(low + _WINDOW, end)] == ord("\n"))
+        if len(newlines):
+            return low + int(newlines[0])
         low += _WINDOW
 
 

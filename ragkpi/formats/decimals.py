@@ -12,15 +12,15 @@ import re
 
 import numpy as np
 
-from ragkpi.formats.digits import (
+from ragkpi.formats.integers import (
     ABOVE_NINE,
     HIGHEST_BITS,
     ZEROS,
     bytes_kept,
     numbers_of,
+    parse_integers,
     strip_signs,
 )
-from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.token_words import WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 

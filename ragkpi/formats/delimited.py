@@ -13,7 +13,7 @@ from typing import BinaryIO
 
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.lines import read_lines
+from ragkpi.formats.blocks import read_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
 from ragkpi.formats.trec_qrels import QrelsColumns

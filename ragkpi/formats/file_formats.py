@@ -82,7 +82,7 @@ RUN_FORMATS = _by_name(
         "query Q0 document rank score run_id, separated by white space",
         (".run", ".txt", ".trec", ".res"),
         "trec_runs:stream_run",
-        "trec_writers:write_run",
+        "trec_runs:write_run",
     ),
     FileFormat(
         "msmarco",
@@ -141,7 +141,7 @@ QRELS_FORMATS = _by_name(
         "query iteration document level, separated by white space",
         (".qrels", ".txt", ".trec", ".qrel"),
         "trec_qrels:qrels_of",
-        "trec_writers:write_qrels",
+        "trec_qrels:write_qrels",
     ),
     FileFormat(
         "beir",

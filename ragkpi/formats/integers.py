@@ -1,4 +1,7 @@
-"""Exact integers from tokens, a chunk at a time: relevance levels and exponents."""
+"""Exact integers from tokens, a chunk at a time: relevance levels and exponents.
+
+Digits are read eight at a time, here and in `ragkpi.formats.decimals`.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,48 @@ import re
 
 import numpy as np
 
-from ragkpi.formats.digits import (
-    ABOVE_NINE,
-    HIGHEST_BITS,
-    ZEROS,
-    bytes_kept,
-    numbers_of,
-    strip_signs,
-)
-from ragkpi.formats.token_words import chunks, words_before
+from ragkpi.formats.token_words import LAST_BYTES, WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+
+ZEROS = np.uint64(0x3030303030303030)  # the byte '0', eight times
+ABOVE_NINE = np.uint64(0x7676767676767676)  # carries a byte above 9 into its highest bit
+HIGHEST_BITS = np.uint64(0x8080808080808080)
+
+
+def bytes_kept(words: int) -> list[WordArray]:
+    """Masks of a token's last, second last, ... word, by the token's length in bytes."""
+    lengths = np.arange(8 * words + 1)
+    return [LAST_BYTES[np.clip(lengths - 8 * word, 0, 8)] for word in range(words)]
+
+
+def strip_signs(tokens: Tokens) -> tuple[BoolArray, Tokens]:
+    """Take one leading + or - off each token; say which had a minus.
+
+    An empty token may take the byte behind it for a sign; its length becomes -1.
+    """
+    first = tokens.buffer.take(tokens.start)
+    negative = first == ord("-")
+    signed = negative | (first == ord("+"))
+    if not signed.any():
+        return negative, tokens
+    return negative, Tokens(tokens.buffer, tokens.start + signed, tokens.end)
+
+
+def numbers_of(digits: WordArray) -> IntArray:
+    """Turn eight digits (bytes 0 to 9, the first in the lowest byte) into a number, in place.
+
+    Neighbours are joined by one multiplication: digits to pairs, pairs to fours, fours to eight.
+    """
+    digits *= np.uint64(10 << 8 | 1)
+    digits >>= np.uint64(8)
+    digits &= np.uint64(0x00FF00FF00FF00FF)
+    digits *= np.uint64(100 << 16 | 1)
+    digits >>= np.uint64(16)
+    digits &= np.uint64(0x0000FFFF0000FFFF)
+    digits *= np.uint64(10_000 << 32 | 1)
+    digits >>= np.uint64(32)
+    return digits.view(np.int64)
+
 
 _WORDS = 2
 _KEPT = bytes_kept(_WORDS)
@@ -46,9 +81,9 @@ def parse_integers(tokens: Tokens) -> tuple[IntArray, BoolArray]:
 
 def parse_integers_slowly(tokens: Tokens) -> tuple[IntArray, BoolArray]:
     """Read integers one by one: what `parse_integers` must equal."""
-    found = [_parse_integer(token) for token in tokens]
-    integers = np.array([number or 0 for number in found], dtype=np.int64)
-    return integers, np.array([number is not None for number in found], dtype=np.bool_)
+    numbers = [_parse_integer(token) for token in tokens]
+    integers = np.array([number or 0 for number in numbers], dtype=np.int64)
+    return integers, np.array([number is not None for number in numbers], dtype=np.bool_)
 
 
 def _parse_integer(token: bytes) -> int | None:

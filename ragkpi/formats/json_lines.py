@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
+from ragkpi.formats.blocks import read_lines
 from ragkpi.formats.json_text import (
     DECODER,
     JsonObject,
@@ -21,7 +22,6 @@ from ragkpi.formats.json_text import (
     text_of,
     written,
 )
-from ragkpi.formats.lines import read_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
 from ragkpi.formats.trec_qrels import QrelsColumns

@@ -6,12 +6,11 @@ from collections.abc import Iterable, Iterator
 from typing import BinaryIO
 
 from ragkpi.errors import InputError
+from ragkpi.formats.blocks import read_lines
 from ragkpi.formats.delimited import descending
-from ragkpi.formats.lines import read_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Ranking, Row, stream_rows
-from ragkpi.formats.trec_runs import RunColumns
-from ragkpi.formats.trec_writers import first_word, one_word
+from ragkpi.formats.trec_runs import RunColumns, first_word, one_word
 from ragkpi.wording import shown
 
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.grouping import group_starts, spans
+from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
 from ragkpi.formats.trec_runs import RunColumns, parse_scores

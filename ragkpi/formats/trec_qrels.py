@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.trec_runs import first_word, one_word
 from ragkpi.wording import shown
 
 LINE = LineShape(
@@ -67,3 +68,10 @@ def parse_levels(file: str, text: Tokens, line: IntArray) -> IntArray:
             "expected a whole number such as 0, 1, 2 or -1",
         )
     return level
+
+
+def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write `query iteration document level`."""
+    columns = (qrels.query, qrels.iteration, qrels.document, qrels.level.tolist())
+    for query, iteration, document, level in zip(*columns, strict=True):
+        file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import InputError
+from ragkpi.errors import DataError, InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.grouping import group_starts
+from ragkpi.formats.identity import group_starts
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
+
+if TYPE_CHECKING:
+    from ragkpi.formats.rows import Ranking
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -138,3 +141,37 @@ def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
             file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
         )
     return score
+
+
+def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+    """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
+    run_id = one_word(run_id)
+    for query, documents, scores in rankings:
+        query = first_word(query)
+        for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
+            number = repr(score).encode()
+            file.write(b"%b Q0 %b %d %b %b\n" % (query, one_word(document), rank, number, run_id))
+
+
+def one_word(text: bytes) -> bytes:
+    """Return an id as it is; `DataError` if columns separated by white space cannot hold it."""
+    if b"\0" in text or text.split() != [text]:
+        raise DataError(
+            f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
+            "expected another format, such as JSON Lines (--to jsonl)"
+        )
+    return text
+
+
+# A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
+_NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
+
+
+def first_word(query: bytes) -> bytes:
+    """Return a query's id as the first word of a line; `DataError` if it would not be read so."""
+    if query.startswith(_NO_BEGINNINGS):
+        raise DataError(
+            f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
+            "expected another format, such as JSON Lines (--to jsonl)"
+        )
+    return one_word(query)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.formats.grouping import spans
-from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens
+from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, spans
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _SLOTS_PER_ROW = 16

@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.grouping import group_starts
 from ragkpi.formats.identity import (
     SPREAD,
     KeyArray,
     distinct,
     equal_tokens,
+    group_starts,
     hash_tokens,
     tail_keys,
 )

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.formats.grouping import spans
-from ragkpi.formats.identity import equal_tokens, hash_tokens
+from ragkpi.formats.identity import equal_tokens, hash_tokens, spans
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.formats.zscore_files import Norm, Norms
+from ragkpi.formats.query_files import Norm, Norms
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores

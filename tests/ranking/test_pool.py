@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.evaluation import Evaluator
-from ragkpi.formats.corpus_sizes import read_corpus_sizes
+from ragkpi.formats.query_files import read_corpus_sizes
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.settings import Settings
 from tests.measures import by_hand

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.formats.zscore_files import read_zscores
+from ragkpi.formats.query_files import read_zscores
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import Scores

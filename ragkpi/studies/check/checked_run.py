@@ -13,8 +13,7 @@ from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.file_formats import run_format
-from ragkpi.formats.grouping import group_starts
-from ragkpi.formats.identity import tail_keys
+from ragkpi.formats.identity import group_starts, tail_keys
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import Lines, scan
 from ragkpi.formats.opening import Source

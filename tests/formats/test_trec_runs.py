@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
-from ragkpi.formats.grouping import group_starts, spans
+from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_runs import stream_run

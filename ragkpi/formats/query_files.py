@@ -1,0 +1,153 @@
+"""Files with a line per query: sizes of the corpus, quality of responses, means for z-scores."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import DataError, InputError
+from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.integers import parse_integers
+from ragkpi.formats.line_scanner import Lines, LineShape, read_block, read_table, scan
+from ragkpi.wording import shown
+
+_SIZES = LineShape(("query", "size"), "refused", "first_column")
+
+
+def read_corpus_sizes(path: str) -> dict[bytes, int]:
+    """Read how many documents could have been retrieved for each query.
+
+    Raises
+    ------
+    InputError
+        With the line, for anything that is no query and size.
+    DataError
+        If a query has two sizes.
+    """
+    table = read_table(path, _SIZES)
+    query, size_text = table.columns
+    size, valid = parse_integers(size_text)
+    bad = np.flatnonzero(~valid | (size < 1))
+    if len(bad):
+        row = int(bad[0])
+        raise InputError(
+            path,
+            int(table.line[row]),
+            f"size {shown(size_text[row])}",
+            "expected a whole number from 1",
+        )
+    sizes: dict[bytes, int] = {}
+    for row, (name, number) in enumerate(zip(query, size.tolist(), strict=True)):
+        if name in sizes:
+            raise DataError(
+                f"{path}:{table.line[row]}: query {shown(name)} again; expected one size per query"
+            )
+        sizes[name] = number
+    return sizes
+
+
+_ONE_RUN = LineShape(("query", "score"), "refused", "first_column")
+_SEVERAL = LineShape(("query", "run", "score"), "refused", "first_column")
+_ANY = LineShape(("query", "score"), "ignored", "first_column")
+
+# By run (None where the file names none), then by query.
+Quality = Mapping[bytes | None, Mapping[bytes, float]]
+
+
+def read_quality(path: str) -> Quality:
+    """Read how good the response to each query was.
+
+    The first line says whether there is a column for runs.
+
+    Raises
+    ------
+    InputError
+        With the line, for another number of columns or a score that is no finite number.
+    DataError
+        If a query, or a query and run, comes twice.
+    """
+    block = read_block(path, _ONE_RUN)
+    shape = _SEVERAL if _columns(scan(block, _ANY)) == 3 else _ONE_RUN
+    table = scan(block, shape)
+    if not len(table):
+        raise InputError(path, None, "no scores", "expected lines of query score")
+    query, *run, score_text = (table.column(number) for number in range(len(shape.columns)))
+    score = parse_decimals(score_text)
+    bad = np.flatnonzero(~np.isfinite(score))
+    if len(bad):
+        row = int(bad[0])
+        raise InputError(
+            path, int(table.line[row]), f"score {shown(score_text[row])}", "expected a number"
+        )
+    runs: list[bytes | None] = list(run[0].tolist()) if run else [None] * len(score)
+    by_run: dict[bytes | None, dict[bytes, float]] = {}
+    for row, (name, of, number) in enumerate(
+        zip(query.tolist(), runs, score.tolist(), strict=True)
+    ):
+        scores = by_run.setdefault(of, {})
+        if name in scores:
+            raise DataError(
+                f"{path}:{table.line[row]}: query {shown(name)} again; expected one score per "
+                f"query{' and run' if run else ''}"
+            )
+        scores[name] = number
+    return by_run
+
+
+def _columns(lines: Lines) -> int:
+    """Count the words of the first line."""
+    if not len(lines):
+        return 0
+    text = lines.buffer[lines.origin + lines.begin[0] :]
+    return len(bytes(text[: np.flatnonzero(text == ord("\n"))[0]]).split())
+
+
+_NORMS = LineShape(("query", "measure", "mean", "deviation"), "refused", "first_column")
+
+
+class Norm(NamedTuple):
+    """How one measure is distributed for one query: its mean and its standard deviation."""
+
+    mean: float
+    deviation: float
+
+
+# By printed name of the value, then by query.
+Norms = Mapping[bytes, Mapping[bytes, Norm]]
+
+
+def read_zscores(path: str) -> Norms:
+    """Read a file of means and deviations.
+
+    Raises `InputError` with the line if a number is not a finite decimal, a deviation is negative,
+    or a query and measure come twice.
+    """
+    table = read_table(path, _NORMS)
+    query, measure, *number_texts = table.columns
+    numbers = []
+    for name, text in zip(("mean", "deviation"), number_texts, strict=True):
+        number = parse_decimals(text)
+        valid = np.isfinite(number) if name == "mean" else np.isfinite(number) & (number >= 0)
+        if not valid.all():
+            row = int(np.flatnonzero(~valid)[0])
+            expected = "a decimal number" if name == "mean" else "a decimal number from 0"
+            raise InputError(
+                path, int(table.line[row]), f"{name} {shown(text[row])}", f"expected {expected}"
+            )
+        numbers.append(number.tolist())
+    norms: dict[bytes, dict[bytes, Norm]] = {}
+    for line, query_id, name, *norm in zip(
+        table.line.tolist(), query.tolist(), measure.tolist(), *numbers, strict=True
+    ):
+        of_queries = norms.setdefault(name, {})
+        if query_id in of_queries:
+            raise InputError(
+                path,
+                line,
+                f"{name.decode()} of query {query_id.decode()} again",
+                "expected each measure once per query",
+            )
+        of_queries[query_id] = Norm(*norm)
+    return norms
