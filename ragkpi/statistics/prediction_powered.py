@@ -1,0 +1,160 @@
+"""What people would say over all queries, from what they say on some and a model says on all.
+
+Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
+        inference, Science 382, 2023; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
+        Efficient prediction-powered inference, 2023.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval
+
+FEWEST = 10  # queries with both judgements: below, the intervals are too narrow
+
+Value = Callable[[FloatArray], float]
+"""From the means of T statistics over queries, (T,), to the value that is estimated."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """A value over all queries, under two judgements.
+
+    Attributes
+    ----------
+    judged, queries
+        On how many queries both judgements exist, and how many queries there are.
+    other
+        The value under the other judgement, which exists everywhere.
+    human, human_interval
+        The value over the queries that people judged, and the interval that follows from them.
+    estimate, interval
+        What people would say over all queries.
+    tuning
+        How far the other judgement is believed: 0 not at all, 1 as in untuned inference.
+    standard_error
+        Of the estimate.
+    worth
+        How many queries people would have to judge for an interval of that width without help.
+    p
+        Two-sided, of the value being 0: means something for differences.
+    """
+
+    judged: int
+    queries: int
+    other: float
+    human: float
+    human_interval: Interval
+    estimate: float
+    interval: Interval
+    tuning: float
+    standard_error: float
+    worth: float
+    p: float
+
+
+def prediction_powered(
+    human: FloatArray, other: FloatArray, rest: FloatArray, value: Value, level: float = 0.95
+) -> Corrected:
+    """Estimate a value under human judgement from n queries of people and n + m of a model.
+
+    The people's mean is moved by what the other judgement says the other queries differ by. How
+    far it is moved (`tuning`) is chosen so that the variance is least. A value that is not a mean
+    itself is a function of means: its variance is that of its linear part at the estimate.
+
+    Formula:    lambda * mean(rest) + mean(human - lambda * other), with
+                lambda = cov(human, other) / ((1 + n/m) * var(other and rest)), between 0 and 1;
+                variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n
+    Interval:   Student's t with n - 2 degrees of freedom, as both a mean and lambda are estimated,
+                where the paper has the normal distribution, which covers too little for few queries
+
+    Parameters
+    ----------
+    human, other : (n, T)
+        Statistics of the queries that people judged, under both judgements; n from 3.
+    rest : (m, T)
+        Statistics of the other queries under the other judgement; m from 1.
+    value
+        What is estimated, by the means of the statistics.
+    level
+        The probability that an interval covers the value.
+
+    Returns
+    -------
+    Intervals are NaN where the value is infinite or undefined, or does not vary among the queries.
+    """
+    n, m = len(human), len(rest)
+    at_people, everywhere = human.mean(axis=0), np.concatenate([other, rest]).mean(axis=0)
+    slope = _gradient(value, at_people)
+    alone = _t_interval(value(at_people), _error(human @ slope, 1), n - 1, level)
+    tuning = _tuning(human @ slope, other @ slope, rest @ slope)
+    means = at_people + tuning * (rest.mean(axis=0) - other.mean(axis=0))
+    slope = _gradient(value, means)
+    error = math.hypot(
+        tuning * _error(rest @ slope, 1) if m > 1 else 0.0,
+        _error((human - tuning * other) @ slope, 2),
+    )
+    estimate = value(means)
+    interval = _t_interval(estimate, error, n - 2, level)
+    defined = not math.isnan(interval.low)
+    return Corrected(
+        judged=n,
+        queries=n + m,
+        other=value(everywhere),
+        human=value(at_people),
+        human_interval=alone,
+        estimate=estimate,
+        interval=interval,
+        tuning=tuning,
+        standard_error=error if defined else math.nan,
+        worth=float((human @ slope).var(ddof=1) / error**2) if defined else math.nan,
+        p=_p_value(estimate, error, n - 2) if defined else math.nan,
+    )
+
+
+def _tuning(human: FloatArray, other: FloatArray, rest: FloatArray) -> float:
+    """Return the lambda of least variance, (n,), (n,) and (m,) to a number from 0 to 1."""
+    covariance = ((human - human.mean()) * (other - other.mean())).mean()
+    variance = (1 + len(other) / len(rest)) * np.concatenate([other, rest]).var(ddof=1)
+    if not (np.isfinite(covariance) and variance > 0):
+        return 0.0
+    return float(np.clip(covariance / variance, 0.0, 1.0))
+
+
+def _error(values: FloatArray, parameters: int) -> float:
+    """Return the standard error of a mean, beside which so many parameters are estimated."""
+    spread = ((values - values.mean()) ** 2).sum() / (len(values) - parameters)
+    return math.sqrt(spread / len(values))
+
+
+def _gradient(value: Value, means: FloatArray) -> FloatArray:
+    """Differentiate a value by each of the means, (T,)."""
+    slope = np.empty(len(means))
+    for column, mean in enumerate(means):
+        step = np.zeros(len(means))
+        step[column] = 1e-6 * abs(mean) or 1e-9
+        low = means - step if mean else means  # a mean of 0 may be the least there is
+        high = means + step
+        slope[column] = (value(high) - value(low)) / (high[column] - low[column])
+    return slope
+
+
+def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
+    from scipy.stats import t
+
+    if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
+        return UNKNOWN
+    half = float(t.ppf((1 + level) / 2, freedom)) * error
+    return Interval(centre - half, centre + half)
+
+
+def _p_value(estimate: float, error: float, freedom: int) -> float:
+    from scipy.stats import t
+
+    return float(2 * t.sf(abs(estimate) / error, freedom))
