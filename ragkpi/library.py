@@ -147,11 +147,7 @@ class Result:
         What ``ragkpi eval`` prints for ``all``: a mean for most measures, a sum for counts, the
         logarithm of a ratio of means for bor.
         """
-        return {
-            metric.name: decoded(self.scores.summary(place))
-            for place, metric in enumerate(self.scores.metrics)
-            if metric.is_printed("summary")
-        }
+        return {column.name: decoded(column.summary) for column in self.scores.printed("summary")}
 
     @cached_property
     def per_query(self) -> dict[str, dict[str, Any]]:
@@ -188,12 +184,7 @@ class Result:
         if not 0 < level < 1:
             raise UsageError(f"level={level!r}: expected a share such as 0.95")
         how = bootstrap.Bootstrap(_from("resamples", resamples, 1), seed, level, method)
-        found = bootstrap.intervals(self.scores, how)
-        return {
-            metric.name: interval
-            for metric, interval in zip(self.scores.metrics, found, strict=True)
-            if interval is not None
-        }
+        return bootstrap.intervals(self.scores, how)
 
     def to_pandas(self) -> Any:
         """Return the values of every query as a pandas DataFrame: a row per query."""
@@ -208,11 +199,7 @@ class Result:
         return f"Result({len(self.scores.queries)} queries: {values})"
 
     def _columns(self) -> dict[str, list[Any]]:
-        return {
-            metric.name: self.scores.per_query(place).tolist()
-            for place, metric in enumerate(self.scores.metrics)
-            if metric.is_printed("query")
-        }
+        return {column.name: column.per_query.tolist() for column in self.scores.printed("query")}
 
 
 def _relevance(qrels: Any, rel_info: str) -> str | Relevance:

@@ -4,7 +4,7 @@ import numpy as np
 
 from ragkpi.measures.aggregates import COUNT, LABEL, MEAN, SUM, Aggregate
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.scores import MetricScores, Scores
 
 
 def bits(sums, count=1):
@@ -29,10 +29,11 @@ HARM = metric("harm_10", better="lower")
 
 def scores(columns, queries=None, run_id=b"made"):
     """Build Scores from pairs of a value and its statistics: a number or a row per query."""
-    statistics = []
+    made = []
     for wanted, rows in columns:
         dtype = object if wanted.measure.style == "text" else float
-        statistics.append(np.array(rows, dtype=dtype).reshape(len(rows), -1))
+        statistics = np.array(rows, dtype=dtype).reshape(len(rows), -1)
+        made.append(MetricScores(wanted, statistics, len(rows)))
     if queries is None:
-        queries = [b"q%03d" % row for row in range(len(statistics[0]))]
-    return Scores(run_id, queries, [wanted for wanted, _ in columns], statistics, len(queries))
+        queries = [b"q%03d" % row for row in range(made[0].divisor)]
+    return Scores(run_id, queries, made, len(queries))

@@ -64,10 +64,10 @@ class Findings:
     origin: Origin | None
 
     @cached_property
-    def bounds(self) -> list[list[Interval | None]]:
-        """The intervals of every run, an empty list if there are none."""
+    def bounds(self) -> list[dict[str, Interval]]:
+        """The intervals of every run by the names of metrics, none if nobody asked for them."""
         if self.bootstrap is None:
-            return [[] for _ in self.scored]
+            return [{} for _ in self.scored]
         from ragkpi.statistics.bootstrap import intervals
 
         return [intervals(scores, self.bootstrap) for scores in self.scored]

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -35,13 +36,16 @@ class Aggregate:
         Where its lines appear: ``"both"``, only as ``"summary"`` or only per ``"query"``.
     absent
         Each statistic of a query that the means are over but that was not evaluated.
+    kind
+        Whether a summary is an ``"estimate"`` from the queries, or their ``"count"``.
     """
 
     name: str
     value: Callable[[FloatArray], FloatArray]
     summary: Callable[[FloatArray, FloatArray | int], FloatArray]
-    prints: str = "both"
+    prints: Literal["both", "summary", "query"] = "both"
     absent: float = 0.0
+    kind: Literal["estimate", "count"] = "estimate"
 
 
 def first(statistics: FloatArray) -> FloatArray:
@@ -66,6 +70,7 @@ COUNT = Aggregate(
     first,
     lambda sums, count: np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1]),
     prints="summary",
+    kind="count",
 )
 # trec_eval's stand-in for 0 in geometric means.
 SMALLEST = 0.00001

@@ -96,6 +96,19 @@ class Metric:
         """Say whether it has a line for each query, or one over all of them."""
         return self.measure.aggregate.prints in ("both", where)
 
+    @property
+    def is_estimate(self) -> bool:
+        """Whether its summary is estimated from the queries: no text, and not their number."""
+        measure = self.measure
+        return (
+            measure.numeric and self.is_printed("summary") and measure.aggregate.kind == "estimate"
+        )
+
+    @property
+    def is_comparable(self) -> bool:
+        """Whether one run can be better by it than another."""
+        return self.is_estimate and self.measure.better != "neither"
+
 
 Caution = Callable[[Judged, Sequence[Metric]], Iterable[str]]
 """From a judged run and the requested values that are concerned to warnings of one line each."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
 
 if TYPE_CHECKING:
@@ -32,7 +34,7 @@ def write_trec(
     summary: Lines,
     name_width: int = NAME_WIDTH,
     digits: int | None = None,
-    intervals: Sequence[Interval | None] = (),
+    intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> None:
     """Write the lines of a run; see `trec_lines`."""
     for lines in trec_lines(scores, per_query, summary, name_width, digits, intervals):
@@ -45,7 +47,7 @@ def trec_lines(
     summary: Lines,
     name_width: int = NAME_WIDTH,
     digits: int | None = None,
-    intervals: Sequence[Interval | None] = (),
+    intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> Iterator[bytes]:
     """Format scores as trec_eval prints them.
 
@@ -60,48 +62,51 @@ def trec_lines(
     digits
         How many decimals (of values that have few: significant digits) instead of trec_eval's.
     intervals
-        One or None per value; the bounds stand in two more columns of the lines over all queries.
+        By the names of metrics; the bounds stand in two more columns of the lines over all queries.
 
     Yields
     ------
     bytes
         Blocks of whole lines. Query ids and texts are the bytes of the input. NA (NaN) is ``NA``.
     """
-    styles: list[Style] = [metric.measure.style for metric in scores.metrics]
-    names = [
-        metric.name.encode().ljust(NAME_WIDTH if style in _TEXTS else name_width)
-        for metric, style in zip(scores.metrics, styles, strict=True)
-    ]
     if per_query == "shown":
-        shown = [i for i, _ in enumerate(styles) if scores.metrics[i].is_printed("query")]
-        columns = [scores.per_query(i) for i in shown]
+        shown = scores.printed("query")
+        names = [_padded(column.metric, name_width) for column in shown]
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
             cells = [
-                _cells(styles[i], column[block], digits)
-                for i, column in zip(shown, columns, strict=True)
+                _cells(column.metric.measure.style, column.per_query[block], digits)
+                for column in shown
             ]
-            yield _lines([names[i] for i in shown], scores.queries[block], cells)
+            yield _lines(names, scores.queries[block], cells)
     if summary == "shown":
-        shown = [i for i, _ in enumerate(styles) if scores.metrics[i].is_printed("summary")]
-        cells = [_cells(styles[i], _alone(styles[i], scores.summary(i)), digits) for i in shown]
-        if intervals:
-            cells = [
-                _with_bounds(cell, styles[i], intervals[i], digits)
-                for i, cell in zip(shown, cells, strict=True)
-            ]
-        yield _lines([names[i] for i in shown], [b"all"], cells)
+        shown = scores.printed("summary")
+        names = [_padded(column.metric, name_width) for column in shown]
+        cells = [_summary_cells(column, intervals.get(column.name), digits) for column in shown]
+        yield _lines(names, [b"all"], cells)
 
 
-def _cells(style: Style, metrics: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:
+def _padded(metric: Metric, width: int) -> bytes:
+    return metric.name.encode().ljust(NAME_WIDTH if metric.measure.style in _TEXTS else width)
+
+
+def _summary_cells(
+    column: MetricScores, interval: Interval | None, digits: int | None
+) -> tuple[bytes, list[Any]]:
+    style = column.metric.measure.style
+    cells = _cells(style, _alone(style, column.summary), digits)
+    return cells if interval is None else _with_bounds(cells, style, interval, digits)
+
+
+def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:
     """Return a format and what it is to be applied to, one entry per query."""
     form = _form(style, digits)
     if style in _TEXTS:
-        return form, metrics.tolist()
+        return form, values.tolist()
     if style == "significant":
-        metrics = metrics + 0.0  # takes the sign off a negative zero
-    numbers = metrics.tolist()
-    if np.isfinite(metrics).all():
+        values = values + 0.0  # takes the sign off a negative zero
+    numbers = values.tolist()
+    if np.isfinite(values).all():
         return form, numbers
     return b"%b", [form % x if math.isfinite(x) else _NOT_FINITE[str(x)] for x in numbers]
 
@@ -118,11 +123,9 @@ def _form(style: Style, digits: int | None) -> bytes:
 
 
 def _with_bounds(
-    cell: tuple[bytes, list[Any]], style: Style, interval: Interval | None, digits: int | None
+    cell: tuple[bytes, list[Any]], style: Style, interval: Interval, digits: int | None
 ) -> tuple[bytes, list[Any]]:
     """Put the bounds of an interval behind the only value of a cell."""
-    if interval is None:
-        return cell
     bounds = _cells(style, np.array(interval), digits)
     return b"%b", [b"\t".join(form % value for form, values in (cell, bounds) for value in values)]
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import replace
+
+import numpy as np
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
@@ -18,7 +19,7 @@ def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
     NothingInCommonError
         If they share no query.
     UsageError
-        If they were evaluated with different values.
+        If they were evaluated for different metrics.
     """
     asked = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
@@ -40,14 +41,4 @@ def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
         RagkpiWarning,
         stacklevel=3,
     )
-    return [_only(run, shared) for run in runs]
-
-
-def _only(run: Scores, queries: set[bytes]) -> Scores:
-    rows = [row for row, query in enumerate(run.queries) if query in queries]
-    return replace(
-        run,
-        queries=[run.queries[row] for row in rows],
-        statistics=[statistics[rows] for statistics in run.statistics],
-        divisor=len(rows),
-    )
+    return [run.over(np.flatnonzero([query in shared for query in run.queries])) for run in runs]

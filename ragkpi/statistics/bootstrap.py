@@ -15,7 +15,7 @@ import numpy as np
 from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.scores import Scores
-from ragkpi.statistics.query_samples import QuerySample, estimates, query_samples
+from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import drawn
 
 Method = Literal["percentile", "bca"]
@@ -61,32 +61,30 @@ class Bootstrap:
         return tail, 1 - tail
 
 
-def intervals(scores: Scores, bootstrap: Bootstrap) -> list[Interval | None]:
-    """Compute the interval of every value's summary.
+def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
+    """Compute the interval of every metric's summary.
 
     Sufficient statistics are resampled jointly, so that the interval of a ratio of means is that
-    of the ratio. The queries that a value is NA for are not part of its sample.
+    of the ratio. Queries whose value is NA are not part of the sample.
 
     Returns
     -------
-    list of Interval or None, one per value
-        None for what is not estimated from queries: texts and their number. `UNKNOWN` where
-        fewer than two queries are known. Bounds may be infinite.
+    dict
+        Intervals by the printed names of metrics, in their order. What is not estimated from
+        queries, texts and their number, has none. `UNKNOWN` where fewer than two queries are
+        known. Bounds may be infinite.
     """
-    found: list[Interval | None] = [None] * len(scores.metrics)
-    for sample in query_samples([scores], estimates(scores)):
+    found = {column.name: UNKNOWN for column in scores.estimates()}
+    for sample in query_samples([scores], lambda metric: metric.is_estimate):
         if sample.queries < 2:
-            for index in sample.metrics:
-                found[index] = UNKNOWN
             continue
         weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
         replicates = [summary[:, 0] for summary in sample.summaries(sample.resampled(weights))]
         tails = [bootstrap.tails] * len(sample.metrics)
         if bootstrap.method == "bca":
-            names = [scores.metrics[index].name for index in sample.metrics]
-            tails = _bca_tails(sample, replicates, bootstrap.tails, names)
-        for index, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
-            found[index] = order_statistics(replicate, ends)
+            tails = _bca_tails(sample, replicates, bootstrap.tails)
+        for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
+            found[metric.name] = order_statistics(replicate, ends)
     return found
 
 
@@ -105,14 +103,13 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
     )
 
 
-def _bca_tails(
-    sample: QuerySample, replicates: list[FloatArray], tails: Tails, names: list[str]
-) -> list[Tails]:
-    """Shift the tails of every value for bias and skewness."""
+def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) -> list[Tails]:
+    """Shift the tails of every metric for bias and skewness."""
     return [
-        bca_tails(sample, estimate[0], jackknife[:, 0], tails) or _not_corrected(name, tails)
-        for sample, estimate, jackknife, name in zip(
-            replicates, sample.observed(), sample.leave_one_out(), names, strict=True
+        bca_tails(replicate, estimate[0], jackknife[:, 0], tails)
+        or _not_corrected(metric.name, tails)
+        for metric, replicate, estimate, jackknife in zip(
+            sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
         )
     ]
 

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.query_samples import comparable
 
 
 @dataclass(frozen=True)
@@ -75,17 +74,18 @@ def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfal
     UsageError
         If a gate names what was not computed or is no number.
     """
-    indices = {scores.metrics[index].name: index for index in _numbers(scores)}
+    numbers = {
+        column.name: column for column in scores.printed("summary") if column.metric.measure.numeric
+    }
     missed = []
     for gate in gates:
-        if gate.name not in indices:
+        if gate.name not in numbers:
             raise UsageError(
                 f"--fail-under {gate.name}: not among the numbers of this evaluation "
-                f"({', '.join(indices) or 'none'}); ask for it with -m"
+                f"({', '.join(numbers) or 'none'}); ask for it with -m"
             )
-        index = indices[gate.name]
-        found = scores.summary(index)
-        sign = scores.metrics[index].measure.sign
+        found = numbers[gate.name].summary
+        sign = numbers[gate.name].metric.measure.sign
         worse = sign * found < sign * gate.limit
         # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
         worse = worse and not math.isclose(found, gate.limit, rel_tol=1e-9)
@@ -104,8 +104,10 @@ def shortfalls_of_baseline(
     """
     limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
     gates = []
-    for index in comparable(limits):
-        metric, reference = limits.metrics[index], limits.summary(index)
+    for column in limits.columns:
+        metric, reference = column.metric, column.summary
+        if not metric.is_comparable:
+            continue
         if math.isnan(reference):
             warnings.warn(
                 f"{metric.name} is NA for {baseline[0]} and therefore no gate",
@@ -116,14 +118,6 @@ def shortfalls_of_baseline(
         limit = reference - metric.measure.sign * margin.below(reference)
         gates.append(Gate(metric.name, limit))
     return shortfalls(run[0], tested, gates)
-
-
-def _numbers(scores: Scores) -> list[int]:
-    return [
-        index
-        for index, metric in enumerate(scores.metrics)
-        if scores.statistics[index].dtype != object and metric.is_printed("summary")
-    ]
 
 
 def _finite(text: str) -> float | None:

@@ -15,7 +15,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.corrections import CorrectionName, corrected
-from ragkpi.statistics.query_samples import QuerySample, comparable, query_samples
+from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import drawn
 from ragkpi.statistics.significance import Pair, TestName, p_values, pairs
 
@@ -43,11 +43,11 @@ class Procedure:
 
 @dataclass(frozen=True)
 class Difference:
-    """One value of one run against the baseline.
+    """One metric of one run against the baseline.
 
     Attributes
     ----------
-    run, value
+    run, metric
         The name of the run; what was measured.
     queries
         How many queries have the value in all runs of the comparison: everything is over these.
@@ -89,7 +89,7 @@ class Comparison:
     names, runs
         The baseline first; the runs reduced to the queries that all of them have.
     differences
-        Per value in printing order, and for each the runs in order.
+        Per metric in printing order, and for each the runs in order.
     procedure
         How it was computed.
     """
@@ -101,7 +101,7 @@ class Comparison:
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
-    """Compare every run but the first with the first one, for every value that can be better.
+    """Compare every run but the first with the first one, by every metric that can be better.
 
     Texts, counts and properties of the collection are left out; they would only weaken the
     correction.
@@ -123,20 +123,22 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
     shared = aligned(names, runs)
-    found: dict[int, list[Difference]] = {}
-    for sample in query_samples(shared, comparable(shared[0])):
-        of_sample = _differences(sample, names[1:], shared[0].metrics, procedure)
-        found.update(zip(sample.metrics, of_sample, strict=True))
+    found: dict[str, list[Difference]] = {}
+    for sample in query_samples(shared, lambda metric: metric.is_comparable):
+        found.update(_differences(sample, names[1:], procedure))
     if not found:
         asked = ", ".join(metric.name for metric in shared[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
-    differences = [difference for index in sorted(found) for difference in found[index]]
+    differences = [
+        difference for metric in shared[0].metrics for difference in found.get(metric.name, [])
+    ]
     return Comparison(list(names), shared, _corrected(differences, procedure), procedure)
 
 
 def _differences(
-    sample: QuerySample, names: Sequence[str], metrics: Sequence[Metric], procedure: Procedure
-) -> list[list[Difference]]:
+    sample: QuerySample, names: Sequence[str], procedure: Procedure
+) -> dict[str, list[Difference]]:
+    """Return the difference of every run, by the names of metrics."""
     seed = procedure.bootstrap.seed
     rows = zip(
         sample.metrics,
@@ -147,24 +149,24 @@ def _differences(
         pairs(sample),
         strict=True,
     )
-    return [
-        [
+    return {
+        metric.name: [
             Difference(
                 name,
-                metrics[index],
+                metric,
                 sample.queries,
                 float(summary[0]),
                 float(summary[run]),
                 _minus(summary[run], summary[0]),
                 interval[run - 1],
-                *_outcomes(pair[run - 1], metrics[index]),
+                *_outcomes(pair[run - 1], metric),
                 float(effect[run - 1]),
                 p[run - 1],
             )
             for run, name in enumerate(names, start=1)
         ]
-        for index, summary, interval, effect, p, pair in rows
-    ]
+        for metric, summary, interval, effect, p, pair in rows
+    }
 
 
 def _minus(other: float, baseline: float) -> float:
@@ -179,13 +181,13 @@ def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
 
 
 def _intervals(sample: QuerySample, bootstrap: Bootstrap) -> list[list[Interval]]:
-    """Resample the queries of all runs alike: the interval of each difference, per value."""
+    """Resample the queries of all runs alike: the interval of each difference, per metric."""
     if sample.queries < 2:
         return [[UNKNOWN] * (sample.statistics.shape[1] - 1)] * len(sample.metrics)
     weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
     with np.errstate(invalid="ignore"):
         return [
-            [order_statistics(sample, bootstrap.tails) for sample in (rest - baseline).T]
+            [order_statistics(replicates, bootstrap.tails) for replicates in (rest - baseline).T]
             for baseline, rest in (
                 (summary[:, :1], summary[:, 1:])
                 for summary in sample.summaries(sample.resampled(weights))
@@ -194,7 +196,7 @@ def _intervals(sample: QuerySample, bootstrap: Bootstrap) -> list[list[Interval]
 
 
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
-    """Compute d_z of every value and run but the first, (R - 1,) per value."""
+    """Compute d_z of every metric and run but the first, (R - 1,) per metric."""
     n = sample.queries
     if n < 2:
         return [np.full(sample.statistics.shape[1] - 1, np.nan)] * len(sample.metrics)

@@ -27,7 +27,7 @@ ROUNDING = 1e-12
 
 @dataclass(frozen=True)
 class Pair:
-    """One value of the baseline, the first run of a sample, and of another one.
+    """One metric of the baseline, the first run of a sample, and of another one.
 
     Attributes
     ----------
@@ -60,13 +60,17 @@ Test = Callable[[QuerySample, int, int], list[list[float]]]
 
 
 def pairs(sample: QuerySample) -> list[list[Pair]]:
-    """Pair the first run of a sample with every other one, per value and run."""
+    """Pair the first run of a sample with every other one, per metric and run."""
     return [
         [
-            Pair(aggregate, sample.statistics[:, 0, columns], sample.statistics[:, run, columns])
+            Pair(
+                metric.measure.aggregate,
+                sample.statistics[:, 0, columns],
+                sample.statistics[:, run, columns],
+            )
             for run in range(1, sample.statistics.shape[1])
         ]
-        for aggregate, columns in zip(sample.aggregates, sample.columns, strict=True)
+        for metric, columns in zip(sample.metrics, sample.columns, strict=True)
     ]
 
 
@@ -84,9 +88,9 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
     return [
         [
             _share_of_swaps(pair, moved[:, run, columns], trials)
-            for run, pair in enumerate(pairs_of_value)
+            for run, pair in enumerate(of_metric)
         ]
-        for columns, pairs_of_value in zip(sample.columns, pairs(sample), strict=True)
+        for columns, of_metric in zip(sample.columns, pairs(sample), strict=True)
     ]
 
 
@@ -121,13 +125,13 @@ def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
         return [
             [
                 _share(
-                    sample[:, run] - sample[:, 0] - (summary[run] - summary[0]),
+                    replicate[:, run] - replicate[:, 0] - (summary[run] - summary[0]),
                     summary[run] - summary[0] if np.isfinite(summary).all() else math.nan,
                     summary[[0, run]],
                 )
                 for run in range(1, len(summary))
             ]
-            for sample, summary in zip(replicates, observed, strict=True)
+            for replicate, summary in zip(replicates, observed, strict=True)
         ]
 
 
@@ -150,7 +154,7 @@ def _each(test: Callable[[Pair], float]) -> Test:
     def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # scipy's, about ties and constant differences
-            return [[test(pair) for pair in of_value] for of_value in pairs(sample)]
+            return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
 
     return of_sample
 
@@ -203,22 +207,22 @@ def sign(pair: Pair) -> float:
 
 
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
-    """Test every value of a sample, and every run but the first, against the first run.
+    """Test every metric of a sample, and every run but the first, against the first run.
 
     Returns
     -------
-    Per value and run a p-value: 1 where no query differs, NaN where the test has no answer and
+    Per metric and run a p-value: 1 where no query differs, NaN where the test has no answer and
     where fewer than two queries are known.
     """
     if sample.queries < 2:
-        return [[math.nan] * len(of_value) for of_value in pairs(sample)]
+        return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
     tested = TESTS[test](sample, trials, seed)
     return [
         [
             1.0 if (pair.baseline == pair.other).all() else p
-            for p, pair in zip(row, of_value, strict=True)
+            for p, pair in zip(row, of_metric, strict=True)
         ]
-        for row, of_value in zip(tested, pairs(sample), strict=True)
+        for row, of_metric in zip(tested, pairs(sample), strict=True)
     ]
 
 

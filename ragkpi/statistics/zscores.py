@@ -6,16 +6,14 @@ import dataclasses
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.formats.query_files import Norm, Norms
-from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, MEAN, SUM
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
+from ragkpi.measures.scores import MetricScores, Scores
 
 # What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
 UNKNOWN = -1000000.0
@@ -38,30 +36,26 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
         deviation is 0 and the value is not the mean. Sums and geometric means are still such; any
         other summary is the mean over queries. All values have the style ``"decimal"``.
     """
-    converted = [
-        _standardize(scores, index, norms.get(metric.name.encode(), {}))
-        for index, metric in enumerate(scores.metrics)
-    ]
-    return dataclasses.replace(
-        scores,
-        metrics=[metric for metric, _ in converted],
-        statistics=[statistics for _, statistics in converted],
+    return scores.only(
+        _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
+        for column in scores.columns
     )
 
 
 def _standardize(
-    scores: Scores, index: int, norms: Mapping[bytes, Norm]
-) -> tuple[Metric, npt.NDArray[Any]]:
-    metric, statistics = scores.metrics[index], scores.statistics[index]
-    if statistics.dtype == object:
-        return metric, statistics
+    column: MetricScores, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
+) -> MetricScores:
+    metric, statistics = column.metric, column.statistics
+    if not metric.measure.numeric:
+        return column
     aggregate = metric.measure.aggregate
-    if aggregate is not COUNT:
-        statistics = _z(scores.per_query(index), scores.queries, norms).reshape(-1, 1)
+    if aggregate.kind != "count":
+        statistics = _z(column.per_query, queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
             aggregate = dataclasses.replace(MEAN, prints=aggregate.prints)
     measure = dataclasses.replace(metric.measure, aggregate=aggregate, style="decimal")
-    return dataclasses.replace(metric, measure=measure, name=f"Z{metric.name}"), statistics
+    metric = dataclasses.replace(metric, measure=measure, name=f"Z{metric.name}")
+    return MetricScores(metric, statistics, column.divisor)
 
 
 def _z(
@@ -95,15 +89,11 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     """
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
-    columns = [
-        (index, metric)
-        for index, metric in enumerate(runs[0].metrics)
-        if metric.is_printed("query") and metric.measure.numeric
-    ]
+    names = [column.name for column in runs[0].printed("query") if column.metric.measure.numeric]
     queries = sorted({query for run in runs for query in run.queries})
-    mean, deviation = np.empty((2, len(columns), len(queries)))
-    for row, (index, _) in enumerate(columns):
-        mean[row], deviation[row] = _moments(_aligned(runs, index, queries))
+    mean, deviation = np.empty((2, len(names), len(queries)))
+    for row, name in enumerate(names):
+        mean[row], deviation[row] = _moments(_aligned(runs, name, queries))
     left_out = int(np.isnan(deviation).sum())
     if left_out:
         warnings.warn(
@@ -113,20 +103,20 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
             stacklevel=2,
         )
     for place, query in enumerate(queries):
-        for row, (_, metric) in enumerate(columns):
+        for row, name in enumerate(names):
             if not math.isnan(deviation[row, place]):
-                numbers = f" {metric.name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
+                numbers = f" {name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
                 yield query + numbers.encode() + b"\n"
 
 
 def _aligned(
-    runs: Sequence[Scores], index: int, queries: Sequence[bytes]
+    runs: Sequence[Scores], name: str, queries: Sequence[bytes]
 ) -> npt.NDArray[np.float64]:
-    """Return one value of all runs, (runs, queries); NaN where there is none that is finite."""
+    """Return what runs scored by a metric, (runs, queries); NaN where nothing finite is known."""
     number = {query: place for place, query in enumerate(queries)}
     aligned = np.full((len(runs), len(queries)), np.nan)
     for row, run in enumerate(runs):
-        of_queries = run.per_query(index)
+        of_queries = run[name].per_query
         places = [number[query] for query in run.queries]
         aligned[row, places] = np.where(np.isfinite(of_queries), of_queries, np.nan)
     return aligned

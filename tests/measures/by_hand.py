@@ -103,17 +103,17 @@ def lines(judged, *requests):
 
 def lines_of(result):
     return {
-        metric.name: {
+        column.name: {
             **dict(
-                zip((q.decode() for q in result.queries), result.per_query(i).tolist(), strict=True)
+                zip((q.decode() for q in result.queries), column.per_query.tolist(), strict=True)
             ),
-            "all": result.summary(i),
+            "all": column.summary,
         }
-        for i, metric in enumerate(result.metrics)
+        for column in result.columns
     }
 
 
 def summary(judged, request):
     """Return the value over all queries of the only line of a request."""
-    (metrics,) = lines(judged, request).values()
-    return metrics["all"]
+    (values,) = lines(judged, request).values()
+    return values["all"]

@@ -48,9 +48,9 @@ choices = st.builds(
 def assert_alike(qrels, run, evaluation, metrics=NUMERIC):
     evaluated = topics(qrels, run, evaluation)
     scores = score(judged_of(qrels, run, evaluation), metrics)
-    for index, metric in enumerate(metrics):
+    for metric in metrics:
         slow = [MEASURES[metric.measure.name](topic, **metric.arguments) for topic in evaluated]
-        assert scores.per_query(index).tolist() == slow, metric.name
+        assert scores[metric.name].per_query.tolist() == slow, metric.name
 
 
 def random_case(seed, num_queries, judged, retrieved, corpus=400):

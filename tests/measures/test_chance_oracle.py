@@ -100,10 +100,10 @@ def newsgroups(inputs):
 
 def of_share(judged, request, share):
     """A measure whose first statistic is success, if this share of the queries succeeded."""
-    result = scores(judged, request)
-    sums = result.statistics[0].sum(axis=0)
+    (column,) = scores(judged, request).columns
+    sums = column.statistics.sum(axis=0)
     sums[0] *= share
-    return float(result.metrics[0].measure.aggregate.summary(sums, len(judged.queries)))
+    return float(column.metric.measure.aggregate.summary(sums, len(judged.queries)))
 
 
 def scifact(inputs):

@@ -95,7 +95,7 @@ def test_files_through_the_command(case, tmp_path, ragkpi):
     outcome = ragkpi("eval", "-q", *command_line(case), *requests, "qrels", "run", folder=tmp_path)
     assert outcome.status == 0
     rows = [line.split("\t") for line in outcome.out.decode().splitlines()]
-    found = {(name.rstrip(), query): metric for name, query, metric in rows}
+    found = {(name.rstrip(), query): value for name, query, value in rows}
     for name, metrics in expected.items():
         for query, text in metrics.items():
             assert found[name, query] == shown(name, text)

@@ -115,21 +115,23 @@ def test_an_unjudged_document_never_helps(qrels, run, settings, query, place):
 def test_statistics_of_blocks_of_queries_add_up(m):
     """Also where the chance of success is smaller than any double, or only for one block."""
     N, R = 120000000, [100, 143, 5000]
-    whole = scores(population(N, R, [range(1, m + 1)] * 3), f"bor.1000,m={m}")
-    blocks = [scores(population(N, [r], [range(1, m + 1)]), f"bor.1000,m={m}") for r in R]
-    assert np.array_equal(whole.statistics[0], np.concatenate([b.statistics[0] for b in blocks]))
+    whole, *blocks = (
+        scores(population(N, each, [range(1, m + 1)] * len(each)), f"bor.1000,m={m}").columns[0]
+        for each in (R, *([r] for r in R))
+    )
+    assert np.array_equal(whole.statistics, np.concatenate([b.statistics for b in blocks]))
     ways = sum(comb(r, x) * comb(N - r, 1000 - x) for r in R for x in range(m, min(r, m + 40) + 1))
     exact = math.log2(3 * comb(N, 1000)) - math.log2(ways)
-    assert whole.summary(0) == pytest.approx(exact, rel=1e-12)
+    assert whole.summary == pytest.approx(exact, rel=1e-12)
 
 
 @pytest.mark.parametrize("name", ["bor.3", "bor_max.3", "bor_recall.3", "ef.3", "dbor.1,3"])
 def test_replicates_are_summed_at_once(name):
     judged = population(50, [1, 2, 3, 0, 40], [[1], [], [2, 3], [], [1, 2, 3]])
-    result = scores(judged, name)
-    statistics = result.statistics[0][~np.isnan(result.statistics[0]).any(axis=1)]
+    (column,) = scores(judged, name).columns
+    statistics = column.statistics[column.known]
     chosen = np.random.default_rng(7).integers(0, len(statistics), size=(20, len(statistics)))
     sums = statistics[chosen].sum(axis=1)
-    summarize = result.metrics[0].measure.aggregate.summary
+    summarize = column.metric.measure.aggregate.summary
     one_by_one = [float(summarize(row, len(statistics))) for row in sums]
     assert close(summarize(sums, len(statistics)).tolist(), one_by_one)

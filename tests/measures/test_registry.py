@@ -65,7 +65,7 @@ def test_help_has_every_field(measure):
         assert re.search(rf"^{field} +\S", measure.help, re.MULTILINE)
 
 
-def offer(monkeypatch, metric, loaded):
+def offer(monkeypatch, origin, loaded):
     """Pretend that an installed package has an entry point of the group."""
 
     class EntryPoint:
@@ -74,7 +74,7 @@ def offer(monkeypatch, metric, loaded):
         def load(self):
             return loaded()
 
-    EntryPoint.value = metric
+    EntryPoint.value = origin
     lookups = []
 
     def entry_points(group):

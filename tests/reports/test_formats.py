@@ -152,7 +152,7 @@ INTERVALS = EvaluationReport(
         EvaluatedRun(
             "r",
             scores([(NUM_RET, [1, 2]), (BOR, [[1, 0.5]] * 2)]),
-            [None, Interval(float("-inf"), 1.0)],
+            {"bor_10": Interval(float("-inf"), 1.0)},
         )
     ],
     Bootstrap(resamples=100, seed=3),
@@ -190,7 +190,7 @@ def test_digits(form, expected):
 def signed(*signatures):
     rows = scores([(MAP, [0.5])])
     return EvaluationReport(
-        [EvaluatedRun(f"r{i}", rows, (), one) for i, one in enumerate(signatures)]
+        [EvaluatedRun(f"r{i}", rows, {}, one) for i, one in enumerate(signatures)]
     )
 
 

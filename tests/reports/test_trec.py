@@ -6,15 +6,15 @@ import pytest
 
 from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports import trec_lines as trec
 from ragkpi.reports.trec_lines import write_trec
 from ragkpi.statistics.bootstrap import Interval
 
 
-def scores_of(columns, queries, **kwargs):
+def scores_of(columns, queries):
     """Columns are (name, style, aggregate, one value per query)."""
-    values = [
+    metrics = [
         Metric(Measure(name, lambda: None, aggregate=aggregate, style=style), name, {})
         for name, style, aggregate, _ in columns
     ]
@@ -22,7 +22,11 @@ def scores_of(columns, queries, **kwargs):
         np.array(column, dtype=object if style in ("text", "quoted") else float).reshape(-1, 1)
         for _, style, _, column in columns
     ]
-    return Scores(b"run", queries, values, statistics, len(queries), **kwargs)
+    made = [
+        MetricScores(metric, rows, len(queries))
+        for metric, rows in zip(metrics, statistics, strict=True)
+    ]
+    return Scores(b"run", queries, made, len(queries))
 
 
 def printed(scores, per_query="shown", summary="shown", **kwargs):
@@ -97,7 +101,7 @@ def test_bounds_stand_behind_the_values_over_all_queries():
         ("map", "decimal", MEAN, [0.5, 0.25]),
         ("bor", "decimal", MEAN, [math.nan, math.nan]),
     ]
-    bounds = [None, None, Interval(-math.inf, 0.5), Interval(math.nan, math.nan)]
+    bounds = {"map": Interval(-math.inf, 0.5), "bor": Interval(math.nan, math.nan)}
     lines = printed(scores_of(columns, [b"q", b"r"]), "hidden", intervals=bounds).splitlines()
     assert [line.split(b"\t")[2:] for line in lines] == [
         [b"run"],

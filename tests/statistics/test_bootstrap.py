@@ -50,7 +50,7 @@ def dashboard():
 
 def interval_of_indices(made, resamples, seed):
     """Bootstrap as the author does: an index at a time from Python's own generator."""
-    (sample,) = query_samples([made], [0])
+    (sample,) = query_samples([made], lambda _: True)
     draw = Random(seed).randrange
     indices = [[draw(sample.queries) for _ in range(sample.queries)] for _ in range(resamples)]
     (replicates,) = sample.summaries(sample.resampled([times_drawn(np.array(indices))]))
@@ -58,7 +58,7 @@ def interval_of_indices(made, resamples, seed):
 
 
 def test_oracle_twelve_queries():
-    (found,) = intervals(twelve(), Bootstrap(resamples=5000, seed=7))
+    (found,) = intervals(twelve(), Bootstrap(resamples=5000, seed=7)).values()
     expected = TWELVE["expected"]["ci_numpy_default_rng_integers"]
     assert found == pytest.approx(expected, rel=1e-12)
 
@@ -69,7 +69,7 @@ def test_oracle_twelve_queries_with_python_indices():
 
 
 def test_interval_that_the_author_of_bor_prints():
-    assert dashboard().summary(0) == pytest.approx(1.2758, abs=5e-5)
+    assert dashboard().columns[0].summary == pytest.approx(1.2758, abs=5e-5)
     expected = (1.2297, 1.3199)  # README.md of the same repository, --ci with its defaults
     assert interval_of_indices(dashboard(), 2000, 0) == pytest.approx(expected, abs=5e-5)
 
@@ -85,19 +85,19 @@ def test_a_value_has_the_same_interval_alone_and_among_others():
     random = np.random.default_rng(2)
     columns = [(MAP, random.random(40)), (HARM, random.random(40)), (BOR, random.random((40, 2)))]
     together = intervals(scores(columns), Bootstrap(resamples=500))
-    alone = [intervals(scores([column]), Bootstrap(resamples=500))[0] for column in columns]
-    assert together == alone
+    alone = [intervals(scores([column]), Bootstrap(resamples=500)) for column in columns]
+    assert [{name: interval} for name, interval in together.items()] == alone
 
 
 def test_unknown_queries_are_no_part_of_the_sample():
     known = [0.1, 0.9, 0.4, 0.6]
     with_holes = scores([(MAP, [0.1, np.nan, 0.9, 0.4, np.nan, 0.6]), (HARM, [0] * 6)])
     expected = intervals(scores([(MAP, known)]), Bootstrap())
-    assert intervals(with_holes, Bootstrap())[:1] == expected
+    assert intervals(with_holes, Bootstrap())["map"] == expected["map"]
 
 
 def test_failed_resamples_give_an_infinite_bound():
-    low, high = intervals(scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())[0]
+    low, high = intervals(scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())["bor_10"]
     assert low == -np.inf  # no success in (5/6)^6 = 33 % of the resamples
     assert np.isfinite(high)
 
@@ -110,13 +110,13 @@ def test_undefined_replicates_widen_both_ways():
 
 def test_no_interval_where_there_is_no_sample():
     single = scores([(RUNID, [b"x"]), (NUM_Q, [1]), (NUM_RET, [9]), (MAP, [0.3])])
-    assert intervals(single, Bootstrap()) == [None, None, UNKNOWN, UNKNOWN]
+    assert intervals(single, Bootstrap()) == {"num_ret": UNKNOWN, "map": UNKNOWN}
 
 
 def test_every_aggregate_is_resampled_as_it_is_summed():
     logs = np.log(np.random.default_rng(4).random(30))
     geometric = scores([(metric("gm_map", GEOMETRIC_MEAN), logs), (NUM_RET, logs), (MAP, logs)])
-    gm, total, mean = intervals(geometric, Bootstrap())
+    gm, total, mean = intervals(geometric, Bootstrap()).values()
     assert gm == pytest.approx(np.exp(mean), rel=1e-12)
     assert total == pytest.approx(np.multiply(mean, 30), rel=1e-12)
 
@@ -124,7 +124,7 @@ def test_every_aggregate_is_resampled_as_it_is_summed():
 @pytest.mark.parametrize("method", ["percentile", "bca"])
 def test_agreement_with_scipy(method):
     sample = np.random.default_rng(5).gamma(1.5, size=60)
-    found = intervals(scores([(MAP, sample)]), Bootstrap(resamples=20_000, method=method))[0]
+    found = intervals(scores([(MAP, sample)]), Bootstrap(resamples=20_000, method=method))["map"]
     generator = np.random.default_rng(7)
     scipy = stats.bootstrap(
         (sample,), np.mean, n_resamples=20_000, method=method, rng=generator
@@ -150,6 +150,8 @@ def test_coverage(method):
         hit, chances = random.random(150) < 0.6, random.beta(2, 8, size=150)
         sample = [(MAP, random.beta(2, 3, size=150)), (BOR, np.column_stack([hit, chances]))]
         found = intervals(scores(sample), Bootstrap(resamples=800, seed=trial, method=method))
-        covered += [low <= true <= high for (low, high), true in zip(found, truth, strict=True)]
+        covered += [
+            low <= true <= high for (low, high), true in zip(found.values(), truth, strict=True)
+        ]
     assert (covered >= 930).all()
     assert (covered <= 970).all()

@@ -40,7 +40,7 @@ def test_interval_of_a_difference_of_means_is_that_of_the_mean_difference():
     random = np.random.default_rng(1)
     baseline, other = random.random((2, 30))
     found = difference(baseline, other).interval
-    assert found == pytest.approx(intervals(scores([(MAP, other - baseline)]), Bootstrap())[0])
+    assert found == pytest.approx(intervals(scores([(MAP, other - baseline)]), Bootstrap())["map"])
 
 
 def test_interval_of_a_difference_of_bits_is_that_of_the_ratio_of_successes():
@@ -50,7 +50,7 @@ def test_interval_of_a_difference_of_bits_is_that_of_the_ratio_of_successes():
     runs = [np.column_stack([hit, chances]) for hit in hits]
     found = difference(*runs, BOR)
     assert found.difference == pytest.approx(np.log2(hits[1].sum() / hits[0].sum()))
-    ratio = intervals(scores([(BOR, np.column_stack([hits[1], hits[0]]))]), Bootstrap())[0]
+    ratio = intervals(scores([(BOR, np.column_stack([hits[1], hits[0]]))]), Bootstrap())["bor_10"]
     assert found.interval == pytest.approx(ratio)
 
 

@@ -14,7 +14,9 @@ OTHER = np.clip(BASELINE + random.normal(0.02, 0.1, size=60), 0, 1)
 
 
 def p_of(baseline, other, test="randomization", value=MAP, trials=10_000, seed=7):
-    (sample,) = query_samples([scores([(value, baseline)]), scores([(value, other)])], [0])
+    (sample,) = query_samples(
+        [scores([(value, baseline)]), scores([(value, other)])], lambda _: True
+    )
     return p_values(sample, test, trials, seed)[0][0]
 
 

@@ -8,7 +8,7 @@ from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.query_files import read_zscores
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.zscores import UNKNOWN, standardize, zscore_lines
 
 
@@ -22,8 +22,11 @@ def made_scores(columns, queries=(b"q1", b"q2"), run_id=b"made"):
         np.array(rows, dtype=object if declared.get("style") == "text" else float)
         for declared, rows in columns.values()
     ]
-    rows = [array.reshape(len(queries), -1) for array in statistics]
-    return Scores(run_id, list(queries), metrics, rows, len(queries))
+    made = [
+        MetricScores(metric, array.reshape(len(queries), -1), len(queries))
+        for metric, array in zip(metrics, statistics, strict=True)
+    ]
+    return Scores(run_id, list(queries), made, len(queries))
 
 
 def norms(tmp_path, text):
@@ -59,9 +62,7 @@ zz map 0 1
 
 def test_standardizes_and_then_aggregates(tmp_path):
     z = standardize(made_scores(COLUMNS), norms(tmp_path, TEXT))
-    found = {
-        metric.name: (z.per_query(i).tolist(), z.summary(i)) for i, metric in enumerate(z.metrics)
-    }
+    found = {column.name: (column.per_query.tolist(), column.summary) for column in z.columns}
     assert found["runid"] == ([b"made", b"made"], b"made")
     assert found["Znum_q"] == ([1, 1], 2)
     assert found["Znum_ret"] == ([0, 2], 2)
@@ -77,9 +78,9 @@ def test_what_has_no_mean_or_no_deviation_is_unknown(tmp_path):
     columns = {"map": ({}, [0.5, 0.25, math.inf]), "P_5": ({}, [0.2, 0.4, 0.0])}
     scores = made_scores(columns, (b"q1", b"q2", b"q3"))
     z = standardize(scores, norms(tmp_path, b"q1 map 0.5 0\nq2 map 0.2 0\nzz P_5 0 1\n"))
-    assert z.per_query(0).tolist() == [0.0, UNKNOWN, UNKNOWN]
-    assert z.per_query(1).tolist() == [UNKNOWN] * 3
-    assert z.summary(1) == UNKNOWN == -1000000
+    assert z["Zmap"].per_query.tolist() == [0.0, UNKNOWN, UNKNOWN]
+    assert z["ZP_5"].per_query.tolist() == [UNKNOWN] * 3
+    assert z["ZP_5"].summary == UNKNOWN == -1000000
 
 
 @pytest.mark.parametrize(
@@ -126,7 +127,7 @@ def test_writes_mean_and_sample_deviation_of_what_is_printed_per_query():
 def test_equal_values_have_z_score_zero(tmp_path):
     runs = [made_scores({"map": ({}, [0.1, 0.7])}) for _ in range(3)]
     of_runs = norms(tmp_path, b"".join(zscore_lines(runs)))
-    assert standardize(runs[0], of_runs).per_query(0).tolist() == [0.0, 0.0]
+    assert standardize(runs[0], of_runs)["Zmap"].per_query.tolist() == [0.0, 0.0]
 
 
 def test_a_run_counts_for_the_queries_it_has(tmp_path):

@@ -44,7 +44,7 @@ def made(queries, seed, shortest=20):
 def values_of(judged, request):
     from ragkpi.measures.scores import score
 
-    return score(judged, find_metrics([request])).per_query(0)
+    return score(judged, find_metrics([request])).columns[0].per_query
 
 
 def quality(judged, numbers):

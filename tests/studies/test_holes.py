@@ -106,12 +106,15 @@ def every_assignment(folder, judged, ranked, run, metric, within):
             ranking[name] = ranked[run][query]
     write_qrels(folder / "every", qrels)
     write_run(folder / "every.run", ranking)
-    scores = Evaluator(str(folder / "every"), [metric], SETTINGS).evaluate(
-        str(folder / "every.run")
+    scores = (
+        Evaluator(str(folder / "every"), [metric], SETTINGS)
+        .evaluate(str(folder / "every.run"))
+        .scores
     )
-    scores = scores.scores
     place = {query: row for row, query in enumerate(scores.queries)}
-    return [scores.statistics[0][[place[name] for name in names[query]]] for query in ("a", "b")]
+    return [
+        scores.columns[0].statistics[[place[name] for name in names[query]]] for query in ("a", "b")
+    ]
 
 
 def extremes(aggregate, per_query):
@@ -190,8 +193,8 @@ def test_hidden_judgements_do_not_leave_the_bounds(tmp_path, seed, names, reveal
                 inside(*triple, one.metric.name)
 
 
-def inside(metric, low, high, name):
-    assert np.isnan(metric) or low - 1e-9 <= metric <= high + 1e-9, (name, metric, low, high)
+def inside(value, low, high, name):
+    assert np.isnan(value) or low - 1e-9 <= value <= high + 1e-9, (name, value, low, high)
 
 
 def one_query(folder, judged, *runs, requests=("P.2",), **chosen):
@@ -289,8 +292,8 @@ def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, ru
         for one in findings(tmp_path, judged, ranked, ["ra_nwg" + request_]).bounded:
             per_query = every_assignment(tmp_path, judged, ranked, one.run, one.metric, "retrieved")
             *each, (low, high) = extremes(one.metric.measure.aggregate, per_query)
-            for metric in each:
-                assert np.isnan(metric[0]) or metric[0] <= metric[1]
+            for low, high in each:
+                assert np.isnan(low) or low <= high
             assert not one.exact
             inside(low, one.low, one.high, one.metric.name)
             inside(high, one.low, one.high, one.metric.name)

@@ -36,7 +36,7 @@ class Observed:
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a value of every observation, (N,); NaN is NA."""
-        parts = [score(judged, [metric]).per_query(0)[rows] for judged, rows in self.runs]
+        parts = [score(judged, [metric]).columns[0].per_query[rows] for judged, rows in self.runs]
         return np.concatenate(parts).astype(np.float64)
 
     @property

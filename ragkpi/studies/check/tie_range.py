@@ -70,8 +70,7 @@ def _summaries(
     hits: Hits, judgements: Judgements, subject: Subject, metrics: Sequence[Metric]
 ) -> list[float]:
     judged, _ = judge(judgements, hits, subject.settings)
-    scores = score(judged, metrics)
-    return [float(scores.summary(index)) for index in range(len(metrics))]
+    return [float(column.summary) for column in score(judged, metrics).columns]
 
 
 def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:

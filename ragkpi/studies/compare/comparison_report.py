@@ -170,8 +170,8 @@ def _probability(p: float) -> Cell:
 def _difference_object(baseline: str, difference: Difference, digits: int | None) -> dict[str, Any]:
     style = difference.metric.measure.style
 
-    def number(metric: float) -> int | float | str | None:
-        return as_json(metric, style, digits)
+    def number(value: float) -> int | float | str | None:
+        return as_json(value, style, digits)
 
     return {
         "measure": difference.metric.name,

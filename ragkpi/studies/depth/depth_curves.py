@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
 from ragkpi.studies.depth.depth_study import Limits, Study
 
@@ -44,18 +44,20 @@ class Curve:
 
     def value(self, measure: str, depth: int) -> float | None:
         """Return the value at a depth, that of neighbours at the deeper one; None for none."""
-        index = self._places.get((measure, depth))
-        return None if index is None else self.scores.summary(index)
+        column = self._columns.get((measure, depth))
+        return None if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
         """Return the interval of that value, if there is one."""
-        index = self._places.get((measure, depth))
-        return None if index is None else self.intervals.get(self.scores.metrics[index].name)
+        column = self._columns.get((measure, depth))
+        return None if column is None else self.intervals.get(column.name)
 
     @cached_property
-    def _places(self) -> dict[tuple[str, int], int]:
-        metrics = enumerate(self.scores.metrics)
-        return {(metric.measure.name, _deepest(metric)): index for index, metric in metrics}
+    def _columns(self) -> dict[tuple[str, int], MetricScores]:
+        return {
+            (column.metric.measure.name, _deepest(column.metric)): column
+            for column in self.scores.columns
+        }
 
 
 def _deepest(metric: Metric) -> int:
@@ -84,8 +86,5 @@ class Curves:
 
 def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the intervals of success and BoR at every depth."""
-    kept = [i for i, metric in enumerate(scores.metrics) if metric.measure.name in _ESTIMATED]
-    metrics = [scores.metrics[index] for index in kept]
-    some = replace(scores, metrics=metrics, statistics=[scores.statistics[index] for index in kept])
-    bounds = zip(metrics, intervals(some, bootstrap), strict=True)
-    return {metric.name: interval for metric, interval in bounds if interval is not None}
+    kept = [column for column in scores.columns if column.metric.measure.name in _ESTIMATED]
+    return intervals(scores.only(kept), bootstrap)

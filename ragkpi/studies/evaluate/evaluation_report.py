@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from ragkpi import __version__
@@ -12,7 +12,6 @@ from ragkpi.measures.scores import Scores
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
-from ragkpi.statistics.query_samples import estimates
 from ragkpi.wording import as_json, decoded
 
 ALL = "all"
@@ -29,7 +28,7 @@ class EvaluatedRun:
     scores
         What it scored.
     intervals
-        One or None per value, from `ragkpi.statistics.bootstrap.intervals`; empty if not asked
+        By the names of metrics, from `ragkpi.statistics.bootstrap.intervals`; empty if not asked
         for.
     signature
         What the numbers depend on.
@@ -37,12 +36,8 @@ class EvaluatedRun:
 
     name: str
     scores: Scores
-    intervals: Sequence[Interval | None] = ()
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
     signature: Signature | None = None
-
-    def interval(self, index: int) -> Interval | None:
-        """Return the interval of a value, None if there is none."""
-        return self.intervals[index] if self.intervals else None
 
 
 @dataclass(frozen=True)
@@ -56,17 +51,19 @@ class EvaluationReport:
         """Lay out a row per run, and with per-query values one per query and run before them."""
         by_query = layout.per_query == "shown"
         shown = _shown(self.runs[0].scores.metrics, layout)
+        names = [metric.name for metric in shown]
         keys = [Column("run"), *([Column("query")] if by_query else [])]
-        metrics = [self.runs[0].scores.metrics[index] for index in shown]
-        columns = keys + [Column(v.name, v.measure.style, v.measure.better) for v in metrics]
+        columns = keys + [
+            Column(metric.name, metric.measure.style, metric.measure.better) for metric in shown
+        ]
         rows: list[list[Cell]] = []
         if by_query:
-            for group in _query_rows(self.runs, shown):
+            for group in _query_rows(self.runs, names):
                 rows += with_best_marked(columns, group)
         if layout.summary == "shown":
             heads = [[run.name, ALL] if by_query else [run.name] for run in self.runs]
             summaries = [
-                [*map(Cell, head), *_summary_cells(run, shown)]
+                [*map(Cell, head), *_summary_cells(run, names)]
                 for head, run in zip(heads, self.runs, strict=True)
             ]
             rows += with_best_marked(columns, summaries)
@@ -86,8 +83,8 @@ class EvaluationReport:
             whole = run_object(run, self.bootstrap, layout)
             queries = whole.pop("per_query", {})
             yield {"ragkpi": __version__, "kind": "run", **whole}
-            for query, metrics in queries.items():
-                yield {"kind": "query", "run": run.name, "query": query, "values": metrics}
+            for query, values in queries.items():
+                yield {"kind": "query", "run": run.name, "query": query, "values": values}
 
 
 def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -> dict[str, Any]:
@@ -100,22 +97,19 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
         **({"signature": run.signature.long()} if run.signature else {}),
         "queries": scores.divisor,
         "values": {
-            metric.name: as_json(scores.summary(index), metric.measure.style, digits)
-            for index, metric in enumerate(scores.metrics)
-            if metric.is_printed("summary")
+            column.name: as_json(column.summary, styles[column.name], digits)
+            for column in scores.printed("summary")
         },
-        "known": {scores.metrics[index].name: scores.valid(index) for index in estimates(scores)},
+        "known": {column.name: column.valid for column in scores.estimates()},
     }
     if bootstrap:
         document["bootstrap"] = asdict(bootstrap)
         document["intervals"] = {
-            metric.name: [as_json(bound, styles[metric.name], digits) for bound in interval]
-            for metric, interval in zip(scores.metrics, run.intervals, strict=True)
-            if interval
+            name: [as_json(bound, styles[name], digits) for bound in interval]
+            for name, interval in run.intervals.items()
         }
     if layout.per_query == "shown":
-        shown = [i for i, metric in enumerate(scores.metrics) if metric.is_printed("query")]
-        columns = [(scores.metrics[i].name, scores.per_query(i).tolist()) for i in shown]
+        columns = [(column.name, column.per_query.tolist()) for column in scores.printed("query")]
         document["per_query"] = {
             decoded(query): {
                 name: as_json(column[row], styles[name], digits) for name, column in columns
@@ -152,39 +146,39 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
     return Table(table.columns, table.rows, [*table.notes, *notes])
 
 
-def _shown(metrics: Sequence[Metric], layout: Layout) -> list[int]:
+def _shown(metrics: Sequence[Metric], layout: Layout) -> list[Metric]:
     return [
-        index
-        for index, metric in enumerate(metrics)
+        metric
+        for metric in metrics
         if (layout.summary == "shown" and metric.is_printed("summary"))
         or (layout.per_query == "shown" and metric.is_printed("query"))
     ]
 
 
-def _summary_cells(run: EvaluatedRun, shown: Sequence[int]) -> list[Cell]:
+def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
     return [
-        Cell(run.scores.summary(index), run.interval(index))
-        if run.scores.metrics[index].is_printed("summary")
+        Cell(run.scores[name].summary, run.intervals.get(name))
+        if run.scores[name].metric.is_printed("summary")
         else Cell()
-        for index in shown
+        for name in names
     ]
 
 
-def _query_rows(runs: Sequence[EvaluatedRun], shown: Sequence[int]) -> Iterator[list[list[Cell]]]:
+def _query_rows(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[list[list[Cell]]]:
     """Yield the rows of each query: one per run that has it."""
     columns = [
         [
-            run.scores.per_query(index).tolist()
-            if run.scores.metrics[index].is_printed("query")
+            run.scores[name].per_query.tolist()
+            if run.scores[name].metric.is_printed("query")
             else [None] * len(run.scores.queries)
-            for index in shown
+            for name in names
         ]
         for run in runs
     ]
     places = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
     for query in sorted(set().union(*places)):
         yield [
-            [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in metrics)]
-            for run, row_of, metrics in zip(runs, places, columns, strict=True)
+            [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in of_run)]
+            for run, row_of, of_run in zip(runs, places, columns, strict=True)
             if query in row_of
         ]

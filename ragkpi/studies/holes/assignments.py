@@ -125,7 +125,7 @@ class Trials:
     def under(self, query: IntArray, levels: IntArray) -> FloatArray:
         """Return the statistics of queries, (V,), under levels of their holes, (V, W): (V, S)."""
         judged = self.run.assigned(query, levels, self.scale)
-        return np.asarray(score(judged, [self.metric]).statistics[0], dtype=np.float64)
+        return np.asarray(score(judged, [self.metric]).columns[0].statistics, dtype=np.float64)
 
 
 Search = Callable[[Trials, Case], FloatArray]
@@ -196,10 +196,10 @@ def _climbed(trials: Trials, case: Case) -> FloatArray:
                 trials.statistics(case, row, tried, np.zeros_like(tried), "top"), high - low
             )
             choice = tables[:, :, 0].argmax(axis=1)
-            metric = tables[np.arange(len(active)), choice]
-            better = metric[:, 0] > statistics[active, 0]
+            tried_there = tables[np.arange(len(active)), choice]
+            better = tried_there[:, 0] > statistics[active, 0]
             rows = active[better]
-            best[rows, step], statistics[rows] = (low + choice)[better], metric[better]
+            best[rows, step], statistics[rows] = (low + choice)[better], tried_there[better]
             moved[rows] = True
         moving = moved
     return statistics[:, np.newaxis]

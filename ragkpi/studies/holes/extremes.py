@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.ranking.judged import BoolArray, FloatArray
 from ragkpi.studies.holes.assignments import Trials
 
@@ -15,7 +15,7 @@ _STEPS = 100
 _ROUNDING = 1e-12
 
 
-def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: int) -> float:
+def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
     """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
 
     A summary is a monotone function of a ratio of sums (a mean is one, over the queries where it
@@ -27,10 +27,10 @@ def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: in
     candidates : (Q, C, S)
         Sufficient statistics; NaN is NA.
     """
-    aggregate = scores.metrics[index].measure.aggregate
+    aggregate = column.metric.measure.aggregate
     known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
     rows = np.where(known[:, :, np.newaxis], candidates, 0.0)
-    absent = scores.divisor - len(scores.queries)
+    absent = column.divisor - len(column.statistics)
     every = np.arange(len(rows))
     chosen = np.argmax(known, axis=1)
     current = np.asarray(-np.inf)
@@ -48,9 +48,7 @@ def extreme_summary(candidates: FloatArray, scores: Scores, index: int, sign: in
         if not better.any():
             break
         chosen = np.where(better, best, chosen)
-    statistics = candidates[every, chosen]
-    chosen_scores = replace(scores, metrics=[scores.metrics[index]], statistics=[statistics])
-    return float(chosen_scores.summary(0))
+    return float(replace(column, statistics=candidates[every, chosen]).summary)
 
 
 def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -92,6 +90,5 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
     summaries = []
     for role, of_run in enumerate((scores[1], scores[0])):
         rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
-        chosen = replace(of_run, metrics=[worse.metric], statistics=[rows])
-        summaries.append(float(chosen.summary(0)))
+        summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
     return sign * (summaries[0] - summaries[1]) > _ROUNDING

@@ -154,7 +154,7 @@ def find_bounds(
     holes = find_holes(judgements, runs, settings)
     bounded: list[Bounded] = []
     refused: list[tuple[Metric, str]] = []
-    for index, metric in enumerate(evaluations[0].scores.metrics):
+    for done, metric in enumerate(evaluations[0].scores.metrics, start=1):
         reason = refusal(metric)
         of_metric: list[Bounded] = []
         for run, evaluation in enumerate(evaluations):
@@ -163,12 +163,12 @@ def find_bounds(
             trials = trials_of(holes, run, evaluation, metric, settings, within)
             reason = _too_much(trials)
             if not reason:
-                of_metric.append(_bounded(trials, evaluation.scores, index, run))
+                of_metric.append(_bounded(trials, evaluation.scores, run))
         if reason:
             refused.append((metric, reason))
         else:
             bounded += of_metric
-        watch(index + 1)
+        watch(done)
     depths = {
         bounds_.metric.measure.bounds.depth(bounds_.metric.arguments): None for bounds_ in bounded
     }
@@ -213,8 +213,9 @@ def _uncountable(trials: Trials) -> bool:
     return trials.metric.measure.bounds.search == "counts" and num_counts(trials) > MOST_COUNTS
 
 
-def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
+def _bounded(trials: Trials, scores: Scores, run: int) -> Bounded:
     metric = trials.metric
+    column = scores[metric.name]
     bounds = metric.measure.bounds
     exact = not (bounds.outer and _uncountable(trials))
     if bounds.outer and not exact:
@@ -227,11 +228,11 @@ def _bounded(trials: Trials, scores: Scores, index: int, run: int) -> Bounded:
     return Bounded(
         metric=metric,
         run=run,
-        now=float(scores.summary(index)),
-        low=extreme_summary(candidates, scores, index, -1),
-        high=extreme_summary(candidates, scores, index, 1),
+        now=float(column.summary),
+        low=extreme_summary(candidates, column, -1),
+        high=extreme_summary(candidates, column, 1),
         queries=scores.queries,
-        each_now=np.asarray(scores.per_query(index), dtype=np.float64),
+        each_now=np.asarray(column.per_query, dtype=np.float64),
         each_low=each_low,
         each_high=each_high,
         exact=exact,
