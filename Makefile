@@ -4,8 +4,9 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
+DOCS := .venv-docs
 
-.PHONY: demo test lint bench pictures clean
+.PHONY: demo test lint bench pictures docs clean
 
 demo: $(READY)
 	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -44,5 +45,14 @@ pictures: $(READY)
 	$(BIN)/ragkpi calibrate --quality fixtures/quality.tsv fixtures/qrels.txt fixtures/reranked.run -m P.10 -m ndcg_cut.10 -m F.10 --plot docs/calibrate.png
 	$(BIN)/ragkpi holes -c fixtures/qrels.txt fixtures/runs/*.run -m P.20 -m ndcg_cut.20 --plot docs/holes.png
 
+# The site, into site/, by a tool of its own environment; no network but for installing it.
+docs: $(DOCS)/.ready
+	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
+
+$(DOCS)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DOCS)
+	$(DOCS)/bin/python -m pip install -q -e '.[docs]'
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(PEERS) build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PEERS) $(DOCS) site build *.egg-info .mypy_cache .ruff_cache .pytest_cache
