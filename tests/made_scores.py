@@ -3,6 +3,7 @@
 import numpy as np
 
 from ragkpi.measures.aggregates import COUNT, LABEL, MEAN, SUM, Aggregate
+from ragkpi.measures.hole_bounds import UNPROVEN
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 
@@ -15,8 +16,14 @@ def bits(sums, count=1):
 BITS = Aggregate("log2 of the ratio of the means", bits, bits)
 
 
+def measure(name, function=len, **declared):
+    """Declare a measure, and of what must be said only what matters."""
+    said = {"better": "higher", "bounds": UNPROVEN, "ties": "unproven", "question": "counts"}
+    return Measure(name, function, **{**said, **declared})
+
+
 def metric(name, aggregate=MEAN, **declared):
-    return Metric(Measure(name, function=len, aggregate=aggregate, **declared), name, {})
+    return Metric(measure(name, aggregate=aggregate, **declared), name, {})
 
 
 NUM_Q = metric("num_q", COUNT, style="integer", better="neither")

@@ -135,7 +135,7 @@ def _from_files(
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> Curves:
-    from ragkpi.measures.corpus import corpus_size
+    from ragkpi.measures.chance import corpus_size
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.depth.depth_curves import Curve, Curves, interval_by_name
     from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -72,6 +72,19 @@ COUNT = Aggregate(
     prints="summary",
     kind="count",
 )
+
+
+def count_of(aggregate: Aggregate) -> Aggregate:
+    """Count the queries that a summary is over: none where the summary is NA."""
+
+    def summary(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            known = ~np.isnan(aggregate.summary(sums, count))
+        return np.where(known, np.asarray(count, dtype=np.float64), 0.0)
+
+    return replace(COUNT, summary=summary)
+
+
 # trec_eval's stand-in for 0 in geometric means.
 SMALLEST = 0.00001
 GEOMETRIC_MEAN = Aggregate(

@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.measures.aggregates import SMALLEST
-from ragkpi.measures.logarithms import log
-from ragkpi.measures.shared import shared
-from ragkpi.ranking.judged import FloatArray, Judged, quotient
+from ragkpi.measures.c_rounding import log
+from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
 
 
 @shared

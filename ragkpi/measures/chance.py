@@ -9,13 +9,46 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragkpi.errors import UsageError
 from ragkpi.measures.bits import CEILING, chance_statistics
-from ragkpi.measures.corpus import corpus_size
 from ragkpi.measures.hypergeometric import Tail, tail
-from ragkpi.measures.shared import shared
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient, shared
 
 COLLAPSED = 0.95  # chance of success from which a query says nothing about systems
+# Where the collapse zone begins, in which chance succeeds so often that success says nothing.
+LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
+CEILING_LIMIT = 0.1  # bits
+
+
+@shared
+def corpus_size(judged: Judged) -> IntArray:
+    """Return N, (Q,): how many documents could have been retrieved.
+
+    Raises
+    ------
+    UsageError
+        If N is not known, or smaller than the documents judged or retrieved for a query.
+    """
+    size = judged.corpus_size
+    if size is None:
+        raise UsageError(
+            "the size of the corpus is not known; give it with -N, with --corpus-sizes for "
+            "single queries, or in the environment variable RAGKPI_CORPUS_SIZE"
+        )
+    labelled = np.bincount(
+        judged.level_query, weights=judged.level_counts, minlength=len(judged.queries)
+    )
+    seen = (judged.num_ret + labelled - judged.per_query(judged.level >= 0)).astype(np.int64)
+    too_small = np.flatnonzero(seen > size)
+    if len(too_small):
+        worst = too_small[np.argmax(seen[too_small])]
+        query = judged.queries[worst].decode("utf-8", "replace")
+        raise UsageError(
+            f"query {query}: {seen[worst]} documents are judged or retrieved, "
+            f"but the corpus size is {size[worst]}; "
+            "give -N (or --corpus-sizes) the number of documents that could be retrieved"
+        )
+    return size
 
 
 def draws(judged: Judged, cutoff: int) -> IntArray:
@@ -208,3 +241,30 @@ def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     size = corpus_size(judged)
     cost = m * np.log2(np.minimum(deep, size) / np.minimum(shallow, size))
     return _where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)
+
+
+def mean_known(per_query: FloatArray) -> float:
+    """Return the mean of what is not NA; 0 if all is."""
+    valid = per_query[~np.isnan(per_query)]
+    return float(valid.mean()) if len(valid) else 0.0
+
+
+def in_collapse_zone(judged: Judged, cutoff: int, m: int) -> bool:
+    """Whether lambda is 3 or more (which speaks of one hit, not of m), or bor_max below 0.1."""
+    # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
+    least = LAMBDA_LIMIT * (1 - 1e-12)
+    crowded = m == 1 and mean_known(lambda_(judged, cutoff, m)) >= least
+    return crowded or mean_known(p_rand(judged, cutoff, m)) > 2.0**-CEILING_LIMIT
+
+
+def collapse_depth(judged: Judged, m: int) -> int | None:
+    """Return the smallest K in the collapse zone; None if even the whole corpus is not in it."""
+    inside, outside = int(corpus_size(judged).max(initial=0)), 0
+    if not inside or not in_collapse_zone(judged, inside, m):
+        return None
+    while inside - outside > 1:
+        middle = (inside + outside) // 2
+        inside, outside = (
+            (middle, outside) if in_collapse_zone(judged, middle, m) else (inside, middle)
+        )
+    return inside

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ragkpi.measures.c_rounding import log2, plus_ones
 from ragkpi.measures.gain_lists import actual, ideal
-from ragkpi.measures.logarithms import log2
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+from ragkpi.ranking.judged import FloatArray, Judged, quotient
 
 
 def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -116,23 +116,11 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     collected = found.running(found.gain)[1:]
     within = np.minimum(found.rank, best.length[found.query])
     possible = best.after(best.running(np.maximum(best.gain, 1.0)), found.query, within)
-    possible = _plus_ones(possible, found.rank - within)
+    possible = plus_ones(possible, found.rank - within)
     worthy = found.gain != 0
     terms = np.zeros(len(found.gain))
     terms[worthy] = found.gain[worthy] / log2((2.0 + possible - collected)[worthy])
     return quotient(found.total(terms), best.total(best.gain))
-
-
-def _plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
-    """Add 1.0 to each of the totals `count` times, rounding where the single additions round."""
-    remaining = count.astype(np.float64)
-    while remaining.any():
-        # Additions of 1 are exact up to the next power of two, so those are one addition.
-        to_power = np.ceil(np.ldexp(1.0, np.frexp(totals)[1]) - totals)
-        step = np.minimum(remaining, np.maximum(to_power, 1.0))
-        totals = totals + step
-        remaining = remaining - step
-    return totals
 
 
 def binG(judged: Judged) -> FloatArray:

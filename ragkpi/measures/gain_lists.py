@@ -8,9 +8,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkpi.measures.logarithms import log2
-from ragkpi.measures.shared import shared
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.measures.c_rounding import log2
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, shared
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, Literal, NamedTuple
 
-from ragkpi.measures.evidence_range import ra_nwg_range
 from ragkpi.ranking.judged import FloatArray
 
 Search = Literal["corners", "staircase", "counts", "none"]
@@ -63,7 +62,8 @@ class Bounds(NamedTuple):
         return None if cutoff is None else self.reach * int(cutoff)
 
 
-def _gains_from_zero(arguments: Mapping[str, Any]) -> bool:
+def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
+    """Whether no gain of one's own is negative."""
     return all(gain >= 0 for gain in arguments["gains"].values())
 
 
@@ -73,48 +73,12 @@ COUNTS_HOLES = Bounds("none", reason="it counts the unjudged documents themselve
 SKIPS_HOLES = Bounds("none", reason="for it an unjudged document is not a worthless one")
 OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own")
 CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
+COUNTED = Bounds("none", reason="it counts queries")
 
 CORNERS = Bounds("corners")
-CORNERS_BY_GAIN = Bounds("corners", accepts=_gains_from_zero)
+CORNERS_BY_GAIN = Bounds("corners", accepts=gains_from_zero)
 STAIRCASE = Bounds("staircase")
 STAIRCASE_ALONE = Bounds("staircase", other_runs="refused")
 STAIRCASE_TWICE_AS_DEEP = Bounds("staircase", reach=2)
 GRADED = Bounds("staircase", "all")
-GRADED_BY_GAIN = Bounds("staircase", "all", accepts=_gains_from_zero)
-GRADED_BY_PATIENCE = Bounds(
-    "staircase", "all", accepts=lambda given: _gains_from_zero(given) and 0 <= given["p"] <= 1
-)
-COUNTS = Bounds("counts", outer=ra_nwg_range)
-WEIGHTED = Bounds("corners", accepts=lambda given: given["weight"][0] >= 0)
-
-_COLLECTION = ("p_rand", "bor_max", "bor_max_qmean", "bor_opt", "lambda", "collapse")
-_WITH_POOL = ("proc", "pct_proc", "pct_proc_rom", "proc_n_recall4", "proc_n_recall5")
-_ONE_WAY = (
-    *("num_rel", "num_rel_ret", "recip_rank", "P", "recall", "relative_P", "success"),
-    *("utility", "set_P", "set_relative_P", "set_recall", "set_map"),
-    *("n_recall4", "n_recall5", "precision4", "harm", "harm_u", "full_hit", "num_q_fallback"),
-    *("t", "t_code", "F", "accuracy"),
-)
-_BY_RANK = (
-    *("map", "gm_map", "map_cut", "map_min", "yaap", "binG", "iprec_at_recall"),
-    *("p_obs", "ef", "bor", "ef_recall", "bor_recall"),
-)
-
-# By the name of the measure; `UNPROVEN` for those that are not here.
-BOUNDS: Mapping[str, Bounds] = {
-    **dict.fromkeys(("runid", "num_q", "num_ret", "pool_miss"), UNCHANGED),
-    **dict.fromkeys(("num_nonrel_judged_ret", "unj", "rbp_resid"), COUNTS_HOLES),
-    **dict.fromkeys(("bpref", "gm_bpref", "infAP"), SKIPS_HOLES),
-    **dict.fromkeys(_COLLECTION, CHANCE_ALONE),
-    **dict.fromkeys(_WITH_POOL, OTHER_HOLES),
-    **dict.fromkeys(_ONE_WAY, CORNERS),
-    **dict.fromkeys(("dcg", "ideal_dcg"), CORNERS_BY_GAIN),
-    "set_F": WEIGHTED,
-    **dict.fromkeys(_BY_RANK, STAIRCASE),
-    **dict.fromkeys(("Rprec", "Rprec_mult"), STAIRCASE_ALONE),
-    "Fe": STAIRCASE_TWICE_AS_DEEP,
-    **dict.fromkeys(("ndcg_cut", "ndcg_exp", "ndcg_local"), GRADED),
-    "ndcg": GRADED_BY_GAIN,
-    "rbp": GRADED_BY_PATIENCE,
-    "ra_nwg": COUNTS,
-}
+GRADED_BY_GAIN = Bounds("staircase", "all", accepts=gains_from_zero)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.measures.corpus import corpus_size
+from ragkpi.measures.chance import corpus_size
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
-from ragkpi.measures.aggregates import COUNT, MEAN, Aggregate
-from ragkpi.measures.hole_bounds import UNPROVEN, Bounds
+from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
+from ragkpi.measures.hole_bounds import COUNTED, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
 from ragkpi.ranking.judged import Judged
 from ragkpi.wording import Style
@@ -16,6 +16,22 @@ from ragkpi.wording import Style
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelInfo = Literal["qrels", "qrels_jg", "prefs", "any"]
 Better = Literal["higher", "lower", "neither"]
+Ties = Literal["monotone", "unproven"]
+Question = Literal[
+    "counts", "early", "found", "gain", "incomplete", "chance", "evidence", "tradeoff", "assessors"
+]
+
+QUESTIONS: Mapping[Question, str] = {
+    "counts": "What was evaluated, and how much of it?",
+    "early": "Do relevant documents come early?",
+    "found": "How much of what is shown is relevant, and how much of what is relevant is shown?",
+    "gain": "Do the better documents come first?",
+    "incomplete": "What can be said while many documents are unjudged?",
+    "chance": "Is it better than drawing at random?",
+    "evidence": "Is the evidence among the few documents that a generator is shown?",
+    "tradeoff": "What do precision and recall give together?",
+    "assessors": "Does it agree with preferences, or with several assessors?",
+}
 
 
 @dataclass(frozen=True)
@@ -42,11 +58,22 @@ class Measure:
         The relevance format it is computed from.
     cautions
         What its reader may have to be warned of.
+    known_as
+        What other tools call it, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
+        measure that takes one.
     better
         Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
         counts and properties of the collection.
     bounds
-        Where its extremes lie while documents are unjudged, if that is proven.
+        Where its extremes lie while documents are unjudged; `hole_bounds.UNPROVEN`, or another
+        reason, if that is not known.
+    ties
+        ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level:
+        then its extremes over all orders of equal scores are known.
+    question
+        Under which of `QUESTIONS` it is listed.
+
+    The last four must be said: a record cannot leave out what a command needs to know.
     """
 
     name: str
@@ -57,8 +84,11 @@ class Measure:
     needs: frozenset[Need] = frozenset()
     reads: RelInfo = "qrels"
     cautions: tuple[Caution, ...] = ()
-    better: Better = "higher"
-    bounds: Bounds = UNPROVEN
+    known_as: tuple[str, ...] = ()
+    better: Better = field(kw_only=True)
+    bounds: Bounds = field(kw_only=True)
+    ties: Ties = field(kw_only=True)
+    question: Question = field(kw_only=True)
 
     @property
     def numeric(self) -> bool:
@@ -71,11 +101,24 @@ class Measure:
         return -1.0 if self.better == "lower" else 1.0
 
     @property
+    def is_mean(self) -> bool:
+        """Whether its summary is the mean of the values of its queries, so that others may mean."""
+        return self.aggregate.value is MEAN.value and self.aggregate.summary is MEAN.summary
+
+    @property
     def num_q(self) -> Measure:
         """The measure ``num_q_NAME``: how many queries the summary of this one is over."""
-        name = f"num_q_{self.name}"
         return replace(
-            self, name=name, aggregate=COUNT, style="integer", cautions=(), better="neither"
+            self,
+            name=f"num_q_{self.name}",
+            aggregate=count_of(self.aggregate),
+            style="integer",
+            cautions=(),
+            known_as=(),
+            better="neither",
+            bounds=COUNTED,
+            ties="unproven",
+            question="counts",
         )
 
     @property

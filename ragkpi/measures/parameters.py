@@ -172,7 +172,7 @@ class Cutoffs(_Named):
 
     def _suffix(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> str:
         changed = [
-            f"{key}={options[key]:g}"
+            f"{key}={shortest(options[key])}"
             for key, option in self.options.items()
             if options[key] != option.default
         ]
@@ -202,10 +202,12 @@ class RealCutoffs(_Named):
         return [self._value(point) for point in points]
 
     def _value(self, point: float) -> Parameters:
-        return Parameters(f"{point:3.2f}", {"point": point}, (point,))
+        return Parameters(shortest(point), {"point": point}, (point,))
 
     def printed(self, measure: str, parameters: Parameters) -> str:
-        return f"{measure}_{parameters.suffix}"[: len(measure) + 9]
+        """Name it as trec_eval does: with two decimals, cut to eight characters."""
+        point = parameters.arguments["point"]
+        return f"{measure}_{point:3.2f}"[: len(measure) + 9]
 
     def describe(self) -> str:
         return "points, default " + ",".join(f"{point:g}" for point in self.default)
@@ -311,6 +313,16 @@ class Gains(_Named):
         return "; ".join(filter(None, [pairs, p]))
 
 
+def shortest(number: float) -> str:
+    """Write a number with six digits, or with as many as tell it from all others.
+
+    >>> shortest(0.5), shortest(0.12345671)
+    ('0.5', '0.12345671')
+    """
+    short = f"{number:g}"
+    return short if float(short) == number else repr(number)
+
+
 def _cutoff(measure: str, text: str) -> int:
     if re.fullmatch(r"\+?\d+", text):
         cutoff = int(text)
@@ -339,4 +351,6 @@ def _real(measure: str, text: str) -> float:
 def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
-            raise UsageError(f"-m {measure}.{text}: {cutoff:g} is given twice; give it once")
+            raise UsageError(
+                f"-m {measure}.{text}: {shortest(cutoff)} is given twice; give it once"
+            )

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from ragkpi.measures.gain_lists import worth
+from ragkpi.measures.hole_bounds import gains_from_zero
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
 
 # A weight below this share of a sum is less than half a unit in its last place: it is lost.
@@ -32,6 +34,11 @@ def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     outside = ((low < 0) | (high > 1))[judged.query] & (judged.level >= 0)
     gain = np.where(outside, quotient(gain - low, (high - low)[judged.query]), gain)
     return (1.0 - p) * judged.per_query(gain * _weights_at(p, judged.rank))
+
+
+def is_plain(arguments: Mapping[str, Any]) -> bool:
+    """Whether no document takes away from `rbp`, and deeper ones add less."""
+    return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
 
 
 def rbp_resid(judged: Judged, p: float) -> FloatArray:

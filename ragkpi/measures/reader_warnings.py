@@ -1,6 +1,6 @@
 """What the reader of a number must know, when its inputs do not bear out what it assumes.
 
-Each function takes a judged run and the requested values of the measures that name it, and yields
+Each function takes a judged run and the requested metrics of the measures that name it, and yields
 one line per thing to say.
 """
 
@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragkpi.measures import chance, collapse, evidence, rubric
+from ragkpi.measures import chance, evidence, rubric
 from ragkpi.measures.measure import Caution, Metric
 from ragkpi.ranking.judged import Judged
 
 
 def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
-    """Return the warnings that the requested values call for, in the order of the values."""
+    """Return the warnings that the requested metrics call for, in the order of the metrics."""
     concerned: dict[Caution, list[Metric]] = {}
     for metric in metrics:
         for caution in metric.measure.cautions:
@@ -36,14 +36,14 @@ def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     asked = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in _cutoffs(metric)}
     for m in sorted({m for m, _ in asked}):
         deep = sorted(
-            cutoff for m_, cutoff in asked if m_ == m and collapse.collapsed(judged, cutoff, m)
+            cutoff for m_, cutoff in asked if m_ == m and chance.in_collapse_zone(judged, cutoff, m)
         )
         if not deep:
             continue
-        outside = (collapse.collapse_depth(judged, m) or deep[0]) - 1
+        outside = (chance.collapse_depth(judged, m) or deep[0]) - 1
         places = ", ".join(map(str, deep))
-        lambda_ = collapse.mean(chance.lambda_(judged, deep[0], m))
-        p_rand = collapse.mean(chance.p_rand(judged, deep[0], m))
+        lambda_ = chance.mean_known(chance.lambda_(judged, deep[0], m))
+        p_rand = chance.mean_known(chance.p_rand(judged, deep[0], m))
         advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
         yield (
             f"bor and its relatives at K = {places} (m = {m}) are in the collapse zone: at "
@@ -78,15 +78,21 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """No pool, and a run cut at K: it is its own ceiling."""
+    """No pool: the run is taken as its own; cut at K, it is its own ceiling."""
     if judged.pool is not None:
         return
     deepest = judged.num_ret.max(initial=0)
-    affected = [metric for metric in metrics if max(_cutoffs(metric)) >= deepest]
-    if affected:
+    reached = [metric for metric in metrics if max(_cutoffs(metric)) >= deepest]
+    deeper = [metric for metric in metrics if metric not in reached]
+    if reached:
         yield (
-            f"{_names(affected)}: no query has more than {deepest} documents, so the run is its "
+            f"{_names(reached)}: no query has more than {deepest} documents, so the run is its "
             "own pool and reaches its ceiling; give the first stage with --pool"
+        )
+    if deeper:
+        yield (
+            f"{_names(deeper)}: without --pool the run itself, {deepest} documents deep, is the "
+            "pool; give the first stage if the run was selected from more"
         )
 
 

@@ -6,8 +6,7 @@ import numpy as np
 
 from ragkpi.measures.average_precision import precision_at_relevant
 from ragkpi.measures.precision import found_within
-from ragkpi.measures.shared import shared
-from ragkpi.ranking.judged import FloatArray, Judged, quotient
+from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
 
 
 @shared

@@ -8,26 +8,22 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry_prefs, registry_rag, registry_trec
-from ragkpi.measures.hole_bounds import BOUNDS
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.requests import parse_requests
 
 ENTRY_POINTS = "ragkpi.measures"
 
-_MEASURES = [
-    *registry_trec.CLASSIC,
-    *registry_prefs.PREFS_MEASURES,
-    *registry_trec.LATER,
-    *registry_rag.RAG_MEASURES,
-]
-
 REGISTRY: Mapping[str, Measure] = {
-    measure.name: replace(measure, bounds=BOUNDS.get(measure.name, measure.bounds))
-    for measure in _MEASURES
+    measure.name: measure
+    for measure in (
+        *registry_trec.CLASSIC,
+        *registry_prefs.PREFS_MEASURES,
+        *registry_trec.LATER,
+        *registry_rag.RAG_MEASURES,
+    )
 }
 
 NICKNAMES: Mapping[str, Sequence[str]] = {

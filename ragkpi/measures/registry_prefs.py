@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from ragkpi.measures import group_means as judgement_groups
 from ragkpi.measures import preferences
 from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.hole_bounds import UNPROVEN
 from ragkpi.measures.measure import Better, Measure
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.registry_trec import MULTIPLES_OF_R
@@ -17,14 +19,17 @@ _BETTER: Mapping[Callable[..., Any], Better] = {
     preferences.prefs_num_prefs_ful: "higher",
     preferences.prefs_num_prefs_ful_ret: "higher",
 }
+_assessors = partial(
+    Measure, better="higher", bounds=UNPROVEN, ties="unproven", question="assessors"
+)
 _COUNTS = [
-    Measure(
+    _assessors(
         function.__name__, function, aggregate=SUM, style="integer", reads="prefs", better=better
     )
     for function, better in _BETTER.items()
 ]
 _SHARES = [
-    Measure(function.__name__, function, reads="prefs")
+    _assessors(function.__name__, function, reads="prefs")
     for function in (
         preferences.prefs_simp,
         preferences.prefs_pair,
@@ -40,9 +45,9 @@ _SHARES = [
     )
 ]
 _GROUPS = [
-    Measure("map_avgjg", judgement_groups.map_avgjg, reads="qrels_jg"),
-    Measure("P_avgjg", judgement_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
-    Measure(
+    _assessors("map_avgjg", judgement_groups.map_avgjg, reads="qrels_jg"),
+    _assessors("P_avgjg", judgement_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
+    _assessors(
         "Rprec_mult_avgjg",
         judgement_groups.Rprec_mult_avgjg,
         RealCutoffs(MULTIPLES_OF_R),

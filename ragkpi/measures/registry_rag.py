@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ragkpi.measures import bits, chance, evidence, kpi, tradeoff
+from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Measure, Need
-from ragkpi.measures.parameters import Cutoffs, Option
+from ragkpi.measures.parameters import Cutoffs, NoParameters, Option
 from ragkpi.measures.reader_warnings import (
     above_ceiling,
     collapse_zone,
@@ -33,84 +34,125 @@ _SHARE = {"alpha": Option(0.5, accepts=lambda x: 0 <= x <= 1, expected="a number
 _DEPTHS = (1, 5, 10, 20, 100)
 _SLOTS = (10, 30)
 
+# What most lines of a group share. `better`, `bounds`, `ties` and `question` stand on every line.
 _chance = partial(
     Measure,
     parameters=Cutoffs(_DEPTHS, _THRESHOLD),
     needs=_CORPUS,
     cautions=(deeper_than_corpus, collapse_zone),
+    better="neither",
+    bounds=bounds.CHANCE_ALONE,
+    ties="unproven",
+    question="chance",
 )
-# Recall does not saturate as success does, and p_obs does not speak of chance.
-_recall = partial(_chance, cautions=(deeper_than_corpus,))
-_between = partial(_chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2), better="neither")
-_evidence = partial(Measure, parameters=Cutoffs(_SLOTS), needs=_GRADES)
+_over_chance = partial(_chance, better="higher", bounds=bounds.STAIRCASE)
+# Recall does not saturate as success does.
+_recall = partial(_over_chance, cautions=(deeper_than_corpus,))
+_between = partial(_chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2), bounds=bounds.UNPROVEN)
+_evidence = partial(
+    Measure,
+    parameters=Cutoffs(_SLOTS),
+    needs=_GRADES,
+    better="higher",
+    bounds=bounds.CORNERS,
+    ties="unproven",
+    question="evidence",
+)
 _weighted = partial(_evidence, parameters=Cutoffs(_SLOTS, _WEIGHTS), cautions=(no_top_grade,))
-_tradeoff = partial(Measure, parameters=Cutoffs((5, 10, 20), _SHARE))
-_kpi = partial(Measure, parameters=Cutoffs((10, 25, 50, 100)))
+_ceiling = partial(_weighted, bounds=bounds.OTHER_HOLES)
+_tradeoff = partial(
+    Measure,
+    parameters=Cutoffs((5, 10, 20), _SHARE),
+    better="higher",
+    bounds=bounds.CORNERS,
+    ties="unproven",
+    question="tradeoff",
+)
+_kpi = partial(Measure, parameters=Cutoffs((10, 25, 50, 100)), better="higher", ties="unproven")
 
 RAG_MEASURES: Sequence[Measure] = (
-    _recall("p_obs", chance.p_obs, needs=frozenset(), cautions=()),
-    _chance("p_rand", chance.p_rand, style="significant", better="neither"),
-    _chance("ef", chance.ef, aggregate=bits.SUMMARY_RATIO, style="significant"),
-    _chance("bor", chance.bor, aggregate=bits.BITS),
-    _chance("bor_max", chance.bor_max, aggregate=bits.CEILING, better="neither"),
-    _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN, better="neither"),
+    _over_chance("p_obs", chance.p_obs, needs=frozenset(), cautions=()),
+    _chance("p_rand", chance.p_rand, style="significant"),
+    _over_chance("ef", chance.ef, aggregate=bits.SUMMARY_RATIO, style="significant"),
+    _over_chance("bor", chance.bor, aggregate=bits.BITS, known_as=("BoR",)),
+    _chance("bor_max", chance.bor_max, aggregate=bits.CEILING),
+    _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN),
     _recall("ef_recall", chance.ef_recall, aggregate=bits.SUMMARY_RATIO, style="significant"),
     _recall("bor_recall", chance.bor_recall, aggregate=bits.LOG2_RATIO),
-    _recall("bor_opt", chance.bor_opt, aggregate=bits.LOG2_RATIO_SUMMARY, better="neither"),
     _chance(
-        "lambda",
-        chance.lambda_,
-        aggregate=bits.SUMMARY_MEAN,
-        style="significant",
-        better="neither",
+        "bor_opt",
+        chance.bor_opt,
+        aggregate=bits.LOG2_RATIO_SUMMARY,
+        cautions=(deeper_than_corpus,),
     ),
-    _chance("collapse", chance.collapse, aggregate=bits.SUMMARY_MEAN, better="neither"),
+    _chance("lambda", chance.lambda_, aggregate=bits.SUMMARY_MEAN, style="significant"),
+    _chance("collapse", chance.collapse, aggregate=bits.SUMMARY_MEAN),
     _between("dbor", chance.dbor, aggregate=bits.BITS_DIFFERENCE),
     _between("dbor_sparse", chance.dbor_sparse, aggregate=bits.SPARSE_DIFFERENCE),
-    _weighted("ra_nwg", evidence.ra_nwg),
-    _weighted("proc", evidence.proc, cautions=(no_top_grade, pool_is_the_run)),
     _weighted(
+        "ra_nwg",
+        evidence.ra_nwg,
+        bounds=bounds.Bounds("counts", outer=evidence.ra_nwg_range),
+        known_as=("RA-nWG", "RA_nWG"),
+    ),
+    _ceiling("proc", evidence.proc, cautions=(no_top_grade, pool_is_the_run)),
+    _ceiling(
         "pct_proc",
         evidence.pct_proc,
         cautions=(no_top_grade, pool_is_the_run, above_ceiling),
     ),
-    _weighted(
+    _ceiling(
         "pct_proc_rom",
         evidence.pct_proc_rom,
         aggregate=bits.SUMMARY_RATIO,
         cautions=(no_top_grade, pool_is_the_run, above_ceiling),
     ),
-    Measure(
+    _evidence(
         "pool_miss",
         evidence.pool_miss,
-        Cutoffs(_SLOTS),
         needs=frozenset({"outside_pool"}),
         better="lower",
+        bounds=bounds.UNCHANGED,
     ),
     _evidence("n_recall4", evidence.n_recall4),
     _evidence("n_recall5", evidence.n_recall5, cautions=(no_top_grade,)),
-    _evidence("proc_n_recall4", evidence.proc_n_recall4, cautions=(pool_is_the_run,)),
-    _evidence("proc_n_recall5", evidence.proc_n_recall5, cautions=(no_top_grade, pool_is_the_run)),
+    _evidence(
+        "proc_n_recall4",
+        evidence.proc_n_recall4,
+        cautions=(pool_is_the_run,),
+        bounds=bounds.OTHER_HOLES,
+    ),
+    _evidence(
+        "proc_n_recall5",
+        evidence.proc_n_recall5,
+        cautions=(no_top_grade, pool_is_the_run),
+        bounds=bounds.OTHER_HOLES,
+    ),
     _evidence("precision4", evidence.precision4),
     _evidence("harm", evidence.harm, better="lower"),
     _evidence("harm_u", evidence.harm_u, better="lower"),
     _evidence("full_hit", evidence.full_hit),
-    Measure(
+    _evidence(
         "num_q_fallback",
         evidence.num_q_fallback,
+        parameters=NoParameters(),
         aggregate=SUM,
         style="integer",
-        needs=_GRADES,
         better="neither",
     ),
     _tradeoff("t", tradeoff.t),
     _tradeoff("t_code", tradeoff.t_code),
-    _tradeoff("F", tradeoff.F),
-    _tradeoff("Fe", tradeoff.Fe, cautions=(shallow_estimate,)),
-    _kpi("ndcg_exp", kpi.ndcg_exp),
-    _kpi("ndcg_local", kpi.ndcg_local),
-    _kpi("map_min", kpi.map_min),
-    _kpi("accuracy", kpi.accuracy, needs=_CORPUS),
+    _tradeoff("F", tradeoff.F, known_as=("F1", "f_score", "f1_score")),
+    _tradeoff(
+        "Fe",
+        tradeoff.Fe,
+        cautions=(shallow_estimate,),
+        bounds=bounds.STAIRCASE_TWICE_AS_DEEP,
+    ),
+    _kpi("ndcg_exp", kpi.ndcg_exp, bounds=bounds.GRADED, question="gain"),
+    _kpi("ndcg_local", kpi.ndcg_local, bounds=bounds.GRADED, question="gain"),
+    _kpi("map_min", kpi.map_min, bounds=bounds.STAIRCASE, question="early"),
+    _kpi("accuracy", kpi.accuracy, needs=_CORPUS, bounds=bounds.CORNERS, question="tradeoff"),
 )
 
 RAG_NICKNAMES: Mapping[str, Sequence[str]] = {

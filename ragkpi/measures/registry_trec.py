@@ -15,7 +15,7 @@ from ragkpi.measures import (
     recall_points,
     sets,
 )
-from ragkpi.measures import relevance_string as text
+from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, PER_QUERY_TEXT, SUM
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import (
@@ -28,62 +28,201 @@ from ragkpi.measures.parameters import (
 
 MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 
-_number = partial(Measure, aggregate=SUM, style="integer")
-_property = partial(Measure, better="neither")
+# What most lines of a group share. `better`, `bounds`, `ties` and `question` stand on every line.
+_higher = partial(Measure, better="higher")
+_lower = partial(Measure, better="lower", ties="unproven")
+_property = partial(Measure, better="neither", ties="unproven", question="counts")
+_count = partial(_property, aggregate=SUM, style="integer")
+_early = partial(_higher, bounds=bounds.STAIRCASE, question="early")
+_cut = partial(
+    _higher,
+    parameters=Cutoffs(),
+    bounds=bounds.CORNERS,
+    ties="monotone",
+    question="found",
+)
+_set = partial(_higher, bounds=bounds.CORNERS, ties="unproven", question="found")
+_gain = partial(
+    _higher, parameters=Gains(), bounds=bounds.UNPROVEN, ties="unproven", question="gain"
+)
 
 # trec_eval prints its preference measures between these two lists.
 CLASSIC = [
-    _property("runid", counts.runid, aggregate=LABEL, style="text", reads="any"),
-    _property("num_q", counts.num_q, aggregate=COUNT, style="integer", reads="any"),
-    _number("num_ret", counts.num_ret, better="neither"),
-    _number("num_rel", counts.num_rel, better="neither"),
-    _number("num_rel_ret", counts.num_rel_ret),
-    Measure("map", average_precision.average_precision),
-    Measure("gm_map", average_precision.gm_map, aggregate=GEOMETRIC_MEAN),
-    Measure("Rprec", precision.Rprec),
-    Measure("bpref", incomplete.bpref),
-    Measure("recip_rank", precision.recip_rank, Cutoffs(default=())),
-    Measure("iprec_at_recall", recall_points.iprec_at_recall, RealCutoffs(RECALL_POINTS)),
-    Measure("P", precision.P, Cutoffs()),
+    _property(
+        "runid",
+        counts.runid,
+        aggregate=LABEL,
+        style="text",
+        reads="any",
+        bounds=bounds.UNCHANGED,
+    ),
+    _property(
+        "num_q",
+        counts.num_q,
+        aggregate=COUNT,
+        style="integer",
+        reads="any",
+        bounds=bounds.UNCHANGED,
+    ),
+    _count("num_ret", counts.num_ret, bounds=bounds.UNCHANGED),
+    _count("num_rel", counts.num_rel, bounds=bounds.CORNERS),
+    _count("num_rel_ret", counts.num_rel_ret, better="higher", bounds=bounds.CORNERS),
+    _early(
+        "map",
+        average_precision.average_precision,
+        ties="monotone",
+        known_as=("AP", "MAP", "average_precision"),
+    ),
+    _early("gm_map", average_precision.gm_map, aggregate=GEOMETRIC_MEAN, ties="unproven"),
+    _early(
+        "Rprec",
+        precision.Rprec,
+        bounds=bounds.STAIRCASE_ALONE,
+        ties="monotone",
+        known_as=("Rprec", "R-precision", "r_precision"),
+    ),
+    _higher(
+        "bpref",
+        incomplete.bpref,
+        bounds=bounds.SKIPS_HOLES,
+        ties="unproven",
+        question="incomplete",
+        known_as=("Bpref",),
+    ),
+    _early(
+        "recip_rank",
+        precision.recip_rank,
+        Cutoffs(default=()),
+        bounds=bounds.CORNERS,
+        ties="monotone",
+        known_as=("RR", "MRR", "reciprocal_rank"),
+    ),
+    _early(
+        "iprec_at_recall",
+        recall_points.iprec_at_recall,
+        RealCutoffs(RECALL_POINTS),
+        ties="unproven",
+        known_as=("IPrec",),
+    ),
+    _cut("P", precision.P, known_as=("P", "Prec", "precision")),
     _property(
         "relstring",
-        text.relstring,
+        counts.relstring,
         RealList((10.0,), "length", used=1),
         aggregate=PER_QUERY_TEXT,
         style="quoted",
+        bounds=bounds.UNPROVEN,
     ),
-    Measure("recall", precision.recall, Cutoffs()),
-    Measure("infAP", incomplete.infAP),
-    Measure("gm_bpref", incomplete.gm_bpref, aggregate=GEOMETRIC_MEAN),
-    Measure("Rprec_mult", recall_points.Rprec_mult, RealCutoffs(MULTIPLES_OF_R)),
-    Measure("utility", sets.utility, RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4)),
-    Measure("11pt_avg", recall_points.interpolated_average, RealList(RECALL_POINTS, "points")),
-    Measure("binG", gain.binG),
-    Measure("G", gain.G, Gains()),
-    Measure("dcg", gain.dcg, Gains()),
-    _property("ideal_dcg", gain.ideal_dcg, Gains()),
-    Measure("ndcg", gain.ndcg, Gains()),
-    Measure("ndcg_rel", gain.ndcg_rel, Gains()),
-    Measure("Rndcg", gain.Rndcg, Gains()),
-    Measure("ndcg_cut", gain.ndcg_cut, Cutoffs()),
-    Measure("map_cut", average_precision.map_cut, Cutoffs()),
-    Measure("relative_P", precision.relative_P, Cutoffs()),
-    Measure("success", precision.success, Cutoffs((1, 5, 10))),
-    Measure("set_P", sets.set_P),
-    Measure("set_relative_P", sets.set_relative_P),
-    Measure("set_recall", sets.set_recall),
-    Measure("set_map", sets.set_map),
-    Measure("set_F", sets.set_F, RealList((1.0,), "weight", used=1)),
-    _number("num_nonrel_judged_ret", counts.num_nonrel_judged_ret, better="lower"),
+    _cut("recall", precision.recall, known_as=("R", "Rec", "recall")),
+    _higher(
+        "infAP",
+        incomplete.infAP,
+        bounds=bounds.SKIPS_HOLES,
+        ties="unproven",
+        question="incomplete",
+        known_as=("infAP",),
+    ),
+    _higher(
+        "gm_bpref",
+        incomplete.gm_bpref,
+        aggregate=GEOMETRIC_MEAN,
+        bounds=bounds.SKIPS_HOLES,
+        ties="unproven",
+        question="incomplete",
+    ),
+    _early(
+        "Rprec_mult",
+        recall_points.Rprec_mult,
+        RealCutoffs(MULTIPLES_OF_R),
+        bounds=bounds.STAIRCASE_ALONE,
+        ties="unproven",
+    ),
+    _set("utility", sets.utility, RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4)),
+    _early(
+        "11pt_avg",
+        recall_points.interpolated_average,
+        RealList(RECALL_POINTS, "points"),
+        bounds=bounds.UNPROVEN,
+        ties="unproven",
+    ),
+    _early("binG", gain.binG, ties="unproven"),
+    _gain("G", gain.G),
+    _gain("dcg", gain.dcg, bounds=bounds.CORNERS_BY_GAIN),
+    _gain("ideal_dcg", gain.ideal_dcg, better="neither", bounds=bounds.CORNERS_BY_GAIN),
+    _gain(
+        "ndcg",
+        gain.ndcg,
+        bounds=bounds.GRADED_BY_GAIN,
+        ties="monotone",
+        known_as=("nDCG", "normalized_dcg"),
+    ),
+    _gain("ndcg_rel", gain.ndcg_rel),
+    _gain("Rndcg", gain.Rndcg),
+    _gain(
+        "ndcg_cut",
+        gain.ndcg_cut,
+        parameters=Cutoffs(),
+        bounds=bounds.GRADED,
+        ties="monotone",
+        known_as=("nDCG", "normalized_dcg"),
+    ),
+    _cut(
+        "map_cut",
+        average_precision.map_cut,
+        bounds=bounds.STAIRCASE,
+        question="early",
+        known_as=("AP", "MAP", "average_precision"),
+    ),
+    _cut("relative_P", precision.relative_P),
+    _cut(
+        "success",
+        precision.success,
+        parameters=Cutoffs((1, 5, 10)),
+        known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
+    ),
+    _set("set_P", sets.set_P, ties="monotone", known_as=("P", "Prec", "precision")),
+    _set("set_relative_P", sets.set_relative_P),
+    _set("set_recall", sets.set_recall, ties="monotone", known_as=("R", "Rec", "recall")),
+    _set("set_map", sets.set_map),
+    _set(
+        "set_F",
+        sets.set_F,
+        RealList((1.0,), "weight", used=1),
+        bounds=bounds.Bounds("corners", accepts=sets.weighs_from_zero),
+        question="tradeoff",
+        known_as=("F1", "f_score", "f1_score"),
+    ),
+    _count(
+        "num_nonrel_judged_ret",
+        counts.num_nonrel_judged_ret,
+        better="lower",
+        bounds=bounds.COUNTS_HOLES,
+    ),
 ]
 
 LATER = [
-    Measure("yaap", average_precision.yaap),
-    Measure("rbp", rank_biased.rbp, Gains(probability=0.9)),
-    Measure(
-        "rbp_resid", rank_biased.rbp_resid, Gains(probability=0.9, gains=False), better="lower"
+    _early("yaap", average_precision.yaap, ties="unproven"),
+    _gain(
+        "rbp",
+        rank_biased.rbp,
+        parameters=Gains(probability=0.9),
+        bounds=bounds.Bounds("staircase", "all", accepts=rank_biased.is_plain),
+        known_as=("RBP",),
     ),
-    Measure("unj", precision.unj, Cutoffs((5, 10, 20)), better="lower"),
+    _lower(
+        "rbp_resid",
+        rank_biased.rbp_resid,
+        Gains(probability=0.9, gains=False),
+        bounds=bounds.COUNTS_HOLES,
+        question="incomplete",
+    ),
+    _lower(
+        "unj",
+        precision.unj,
+        Cutoffs((5, 10, 20)),
+        bounds=bounds.COUNTS_HOLES,
+        question="incomplete",
+    ),
 ]
 
 _COUNTS = ["runid", "num_q", "num_ret", "num_rel", "num_rel_ret"]

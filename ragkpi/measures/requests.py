@@ -1,15 +1,18 @@
-"""`-m` arguments to values: names, nicknames, parameters, and what was meant by a typo."""
+"""`-m` arguments to metrics: names, nicknames, parameters, and what was meant by a typo."""
 
 from __future__ import annotations
 
 import difflib
+import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.parameters import Parameters
+from ragkpi.measures.parameters import Cutoffs, Parameters
+
+_FOREIGN = re.compile(r"(?P<name>[\w-]+?)(?:[@._](?P<cutoff>[1-9]\d*))?")
 
 
 class _Request:
@@ -20,16 +23,23 @@ class _Request:
         self.given: list[Parameters] = []  # by the user: they replace the defaults
         self.listed: list[Parameters] = []  # by a nickname: they add to them
 
-    def values(self, measure: Measure) -> list[Metric]:
+    def metrics(self, measure: Measure) -> list[Metric]:
         grammar = measure.parameters
         chosen = [*self.given, *self.listed]
         if self.plain and (grammar.plain_is_a_value or not self.given):
             chosen += grammar.defaults()
         distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
         distinct.sort(key=lambda parameters: parameters.order)
+        printed = [grammar.printed(measure.name, parameters) for parameters in distinct]
+        # Where two would print one name, as trec_eval's 0.12 for 0.125 and 0.121, both have all
+        # their digits.
+        names = [
+            name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
+            for name, parameters in zip(printed, distinct, strict=True)
+        ]
         return [
-            Metric(measure, grammar.printed(measure.name, parameters), parameters.arguments)
-            for parameters in distinct
+            Metric(measure, name, parameters.arguments)
+            for name, parameters in zip(names, distinct, strict=True)
         ]
 
 
@@ -79,7 +89,7 @@ def parse_requests(
         metric
         for name, measure in registry.items()
         if name in requests
-        for metric in requests[name].values(measure)
+        for metric in requests[name].metrics(measure)
     ]
 
 
@@ -151,15 +161,35 @@ def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
     name = text.partition(".")[0]
-    from ragkpi.measures.foreign_names import request_here
-
-    here = request_here(text)
+    here = request_here(text, registry)
     advice = "'ragkpi measures' lists them all"
     if here is not None:
         advice = f"here that is -m {here}"
     elif near := _near(name, [*registry, *nicknames]):
         advice = f"did you mean {' or '.join(near)}?"
     raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+
+
+def request_here(text: str, registry: Mapping[str, Measure]) -> str | None:
+    """Translate ``nDCG@10``, ``MRR`` or ``hit_rate.10``; None if no measure is known by that name.
+
+    >>> from ragkpi.measures.registry import REGISTRY
+    >>> request_here("nDCG@10", REGISTRY), request_here("MRR", REGISTRY)
+    ('ndcg_cut.10', 'recip_rank')
+    """
+    spelled = _FOREIGN.fullmatch(text)
+    if spelled is None:
+        return None
+    called, cutoff = spelled["name"].casefold(), spelled["cutoff"]
+    known = [
+        measure for measure in registry.values() if called in map(str.casefold, measure.known_as)
+    ]
+    if cutoff:
+        cut = (measure.name for measure in known if isinstance(measure.parameters, Cutoffs))
+        return next((f"{name}.{cutoff}" for name in cut), None)
+    # The uncut measure, where there is one, is what a name without a cutoff means.
+    known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
+    return known[0].name if known else None
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:

@@ -9,8 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.measures.shared import shared
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, shared
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
 _UTILITY = np.array([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
@@ -64,6 +67,11 @@ def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:
     x = weight[0]
     P, Rc = set_P(judged), set_recall(judged)
     return quotient((x + 1.0) * P * Rc, x * P + Rc)
+
+
+def weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
+    """Whether `set_F` rises with each relevant document: its weight is not negative."""
+    return bool(arguments["weight"][0] >= 0)
 
 
 def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
-from functools import cached_property
-from typing import Any
+from functools import cached_property, wraps
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,8 @@ from ragkpi.ranking.settings import Settings
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
+Arguments = ParamSpec("Arguments")
+Derived = TypeVar("Derived")
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +87,7 @@ class Judged:
 
     @cached_property
     def derived(self) -> dict[Hashable, Any]:
-        """What measures have computed of this run and share; see `ragkpi.measures.shared`."""
+        """What measures have computed of this run and share; see `shared`."""
         return {}
 
     @cached_property
@@ -135,3 +137,18 @@ def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArra
     above = np.asarray(numerator, dtype=np.float64)
     below = np.asarray(denominator, dtype=np.float64)
     return np.divide(above, below, out=np.zeros(np.broadcast(above, below).shape), where=below != 0)
+
+
+def shared(
+    function: Callable[Concatenate[Judged, Arguments], Derived],
+) -> Callable[Concatenate[Judged, Arguments], Derived]:
+    """Keep what ``function(judged, *arguments)`` returns with the run, for the next that asks."""
+
+    @wraps(function)
+    def remembered(judged: Judged, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Derived:
+        key: Hashable = (function, args, tuple(kwargs.items()))
+        if key not in judged.derived:
+            judged.derived[key] = function(judged, *args, **kwargs)
+        return cast("Derived", judged.derived[key])
+
+    return remembered

@@ -28,6 +28,12 @@ CASES = {
         "pct_proc_2: above 1 for 1 of 1 queries.*--pool-union",
     ),
     "its own pool": (judge(GRADED, RUN), "proc.10", "proc_10: no query .* than 3 .*--pool"),
+    "no pool": (judge(GRADED, DEEP), "proc.10", "proc_10: without --pool the run .* 43 documents"),
+    "exactly 3": (
+        population(300, [8, 12, 2, 9, 14], [[]] * 5),
+        "bor.100",
+        "lambda = 3.*K = 99 or less leaves",
+    ),
     "no top grade": (judge(UNGRADED, DEEP), "ra_nwg.10", "ra_nwg_10: .*'umbrela'.*--grade-map"),
     "too shallow": (judge(GRADED, RUN), "Fe.2", "Fe_2: 1 of 1 queries .* than 4 documents"),
 }
@@ -38,7 +44,6 @@ UNAFFECTED = {
     "small lambda": (population(11314, [572], [[1]]), "bor.10"),
     "K = N": (population(100, [1], [[1]]), "bor_recall.100"),
     "inside the pool": (judge(GRADED, RUN, pool=DEEP), "pct_proc.2"),
-    "deeper than K": (judge(GRADED, DEEP), "proc.10"),
     "has a pool": (judge(GRADED, RUN, pool=DEEP), "proc.10"),
     "top grade": (judge(GRADED, DEEP), "ra_nwg.10"),
     "harm has no weights": (judge(UNGRADED, DEEP), "harm.10"),

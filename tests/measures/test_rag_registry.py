@@ -80,11 +80,21 @@ def test_values_that_four_decimals_would_hide_print_six_digits():
 
 def test_valid_queries_are_counted():
     judged = population(100, [0, 1, 2, 3], [[], [1], [], [1, 2]])
-    found = lines(judged, "bor.10,m=2", "num_q_bor.10,m=2", "num_q_bor.10,m=9", "num_q_p_obs.5")
+    found = lines(
+        judged,
+        "bor.10,m=2",
+        "num_q_bor.10,m=2",
+        "num_q_bor.10,m=9",
+        "num_q_p_obs.5",
+        "num_q_bor.1,m=2",
+    )
     assert found["num_q_bor_10_m=2"]["all"] == 2
     assert found["num_q_p_obs_5"]["all"] == 3
     assert found["num_q_bor_10_m=9"]["all"] == 0
     assert math.isnan(summary(judged, "bor.10,m=9"))
+    # One document cannot hold two: chance never succeeds, and the summary is NA.
+    assert found["num_q_bor_1_m=2"]["all"] == 0
+    assert math.isnan(summary(judged, "bor.1,m=2"))
 
 
 def test_queries_without_top_grade_are_counted():

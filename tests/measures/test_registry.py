@@ -5,9 +5,11 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry
-from ragkpi.measures.measure import Measure
+from ragkpi.measures.hole_bounds import UNPROVEN
+from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.precision import P
 from ragkpi.measures.registry import NICKNAMES, REGISTRY, all_measures, find_metrics, find_plugins
+from tests.made_scores import measure
 
 # Section 1.2 of the specification.
 BEFORE_PREFERENCES = [
@@ -55,14 +57,39 @@ def test_nicknames_are_trec_evals():
     assert NICKNAMES["qrels_jg"] == ["runid", "num_q", *GROUPS]
 
 
-@pytest.mark.parametrize("measure", REGISTRY.values(), ids=REGISTRY)
-def test_help_has_every_field(measure):
-    first, *rest = measure.help.splitlines()
+@pytest.mark.parametrize("name", REGISTRY)
+def test_help_has_every_field(name):
+    text = REGISTRY[name].help
+    first, *rest = text.splitlines()
     labels = [word for line in rest for word in re.findall(r"^[A-Z][a-z ]+:", line)]
     assert re.fullmatch(r"\S.*\.", first)
     assert labels == FIELDS
     for field in FIELDS:
-        assert re.search(rf"^{field} +\S", measure.help, re.MULTILINE)
+        assert re.search(rf"^{field} +\S", text, re.MULTILINE)
+
+
+@pytest.mark.parametrize("left_out", ["better", "bounds", "ties", "question"])
+def test_a_record_cannot_leave_out_what_a_command_needs(left_out):
+    said = {"better": "higher", "bounds": UNPROVEN, "ties": "unproven", "question": "counts"}
+    assert Measure("theirs", P, **said)
+    del said[left_out]
+    with pytest.raises(TypeError, match=left_out):
+        Measure("theirs", P, **said)
+
+
+def test_questions_are_those_that_have_a_heading():
+    assert set(QUESTIONS) == {known.question for known in REGISTRY.values()}
+
+
+def test_what_has_no_bounds_says_why():
+    for name, known in REGISTRY.items():
+        assert (known.bounds.search == "none") == bool(known.bounds.reason), name
+
+
+def test_summaries_that_are_means_are_told_from_others():
+    means = {name for name, known in REGISTRY.items() if known.is_mean}
+    assert means >= {"map", "P", "ndcg_cut", "ra_nwg", "lambda"}
+    assert not means & {"bor", "ef", "gm_map", "num_ret", "num_q", "runid", "pct_proc_rom"}
 
 
 def offer(monkeypatch, origin, loaded):
@@ -94,7 +121,7 @@ def _forget_plugins():
 
 @pytest.mark.parametrize("wrap", [list, lambda measures: measures[0]], ids=["list", "single"])
 def test_another_package_offers_a_measure(monkeypatch, wrap):
-    theirs = Measure("theirs", P)
+    theirs = measure("theirs", P)
     lookups = offer(monkeypatch, "their.module:MEASURES", lambda: wrap([theirs]))
     assert names(["theirs", "unj"]) == ["unj", "unj", "unj", "theirs"]
     assert list(all_measures()) == [*REGISTRY, "theirs"]
@@ -109,7 +136,7 @@ def test_packages_are_not_looked_for_without_need(monkeypatch):
 
 @pytest.mark.parametrize("taken", ["map", "official"])
 def test_another_package_cannot_take_a_name(monkeypatch, taken):
-    offer(monkeypatch, "their.module:MEASURES", lambda: Measure(taken, P))
+    offer(monkeypatch, "their.module:MEASURES", lambda: measure(taken, P))
     with pytest.raises(UsageError, match=rf"their.module:MEASURES.*'{taken}' is taken"):
         find_metrics(["theirs"])
 

@@ -1,7 +1,6 @@
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import (
     REL_INFO,
@@ -9,6 +8,7 @@ from ragkpi.measures.rel_info import (
     refuse_wrong_format,
 )
 from ragkpi.ranking.relevance import READERS
+from tests.made_scores import metric
 
 READS = {
     "runid": "any",
@@ -20,7 +20,7 @@ READS = {
 
 
 def values(*names):
-    return [Metric(Measure(name, function=len, reads=READS[name]), name, {}) for name in names]
+    return [metric(name, reads=READS[name]) for name in names]
 
 
 def test_every_format_is_read():

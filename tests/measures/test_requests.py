@@ -41,6 +41,16 @@ def arguments(request):
         (["dbor.1,10,5"], ["dbor_1_5", "dbor_5_10"]),
         (["ra_nwg.10,alpha=0.5,cap3=0.5"], ["ra_nwg_10_alpha=0.5_cap3=0.5"]),
         (["num_q_bor.10"], ["num_q_bor_10"]),
+        (["iprec_at_recall.0.125"], ["iprec_at_recall_0.12"]),
+        (
+            ["iprec_at_recall.0.5,0.125,0.121"],
+            ["iprec_at_recall_0.121", "iprec_at_recall_0.125", "iprec_at_recall_0.50"],
+        ),
+        (["Rprec_mult.0.2,0.199"], ["Rprec_mult_0.199", "Rprec_mult_0.2"]),
+        (
+            ["F.10,alpha=0.12345671", "F.10,alpha=0.12345679"],
+            ["F_10_alpha=0.12345671", "F_10_alpha=0.12345679"],
+        ),
     ],
 )
 def test_printed_names(requests, printed):

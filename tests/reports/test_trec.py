@@ -5,19 +5,16 @@ import numpy as np
 import pytest
 
 from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
-from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports import trec_lines as trec
 from ragkpi.reports.trec_lines import write_trec
 from ragkpi.statistics.bootstrap import Interval
+from tests.made_scores import metric
 
 
 def scores_of(columns, queries):
     """Columns are (name, style, aggregate, one value per query)."""
-    metrics = [
-        Metric(Measure(name, lambda: None, aggregate=aggregate, style=style), name, {})
-        for name, style, aggregate, _ in columns
-    ]
+    metrics = [metric(name, aggregate, style=style) for name, style, aggregate, _ in columns]
     statistics = [
         np.array(column, dtype=object if style in ("text", "quoted") else float).reshape(-1, 1)
         for _, style, _, column in columns

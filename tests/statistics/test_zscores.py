@@ -7,17 +7,14 @@ import pytest
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.query_files import read_zscores
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
-from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.zscores import UNKNOWN, standardize, zscore_lines
+from tests.made_scores import metric
 
 
 def made_scores(columns, queries=(b"q1", b"q2"), run_id=b"made"):
     """Build Scores from {name: (declarations, rows)}."""
-    metrics = [
-        Metric(Measure(name, function=len, **declared), name, {})
-        for name, (declared, _) in columns.items()
-    ]
+    metrics = [metric(name, **declared) for name, (declared, _) in columns.items()]
     statistics = [
         np.array(rows, dtype=object if declared.get("style") == "text" else float)
         for declared, rows in columns.values()

@@ -15,26 +15,6 @@ from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.studies.check.finding import Subject
 
-# Measures that never fall when a document moves above a neighbour of a lower level. With the best
-# levels first among equal scores they are as high as they can be, with the best last as low, and
-# because queries are ranked independently, so are their means.
-MONOTONE = frozenset(
-    {
-        "P",
-        "recall",
-        "relative_P",
-        "success",
-        "Rprec",
-        "recip_rank",
-        "map",
-        "map_cut",
-        "ndcg",
-        "ndcg_cut",
-        "set_P",
-        "set_recall",
-    }
-)
-
 
 @dataclass(frozen=True)
 class TieRange:
@@ -62,8 +42,13 @@ def tie_ranges(subject: Subject) -> list[TieRange]:
 
 
 def has_range(metric: Metric) -> bool:
-    """Say whether a higher level is never worth less; gains of one's own may have it otherwise."""
-    return metric.measure.name in MONOTONE and not metric.arguments.get("gains")
+    """Say whether the extremes are known: a higher level is never worth less.
+
+    With the best levels first among equal scores such a measure is as high as it can be, with the
+    best last as low, and because queries are ranked independently, so are its means. Gains of
+    one's own may have it otherwise.
+    """
+    return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
 def _summaries(

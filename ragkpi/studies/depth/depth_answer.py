@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 
-from ragkpi.measures.collapse import CEILING_LIMIT, LAMBDA_LIMIT
+from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.depth.depth_curves import Curve, Curves

@@ -11,8 +11,7 @@ import numpy as np
 from ragkpi.measures import chance
 from ragkpi.measures.aggregates import Aggregate
 from ragkpi.measures.bits import BITS, CEILING, chance_statistics
-from ragkpi.measures.collapse import collapse_depth, mean
-from ragkpi.measures.corpus import corpus_size
+from ragkpi.measures.chance import collapse_depth, corpus_size, mean_known
 from ragkpi.measures.hypergeometric import tail
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -179,7 +178,9 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
     if depth is None:
         return None
     return Collapse(
-        depth, mean(chance.lambda_(judged, depth, m)), mean(chance.p_rand(judged, depth, m))
+        depth,
+        mean_known(chance.lambda_(judged, depth, m)),
+        mean_known(chance.p_rand(judged, depth, m)),
     )
 
 

@@ -1,4 +1,4 @@
-"""Logarithms with the last bit that C's library gives them.
+"""Logarithms and sums that round as they do in trec_eval, which is written in C.
 
 numpy's vectorised logarithms round a few arguments in a thousand differently, which is enough to
 print another fourth decimal than trec_eval once in a while.
@@ -31,3 +31,15 @@ def log2(numbers: FloatArray | IntArray) -> FloatArray:
 
 def _each(function: Callable[[float], float], numbers: npt.NDArray[np.generic]) -> FloatArray:
     return np.fromiter(map(function, numbers.tolist()), dtype=np.float64, count=len(numbers))
+
+
+def plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
+    """Add 1.0 to each of the totals `count` times, rounding where the single additions round."""
+    remaining = count.astype(np.float64)
+    while remaining.any():
+        # Additions of 1 are exact up to the next power of two, so those are one addition.
+        to_power = np.ceil(np.ldexp(1.0, np.frexp(totals)[1]) - totals)
+        step = np.minimum(remaining, np.maximum(to_power, 1.0))
+        totals = totals + step
+        remaining = remaining - step
+    return totals
