@@ -17,11 +17,10 @@ from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.parallel_runs import read_runs
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
+from ragkpi.ranking.reading import available_workers, read_hits, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.workers import available_workers, read_hits
 from ragkpi.wording import shown_queries
 
 Run: TypeAlias = str | RunColumns
@@ -60,14 +59,15 @@ class Evaluation:
 
 
 class Evaluator:
-    """Qrels, values and settings, ready for run after run.
+    """Qrels, a pool and settings, ready for run after run; values are asked for afterwards.
+
+    Reading is apart from computing: `read` takes what `needs` says of a run, and `score` computes
+    from that, as often as one likes.
 
     Parameters
     ----------
     qrels
         Path of the qrels, ``-`` for standard input; or what was read already.
-    values
-        What to compute.
     settings
         The choices that change numbers.
     rel_info
@@ -79,98 +79,128 @@ class Evaluator:
         Names of file formats (`ragkpi.formats.file_formats`); None recognises each file's. The
         format of the pool is always recognised.
 
-    Raises
-    ------
-    UsageError
-        If a value cannot be computed from that format; nothing is read then.
+    Examples
+    --------
+    >>> from ragkpi.measures.registry import find_metrics
+    >>> evaluator = Evaluator("fixtures/qrels.txt", Settings())
+    >>> scores = evaluator.evaluate("fixtures/runs/bm25.run", find_metrics(["map"])).scores
+    >>> len(scores.queries)
+    12
     """
 
     def __init__(
         self,
         qrels: str | Relevance,
-        metrics: Sequence[Metric],
         settings: Settings,
         rel_info: str = "qrels",
         pool: Run | None = None,
         qrels_format: str | None = None,
         run_format: str | None = None,
     ) -> None:
-        refuse_wrong_format(metrics, rel_info)
-        self.metrics = list(metrics)
         self.settings = settings
+        self.rel_info = rel_info
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
         self.run_format = run_format
         self.pool = pool
         self._pool_hits = None if pool is None else _read(pool, self.relevance.judgements)
 
-    def evaluate(self, run: Run) -> Evaluation:
-        """Evaluate a run, ``-`` for the one on standard input."""
-        return self.score([self.read(run)])[0]
-
-    def evaluate_all(
-        self, runs: Sequence[str], watch: Callable[[int], None] = lambda _: None
-    ) -> list[Evaluation | RagkpiError]:
-        """Evaluate runs, several at a time; in the place of one that cannot be is its error.
-
-        `watch` is told how many are read, as `read_runs` has it.
-        """
-        self.relevance.judgements.prepare()  # before processes are forked, so that it is done once
-        read = dict(read_runs(runs, self.read, available_workers(), watch))
-        seen = self._count([hits for hits in read.values() if isinstance(hits, Hits)])
-        return [self._try_to_score(read[place], seen) for place in range(len(runs))]
-
-    def read(self, run: Run, workers: int | None = None, depth: int = 0) -> Hits:
-        """Read a run for all that the values need of it, with all workers or so many.
+    def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
+        """Return what a run has to be read for.
 
         The names of its documents are kept down to `depth` at least.
         """
-        counted = self._needs("corpus_size") and not self._says_corpus_size()
-        depth = max(depth, self._depth_outside_pool())
-        wanted = Wanted("counted" if counted else "ignored", depth)
-        return _read(run, self.relevance.judgements, wanted, workers, self.run_format)
+        counted = _needs("corpus_size", metrics) and not self._says_corpus_size()
+        if self.pool is not None:
+            cutoffs = [
+                metric.arguments["cutoff"]
+                for metric in metrics
+                if "outside_pool" in metric.measure.needs
+            ]
+            depth = max(depth, *cutoffs, 0)
+        return Wanted("counted" if counted else "ignored", depth)
 
-    def score(self, runs: Sequence[Hits]) -> list[Evaluation]:
-        """Evaluate runs as `read` returns them; without a corpus size they share a counted one."""
-        seen = self._count(runs)
-        return [self._score(run, seen) for run in runs]
+    def read(
+        self,
+        runs: Sequence[str],
+        wanted: Wanted = JUDGED_ONLY,
+        watch: Callable[[int], None] = lambda _: None,
+    ) -> list[Hits | RagkpiError]:
+        """Read runs, several at a time; in the place of one that cannot be read is its error.
 
-    def _count(self, runs: Sequence[Hits]) -> int:
-        """Count the documents of qrels and runs, if they have to stand for the corpus."""
-        if not self._needs("corpus_size") or self._says_corpus_size():
-            return 0
-        return count_documents(self.relevance.judgements, runs)
+        `watch` is told how many are read, as `read_runs` has it.
+        """
+        judgements = self.relevance.judgements
+        judgements.prepare()  # before processes are forked, so that it is done once
 
-    def _try_to_score(self, run: Hits | RagkpiError, seen: int) -> Evaluation | RagkpiError:
+        def read(run: str, workers: int) -> Hits:
+            return _read(run, judgements, wanted, workers, self.run_format)
+
+        return read_runs(runs, read, available_workers(), watch)
+
+    def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
+        """Read and score a run, ``-`` for the one on standard input."""
+        refuse_wrong_format(metrics, self.rel_info)
+        judgements = self.relevance.judgements
+        (outcome,) = self.score(
+            [_read(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
+        )
+        if isinstance(outcome, RagkpiError):
+            raise outcome
+        return outcome
+
+    def score(
+        self, runs: Sequence[Hits | RagkpiError], metrics: Sequence[Metric]
+    ) -> list[Evaluation | RagkpiError]:
+        """Evaluate runs that were read for what `metrics` need; errors stay where they are.
+
+        Runs that cannot be evaluated become errors, too. Without a corpus size, the documents
+        seen in qrels and in all of the runs stand for it.
+
+        Raises
+        ------
+        UsageError
+            If a value cannot be computed from that kind of qrels.
+        """
+        refuse_wrong_format(metrics, self.rel_info)
+        seen = 0
+        if _needs("corpus_size", metrics) and not self._says_corpus_size():
+            read = [run for run in runs if isinstance(run, Hits)]
+            seen = count_documents(self.relevance.judgements, read)
+        return [self._try_to_score(run, metrics, seen) for run in runs]
+
+    def _try_to_score(
+        self, run: Hits | RagkpiError, metrics: Sequence[Metric], seen: int
+    ) -> Evaluation | RagkpiError:
         if isinstance(run, RagkpiError):
             return run
         try:
-            return self._score(run, seen)
+            return self._score(run, metrics, seen)
         except RagkpiError as problem:
             return problem
 
-    def _score(self, run: Hits, seen: int) -> Evaluation:
+    def _score(self, run: Hits, metrics: Sequence[Metric], seen: int) -> Evaluation:
         judgements = self.relevance.judgements
         judged, coverage = self.relevance.judge(run, self.settings)
         notes = _coverage_notes(coverage, self.settings)
         warnings: list[str] = []
         if isinstance(judged, Judged):
-            judged = self._equipped(judged, run, seen)
+            judged = self._equipped(judged, run, metrics, seen)
             notes += self._notes(judged, seen)
-            warnings = cautions(judged, self.metrics)
+            warnings = cautions(judged, metrics)
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
-        return Evaluation(score(judged, self.metrics, divisor), judged, coverage, notes, warnings)
+        return Evaluation(score(judged, metrics, divisor), judged, coverage, notes, warnings)
 
-    def _equipped(self, judged: Judged, run: Hits, seen: int) -> Judged:
+    def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
         """Add what the values need besides qrels and run."""
         judgements = self.relevance.judgements
-        if self._needs("corpus_size"):
+        if _needs("corpus_size", metrics):
             sizes = corpus_sizes(judged.queries, self.settings, seen)
             judged = replace(judged, corpus_size=sizes)
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
-            if self._needs("outside_pool"):
+            if _needs("outside_pool", metrics):
                 outside = outside_pool(judgements, run, judged, partial(_read, self.pool))
                 judged = replace(judged, outside_pool=outside)
         return judged
@@ -192,17 +222,12 @@ class Evaluator:
                 )
         return notes
 
-    def _needs(self, need: Need) -> bool:
-        return any(need in metric.measure.needs for metric in self.metrics)
-
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
 
-    def _depth_outside_pool(self) -> int:
-        if self.pool is None:
-            return 0
-        concerned = [v for v in self.metrics if "outside_pool" in v.measure.needs]
-        return max((metric.arguments["cutoff"] for metric in concerned), default=0)
+
+def _needs(need: Need, metrics: Sequence[Metric]) -> bool:
+    return any(need in metric.measure.needs for metric in metrics)
 
 
 def _read(

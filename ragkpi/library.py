@@ -114,12 +114,11 @@ def evaluate(
     metrics = find_metrics(requests or default_requests(rel_info))
     evaluator = Evaluator(
         _relevance(qrels, rel_info),
-        metrics,
         settings,
         rel_info,
         None if pool is None else _run(pool),
     )
-    evaluation = evaluator.evaluate(_run(run))
+    evaluation = evaluator.evaluate(_run(run), metrics)
     for warning in evaluation.warnings:
         warnings.warn(warning, RagkpiWarning, stacklevel=2)
     return Result(evaluation)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.answer_options import Output, output
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.resampling_options import resampling
-from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.run_files import evaluate_every, expect_files
 from ragkpi.cli.shared_options import takes
 from ragkpi.errors import NothingInCommonError, UsageError
 
@@ -73,9 +73,7 @@ def command(
     grid = _alphas(alphas)
     values = asked.values(_DEFAULT)
     scores = read_quality(quality)
-    evaluator = asked.evaluator(qrels, values)
-    results = evaluator.score([evaluator.read(run) for run in paths])
-    say(dict(zip(paths, results, strict=True)))
+    results = evaluate_every(asked.evaluator(qrels, values), paths, values)
     runs = _scored(paths, results, scores, quality)
     found = calibrate(observe(runs), values, grid, bootstrap, folds)
     out.write(calibration_answer(found), calibration_charts(found))

@@ -51,7 +51,7 @@ def command(
     from ragkpi.studies.compare.comparison_report import ComparisonReport
 
     values = asked.values()
-    results = evaluate_runs(asked.evaluator(qrels, values), paths)
+    results = evaluate_runs(asked.evaluator(qrels, values), paths, values)
     done = results.among(slice(None))
     if len(done) < 2 or not results.among(slice(1)):
         exit_with(results.problems)

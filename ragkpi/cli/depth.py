@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.answer_options import Output, output
-from ragkpi.cli.evaluation_options import EvaluationOptions, say, without_pool
+from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.resampling_options import intervals
-from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.run_files import Results, expect_files, read_runs
 from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
@@ -113,7 +113,7 @@ def _from_counts(
     asked: EvaluationOptions, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
 ) -> Curves:
     from ragkpi.measures.scores import score
-    from ragkpi.ranking.from_counts import judged_from_counts
+    from ragkpi.ranking.judged import judged_from_counts
     from ragkpi.studies.depth.depth_curves import Curve, Curves
     from ragkpi.studies.depth.depth_study import DEPTHS, count_values, study_counts
 
@@ -136,23 +136,26 @@ def _from_files(
     bootstrap: Bootstrap | None,
 ) -> Curves:
     from ragkpi.measures.chance import corpus_size
+    from ragkpi.ranking.hits import Hits
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.depth.depth_curves import Curve, Curves, interval_by_name
     from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 
     qrels, *paths = files
-    evaluator = asked.evaluator(qrels, run_values(depths or DEPTHS, limits.m))
-    runs = [evaluator.read(path) for path in paths]
-    deepest = max(int(run.num_ret.max(initial=1)) for run in runs)
+    everywhere = run_values(depths or DEPTHS, limits.m)
+    evaluator = asked.evaluator(qrels, everywhere)
+    # What is read of a run does not depend on the depths, but the depths on what was read.
+    runs = read_runs(evaluator, paths, evaluator.needs(everywhere))
+    retrieved = [run.num_ret for run in runs if isinstance(run, Hits)]
+    deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
-    # What is read of a run does not depend on the depths, but the depths on what was read.
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
-    evaluator.metrics = run_values(depths, limits.m)
-    results = evaluator.score(runs)
+    outcomes = Results(paths, evaluator.score(runs, run_values(depths, limits.m)))
+    results = outcomes.every()
     for result in results:
         _refuse_above(int(corpus_size(result.plain).min()), depths)
-    say(dict(zip(paths, results, strict=True)))
+    outcomes.say()
     curves = []
     for name, path, result in zip(run_names(paths), paths, results, strict=True):
         judged = result.plain

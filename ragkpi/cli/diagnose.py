@@ -8,7 +8,8 @@ from typing import Annotated
 import typer
 
 from ragkpi.cli.answer_options import Output, output
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.run_files import evaluate_every
 from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
@@ -64,8 +65,7 @@ def command(
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
     values = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
     evaluator = asked.evaluator(files[0], values)
-    result = evaluator.evaluate(files[1])
-    say({files[1]: result})
+    (result,) = evaluate_every(evaluator, files[1:], values)
     judgements = evaluator.relevance.judgements
     found = diagnose(result.plain, judgements, cutoff, Thresholds(proc, pct_proc))
     most = None if per_query else worst

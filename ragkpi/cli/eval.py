@@ -96,7 +96,7 @@ def command(
     as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
     if len(paths) > 1:
         output.refuse_trec("its lines do not say which of several runs they are of")
-    results = evaluate_runs(asked.evaluator(qrels, metrics), [*paths, *gates.files])
+    results = evaluate_runs(asked.evaluator(qrels, metrics), [*paths, *gates.files], metrics)
     done = results.among(slice(len(paths)))
     if not done:
         exit_with(results.problems)

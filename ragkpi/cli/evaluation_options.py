@@ -53,12 +53,19 @@ class EvaluationOptions:
         return find_metrics(self.requests or default or default_requests(self.rel_info))
 
     def evaluator(self, qrels: str, metrics: Sequence[Metric]) -> Evaluator:
-        """Read the qrels, and the pool if there is one."""
-        from ragkpi.evaluation import Evaluator
+        """Read the qrels, and the pool if there is one.
 
+        Raises
+        ------
+        UsageError
+            If `metrics` cannot be computed from such qrels; nothing is read then.
+        """
+        from ragkpi.evaluation import Evaluator
+        from ragkpi.measures.rel_info import refuse_wrong_format
+
+        refuse_wrong_format(metrics, self.rel_info)
         return Evaluator(
             qrels,
-            metrics,
             self.settings,
             self.rel_info,
             self.pool,

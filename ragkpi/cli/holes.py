@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from ragkpi.cli.answer_options import Output, output
-from ragkpi.cli.evaluation_options import EvaluationOptions, say, without_pool
-from ragkpi.cli.run_files import expect_files, progress
+from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
+from ragkpi.cli.run_files import Results, expect_files, progress, read_runs
 from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
@@ -72,6 +72,7 @@ def command(
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
     or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
+    from ragkpi.ranking.hits import Hits
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.holes.assessment import candidates
     from ragkpi.studies.holes.holes_answer import holes_answer
@@ -84,9 +85,12 @@ def command(
     reach: Within = "cutoff" if within == "cutoff" else "retrieved"
     values = asked.values(_DEFAULT)
     evaluator = asked.evaluator(qrels, values)
-    hits = [evaluator.read(run, depth=depth_needed(values, reach) or _EVERYTHING) for run in runs]
-    results = evaluator.score(hits)
-    say(dict(zip(runs, results, strict=True)))
+    depth = depth_needed(values, reach) or _EVERYTHING
+    read = read_runs(evaluator, runs, evaluator.needs(values, depth))
+    outcomes = Results(runs, evaluator.score(read, values))
+    results = outcomes.every()
+    outcomes.say()
+    hits = [run for run in read if isinstance(run, Hits)]
     judgements = evaluator.relevance.judgements
     with progress(len(values), "bounds") as watch:
         found = find_bounds(judgements, hits, results, asked.settings, reach, watch)

@@ -15,6 +15,8 @@ from ragkpi.errors import RagkpiError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation, Evaluator
+    from ragkpi.measures.measure import Metric
+    from ragkpi.ranking.hits import Hits, Wanted
 
 # How long nobody needs to be told that something happens, in seconds.
 _SHORT = 1.0
@@ -33,6 +35,15 @@ class Results(NamedTuple):
             for path, outcome in zip(self.paths[places], self.outcomes[places], strict=True)
             if not isinstance(outcome, RagkpiError)
         ]
+
+    def say(self) -> None:
+        """Print what their reader must know."""
+        say(dict(self.among(slice(None))))
+
+    def every(self) -> list[Evaluation]:
+        """Return all of them; if any is bad, the command ends with a line for each of those."""
+        exit_with(self.problems)
+        return [outcome for _, outcome in self.among(slice(None))]
 
     @property
     def problems(self) -> list[RagkpiError]:
@@ -57,12 +68,27 @@ def refuse_standard_input_twice(files: Sequence[str]) -> None:
         raise UsageError(f"{files.count('-')} files are -; standard input can be read once")
 
 
-def evaluate_runs(evaluator: Evaluator, paths: Sequence[str]) -> Results:
-    """Evaluate runs, and print what their reader must know."""
+def read_runs(
+    evaluator: Evaluator, paths: Sequence[str], wanted: Wanted
+) -> list[Hits | RagkpiError]:
+    """Read runs, or find out what is wrong with them, under a bar."""
     with progress(len(paths)) as watch:
-        results = Results(paths, evaluator.evaluate_all(paths, watch))
-    say(dict(results.among(slice(None))))
+        return evaluator.read(paths, wanted, watch)
+
+
+def evaluate_runs(evaluator: Evaluator, paths: Sequence[str], metrics: Sequence[Metric]) -> Results:
+    """Read and evaluate runs, and print what their reader must know."""
+    read = read_runs(evaluator, paths, evaluator.needs(metrics))
+    results = Results(paths, evaluator.score(read, metrics))
+    results.say()
     return results
+
+
+def evaluate_every(
+    evaluator: Evaluator, paths: Sequence[str], metrics: Sequence[Metric]
+) -> list[Evaluation]:
+    """Read and evaluate runs; if any is bad, the command ends with a line for each of those."""
+    return evaluate_runs(evaluator, paths, metrics).every()
 
 
 def _about(path: str, problem: RagkpiError) -> RagkpiError:

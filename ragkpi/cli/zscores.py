@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation, say
-from ragkpi.cli.run_files import expect_files
+from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.run_files import evaluate_every, expect_files
 from ragkpi.cli.shared_options import takes
 
 
@@ -30,7 +30,6 @@ def command(
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.statistics.zscores import zscore_lines
 
-    evaluator = asked.evaluator(qrels, asked.values())
-    results = evaluator.score([evaluator.read(run) for run in runs])
-    say(dict(zip(runs, results, strict=True)))
+    metrics = asked.values()
+    results = evaluate_every(asked.evaluator(qrels, metrics), runs, metrics)
     sys.stdout.buffer.writelines(list(zscore_lines([result.scores for result in results])))

@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Protocol, cast
 from ragkpi.errors import InputError
 
 _MAGIC_LENGTH = 10
+_UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Readable(Protocol):
@@ -19,6 +20,23 @@ class Readable(Protocol):
 
     def readinto(self, buffer: Any, /) -> int | None:
         """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
+
+
+class _PlainFile:
+    """A regular file read from a place of its own, so that processes may share its descriptor."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        self._file = file
+        self.place = 0
+
+    def readinto(self, buffer: Any, /) -> int:
+        if hasattr(os, "preadv"):
+            count = os.preadv(self._file.fileno(), [buffer], self.place)
+        else:  # Windows, where no process shares it
+            self._file.seek(self.place)
+            count = self._file.readinto(buffer) or 0
+        self.place += count
+        return count
 
 
 def _open_gzip(stream: BinaryIO) -> Readable:
@@ -65,6 +83,9 @@ _DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], 
 class Source:
     """An opened input: its bytes, and what is known about where they come from.
 
+    A file is opened once. Whatever takes the place of its name afterwards is not read, and a file
+    that somebody writes to while it is read is refused when the source is left.
+
     Attributes
     ----------
     name
@@ -83,6 +104,8 @@ class Source:
         self._spool: BinaryIO | None = None
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self._file = self._open(path)
+        self._plain: _PlainFile | None = None
+        self._before = self._state()
         try:
             self._stream = self._decompressed(self._file)
         except BaseException:
@@ -93,6 +116,8 @@ class Source:
     def _open(path: str) -> BinaryIO:
         try:
             if path == "-":
+                if sys.stdin is None:
+                    raise InputError("-", None, "standard input is closed", "expected it open")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
                 raise InputError(path, None, "is a directory", "expected a file")
@@ -119,12 +144,21 @@ class Source:
                         f"is compressed with {name}, which needs a package ({problem})",
                         "expected it installed, e.g. pip install 'ragkpi[fast]'",
                     ) from None
-        status = os.fstat(file.fileno())
-        if stat.S_ISREG(status.st_mode):
-            self.size = status.st_size
-            file.raw.seek(0)
-            return cast(Readable, file.raw)
-        return cast(Readable, file)
+        if self._before is None:
+            return cast(Readable, file)
+        self.size = self._before.st_size
+        self._plain = _PlainFile(cast(io.FileIO, file.raw))
+        return self._plain
+
+    def _state(self) -> os.stat_result | None:
+        """Return what tells that a regular file, opened at its start, is changed; None for others.
+
+        Standard input may be a file of which somebody has read the beginning.
+        """
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode) or self._file.tell():
+            return None
+        return status
 
     def _guarded(self, read: Callable[[], bytes]) -> bytes:
         try:
@@ -139,13 +173,25 @@ class Source:
 
     def seek(self, offset: int) -> None:
         """Continue at a byte offset; for plain files only."""
+        if self._plain is None:
+            raise ValueError(f"{self.name} is no plain file")
         self._ahead = memoryview(b"")
-        self._file.raw.seek(offset)  # type: ignore[attr-defined]
+        self._plain.place = offset
         self.at_start = offset == 0
+
+    def look_at(self, offset: int, length: int) -> bytes:
+        """Return bytes from any place of a plain file; the place to continue at stays."""
+        text = bytearray(length)
+        if self._plain is None:
+            raise ValueError(f"{self.name} is no plain file")
+        place, self._plain.place = self._plain.place, offset
+        count = self._read(memoryview(text))
+        self._plain.place = place
+        return bytes(text[:count])
 
     def keep_copy(self) -> None:
         """Remember what is read, if it could not be read a second time from its path."""
-        if self.name == "-" or not os.path.isfile(self.name):
+        if self._before is None:
             import tempfile  # rarely needed, and it brings random and hashlib
 
             self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
@@ -188,25 +234,35 @@ class Source:
 
     def _refuse_shrunk(self) -> None:
         """Raise `InputError` at the end of a file that was longer when it was opened."""
-        if self.size is None:
-            return
-        place = self._file.raw.tell()  # type: ignore[attr-defined]
-        if place < self.size:
+        if self._plain is not None and self.size is not None and self._plain.place < self.size:
             raise InputError(
                 self.name,
                 None,
-                f"shrank while it was read (from {self.size} to {place} bytes)",
-                "expected a file that nobody writes to",
+                f"shrank while it was read (from {self.size} to {self._plain.place} bytes)",
+                _UNTOUCHED,
             )
+
+    def refuse_changed(self) -> None:
+        """Raise `InputError` if somebody wrote to the file since it was opened."""
+        if self._before is None or self._file.closed:
+            return
+        now = os.fstat(self._file.fileno())
+        before = self._before
+        if (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+            sizes = f" (from {before.st_size} to {now.st_size} bytes)"
+            found = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
+            raise InputError(self.name, None, found, _UNTOUCHED)
 
     def restart(self) -> None:
         """Continue at the first byte, for a second pass."""
-        if self._spool is None:
+        if self._before is not None:
             self._ahead = memoryview(b"")
-            self._file.close()
-            self._file = self._open(self.name)
+            self._file.seek(0)
             self._stream = self._decompressed(self._file)
+            self.at_start = True
             return
+        if self._spool is None:
+            raise ValueError(f"{self.name} was read without keep_copy")
         rest = memoryview(bytearray(1 << 20))
         while self.fill(rest):
             pass
@@ -224,5 +280,9 @@ class Source:
     def __enter__(self) -> Source:
         return self
 
-    def __exit__(self, *exception: object) -> None:
-        self.close()
+    def __exit__(self, problem: type[BaseException] | None, *_: object) -> None:
+        try:
+            if problem is None:
+                self.refuse_changed()
+        finally:
+            self.close()

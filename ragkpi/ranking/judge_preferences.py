@@ -11,11 +11,15 @@ from ragkpi.formats.preference_files import PreferenceColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
-from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
-from ragkpi.ranking.judgement_groups import JudgementGroups, numbered
+from ragkpi.ranking.judged_groups import JudgementGroups, numbered
+from ragkpi.ranking.judged_preferences import (
+    JudgedPreferences,
+    Tally,
+    group_tallies,
+    pair_tallies,
+)
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.preference_pairs import GroupLines, preference_pairs
-from ragkpi.ranking.preference_tallies import group_tallies, pair_tallies
 from ragkpi.ranking.settings import Settings
 
 

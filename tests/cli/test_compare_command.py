@@ -1,7 +1,7 @@
 import pytest
 from scipy import stats
 
-from ragkpi.ranking import parallel_runs as several
+from ragkpi.ranking import reading
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, trec_values
 from tests.published_schema import valid_document, valid_lines
 
@@ -101,7 +101,7 @@ def test_corrections_cover_the_call(compare, correction, expected):
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, monkeypatch, test):
-    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     arguments = ("--test", test, "--trials", 500, *MEASURES, "qrels.txt", BM25, DENSE, FUSION)
     outcomes = set()
     for workers in "123":

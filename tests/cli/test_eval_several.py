@@ -6,8 +6,8 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi.cli import run_files as cli_runs
-from ragkpi.errors import UsageError
-from ragkpi.ranking import parallel_runs as several
+from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.ranking import reading
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
 
 ALL = (BM25, DENSE, FUSION)
@@ -30,7 +30,7 @@ def rows(outcome):
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_each_run_has_the_values_that_it_has_alone(evaluate, monkeypatch, workers):
     monkeypatch.setenv("RAGKPI_WORKERS", str(workers))
-    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     found = rows(evaluate(*CSV, *MEASURES, "qrels.txt", *ALL))
     assert list(found) == ["bm25", "dense", "fusion"]
     for name, path in zip(found, ALL, strict=True):
@@ -38,18 +38,18 @@ def test_each_run_has_the_values_that_it_has_alone(evaluate, monkeypatch, worker
 
 
 def test_large_runs_are_dealt_out_evenly(tmp_path, monkeypatch):
-    monkeypatch.setattr(several, "_SMALLEST_SHARE", 10)
+    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 10)
     sizes = [10, 70, 30, 40, 5]
     paths = [str(tmp_path / str(place)) for place in range(len(sizes))]
     for path, size in zip(paths, sizes, strict=True):
         open(path, "wb").write(b"x" * size)  # noqa: SIM115
-    assert several._shares(paths, 2) == [[1, 0], [3, 2, 4]]
-    assert several._shares(paths, 1) == []
-    assert several._shares(paths[:1], 2) == []
+    assert reading._shares(paths, 2) == [[1, 0], [3, 2, 4]]
+    assert reading._shares(paths, 1) == []
+    assert reading._shares(paths[:1], 2) == []
 
 
 def test_a_process_that_dies_loses_no_run(monkeypatch):
-    monkeypatch.setattr(several, "_shares", lambda paths, workers: [[0], [1]])
+    monkeypatch.setattr(reading, "_shares", lambda paths, workers: [[0], [1]])
     parent = os.getpid()
 
     def read(path, workers):
@@ -57,14 +57,14 @@ def test_a_process_that_dies_loses_no_run(monkeypatch):
             os._exit(9)
         return path.upper()
 
-    found = dict(several.read_runs(["a", "b"], read, 2, lambda done: None))
-    assert found == {0: "A", 1: "B"}
+    with pytest.warns(RagkpiWarning, match="read b ended with status 9"):
+        assert reading.read_runs(["a", "b"], read, 2) == ["A", "B"]
 
 
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path, workers):
     monkeypatch.setenv("RAGKPI_WORKERS", workers)
-    monkeypatch.setattr(several, "_SMALLEST_SHARE", 1)
+    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     (tmp_path / "bad").write_text("hd-01 Q0 d 1 2.5 bad\nhd-01 Q0 e 2 high bad\n")
     (tmp_path / "other").write_text("zz Q0 d 1 2.5 other\n")
     bad, other = tmp_path / "bad", tmp_path / "other"

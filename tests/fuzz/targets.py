@@ -42,7 +42,7 @@ class MemorySource(Source):
 
     def __init__(self, text, name="run"):
         self.name, self.size, self.at_start = name, len(text), True
-        self._compression = self._spool = None
+        self._compression = self._spool = self._before = self._plain = None
         self._ahead = memoryview(b"")
         self._text = text
         self._file = self._stream = io.BytesIO(text)

@@ -56,8 +56,8 @@ def evaluate(directory, case, requests):
         grade_map=parse_grade_map(given.get("--map", "umbrela").replace(":", "=")),
     )
     write(directory, case["inputs"])
-    evaluator = Evaluator(str(directory / "qrels"), find_metrics(list(requests)), settings)
-    return evaluator.evaluate(str(directory / "run"))
+    evaluator = Evaluator(str(directory / "qrels"), settings)
+    return evaluator.evaluate(str(directory / "run"), find_metrics(list(requests)))
 
 
 def command_line(case):

@@ -11,9 +11,9 @@ from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.formats import trec_runs as formats_run
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import hold_run, stream_run
-from ragkpi.ranking import scattered, workers
+from ragkpi.ranking import reading, scattered
 from ragkpi.ranking.hits import ScatteredQueryError, find_hits
-from ragkpi.ranking.workers import read_hits
+from ragkpi.ranking.reading import read_hits
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -89,7 +89,7 @@ def test_any_number_of_workers(tmp_path, qrels, run, draw, kind):
         lines.insert(draw.randrange(len(lines) + 1), draw.choice([b"1 Q0 d\n", lines[-1]]))
     path.write_bytes(b"".join(lines))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(workers, "_SMALLEST_SHARE", 50)
+        patch.setattr(reading, "_SMALLEST_RANGE", 50)
         one, *more = (attempt(str(path), judgements, number) for number in (1, 2, 3))
     assert more == [one, one]
 
@@ -104,11 +104,11 @@ def attempt(path, judgements, number):
 
 def split(path, number):
     with Source(str(path)) as source:
-        return workers._bounds(source, str(path), number)
+        return reading._bounds(source, number)
 
 
 def test_ranges_begin_with_another_query(tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 100)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
     lines = [b"%d Q0 d%d 1 1 t\n" % (number // 7, number) for number in range(200)]
     path = tmp_path / "run"
     path.write_bytes(b"".join(lines))
@@ -119,15 +119,15 @@ def test_ranges_begin_with_another_query(tmp_path, monkeypatch):
         assert len(bounds) == number + 1
         assert bounds == sorted(set(bounds))
         assert set(bounds) <= changes
-    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 1 << 20)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 1 << 20)
     assert len(split(path, 8)) == 2  # not worth a process
-    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 100)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
     path.write_bytes(b"".join(b"1 Q0 d%d 1 1 t\n" % number for number in range(200)))
     assert len(split(path, 8)) == 2  # one query is never cut
 
 
 def test_a_byte_order_mark_inside_a_file_belongs_to_the_query(tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 100)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
     judgements = judgements_of({b"1": {b"d1": 1}})
     lines = [b"1 Q0 d%d 1 1 t\n" % number for number in range(14)]
     path = tmp_path / "run"

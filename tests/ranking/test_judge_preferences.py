@@ -6,9 +6,9 @@ import pytest
 
 from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.measures import preferences
+from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.workers import read_hits
 from tests.slow_reference import preferences as twin
 
 MEASURES = {name: f for name, f in vars(preferences).items() if name.startswith("prefs_")}

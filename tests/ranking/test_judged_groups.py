@@ -9,9 +9,9 @@ from ragkpi.measures.average_precision import average_precision
 from ragkpi.measures.counts import num_ret
 from ragkpi.measures.precision import P, unj
 from ragkpi.measures.recall_points import Rprec_mult
+from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.workers import read_hits
 
 MEASURES = [
     num_ret,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragkpi.formats.trec_qrels import read_qrels
-from ragkpi.ranking import workers
+from ragkpi.ranking import reading
 from ragkpi.ranking.judgements import group_judgements
 
 LINES = [b"%d Q0 d%d 1 %d me\n" % (query, i, -i) for query in range(40) for i in range(5)]
@@ -19,14 +19,14 @@ RUNS = {
 
 @pytest.mark.parametrize("text", RUNS.values(), ids=RUNS)
 def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
-    monkeypatch.setattr(workers, "_SMALLEST_SHARE", 100)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
     marks = (b"", b"\xef\xbb\xbf")
     qrels = [b"%b%d 0 d%d 1\n" % (mark, q, q % 5) for mark in marks for q in range(40)]
     (tmp_path / "qrels").write_bytes(b"".join(qrels))
     (tmp_path / "run").write_bytes(text)
     judgements = group_judgements(read_qrels(str(tmp_path / "qrels")))
     one, three = (
-        workers.read_hits(str(tmp_path / "run"), judgements, workers=count) for count in (1, 3)
+        reading.read_hits(str(tmp_path / "run"), judgements, workers=count) for count in (1, 3)
     )
     for hits in (one, three):
         assert sum(hits.num_ret) == len(LINES)
@@ -37,9 +37,9 @@ def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
 
 def test_a_process_with_threads_does_not_fork_unless_it_is_told_to(monkeypatch):
     monkeypatch.delenv("RAGKPI_WORKERS", raising=False)
-    monkeypatch.setattr(workers.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
+    monkeypatch.setattr(reading.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
     for threads, usable in (["1"], 3), (["1", "2"], 1):
-        monkeypatch.setattr(workers.os, "listdir", lambda _, found=threads: found)
-        assert workers.available_workers() == usable
+        monkeypatch.setattr(reading.os, "listdir", lambda _, found=threads: found)
+        assert reading.available_workers() == usable
     monkeypatch.setenv("RAGKPI_WORKERS", "2")
-    assert workers.available_workers() == 2
+    assert reading.available_workers() == 2

@@ -6,7 +6,7 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.scores import score
-from ragkpi.ranking.from_counts import judged_from_counts
+from ragkpi.ranking.judged import judged_from_counts
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.depth.depth_curves import Curve
 from ragkpi.studies.depth.depth_study import (

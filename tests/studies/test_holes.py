@@ -81,12 +81,10 @@ def findings(folder, judged, ranked, requests, settings=SETTINGS, within="retrie
     for number, ranking in enumerate(ranked):
         write_run(folder / f"run{number}", ranking)
     metrics = find_metrics(requests)
-    evaluator = Evaluator(str(folder / "qrels"), metrics, settings)
-    hits = [
-        evaluator.read(str(folder / f"run{number}"), depth=depth_needed(metrics, within) or 10**6)
-        for number in range(len(ranked))
-    ]
-    results = evaluator.score(hits)
+    evaluator = Evaluator(str(folder / "qrels"), settings)
+    wanted = evaluator.needs(metrics, depth_needed(metrics, within) or 10**6)
+    hits = evaluator.read([str(folder / f"run{number}") for number in range(len(ranked))], wanted)
+    results = evaluator.score(hits, metrics)
     return find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
 
 
@@ -106,11 +104,8 @@ def every_assignment(folder, judged, ranked, run, metric, within):
             ranking[name] = ranked[run][query]
     write_qrels(folder / "every", qrels)
     write_run(folder / "every.run", ranking)
-    scores = (
-        Evaluator(str(folder / "every"), [metric], SETTINGS)
-        .evaluate(str(folder / "every.run"))
-        .scores
-    )
+    evaluator = Evaluator(str(folder / "every"), SETTINGS)
+    scores = evaluator.evaluate(str(folder / "every.run"), [metric]).scores
     place = {query: row for row, query in enumerate(scores.queries)}
     return [
         scores.columns[0].statistics[[place[name] for name in names[query]]] for query in ("a", "b")
@@ -256,9 +251,10 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
     write_run(tmp_path / "run0", {"a": ["0", "x"]})
     write_run(tmp_path / "run1", {"a": ["1", "0"]})
     metrics = find_metrics(["P.2"])
-    evaluator = Evaluator(str(tmp_path / "qrels"), metrics, SETTINGS)
-    hits = [evaluator.read(str(tmp_path / name), depth=2) for name in ("run0", "run1")]
-    results = evaluator.score(hits)
+    evaluator = Evaluator(str(tmp_path / "qrels"), SETTINGS)
+    runs = [str(tmp_path / name) for name in ("run0", "run1")]
+    hits = evaluator.read(runs, evaluator.needs(metrics, depth=2))
+    results = evaluator.score(hits, metrics)
     found = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
     listed = candidates(found, results, SETTINGS)
     assert [(c.document, c.runs, c.rank) for c in listed] == [(b"0", 2, 1), (b"1", 1, 1)]

@@ -1,0 +1,192 @@
+"""Tasks in child processes: their results as they come, and no child that outlives its parent."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import select
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import NoReturn, TypeVar
+
+T = TypeVar("T")
+Task = Callable[[], Iterable[T]]
+
+_PATIENCE = 250  # milliseconds
+_LENGTH = 8  # bytes that say how long a result is
+_DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
+
+
+@dataclass(frozen=True)
+class Died:
+    """A child process ended before its task did.
+
+    Attributes
+    ----------
+    how
+        For a message, such as ``was killed by SIGKILL``.
+    """
+
+    how: str
+
+
+@dataclass(frozen=True)
+class _Child:
+    pid: int
+    task: int
+
+
+@contextmanager
+def forked(
+    tasks: Sequence[Task[T]], idle: Callable[[], None] = lambda: None
+) -> Iterator[Iterator[tuple[int, T | Died]]]:
+    """Run each task in a child process of its own, all at once.
+
+    Children begin on entering, and are killed on any way out. They hold neither standard output
+    nor each other's pipes, and die with this process even if it is killed.
+
+    Parameters
+    ----------
+    tasks
+        Each returns its results, which are sent through a pipe.
+    idle
+        Called several times a second while nothing comes.
+
+    Yields
+    ------
+    Iterator of (int, T or Died)
+        The number of a task and a result of it, as they come. A child that ends too early gives
+        `Died` last: killed, not started, or failed with whatever its task raised.
+
+    Examples
+    --------
+    >>> with forked([lambda: [1, 2], lambda: [3]]) as results:
+    ...     sorted(results)
+    [(0, 1), (0, 2), (1, 3)]
+    """
+    children: dict[int, _Child] = {}  # by the pipe that they write to
+    failed: list[tuple[int, T | Died]] = []
+    try:
+        for number, task in enumerate(tasks):
+            try:
+                _start(number, task, children)
+            except OSError as problem:
+                failed.append((number, Died(f"could not be started ({problem.strerror})")))
+        yield _results(children, failed, idle)
+    finally:
+        for pipe, child in children.items():
+            with suppress(ProcessLookupError):
+                os.kill(child.pid, signal.SIGKILL)
+            _reap(pipe, child)
+
+
+def _start(number: int, task: Task[T], children: dict[int, _Child]) -> None:
+    reading, writing = os.pipe()
+    parent = os.getpid()
+    try:
+        pid = os.fork()
+        if not pid:
+            _work(task, writing, [reading, *children], parent)
+        children[reading] = _Child(pid, number)
+    except OSError:
+        os.close(reading)
+        raise
+    finally:
+        os.close(writing)
+
+
+def _work(task: Task[T], pipe: int, others: Sequence[int], parent: int) -> NoReturn:
+    """Do a task in a child process, and end it."""
+    status = 1
+    try:
+        _die_with(parent)
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)  # the parent says what there is to say
+        for other in others:
+            os.close(other)
+        nothing = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nothing, 1)
+        os.dup2(nothing, 2)
+        with open(pipe, "wb") as file:
+            for result in task():
+                octets = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
+                file.write(len(octets).to_bytes(_LENGTH, "big"))
+                file.write(octets)
+                file.flush()
+        status = 0
+    except BaseException:
+        status = 1  # what went wrong here goes wrong again in the parent, which can say what
+    finally:
+        os._exit(status)
+
+
+def _die_with(parent: int) -> None:
+    """Have the system kill this process when its parent ends.
+
+    Elsewhere than on Linux it ends with its next result, which nobody reads.
+    """
+    if sys.platform == "linux":
+        import ctypes  # which numpy has imported
+
+        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def _results(
+    children: dict[int, _Child], failed: list[tuple[int, T | Died]], idle: Callable[[], None]
+) -> Iterator[tuple[int, T | Died]]:
+    yield from failed
+    poll = select.poll()
+    for pipe in children:
+        poll.register(pipe, select.POLLIN)
+    while children:
+        ready = poll.poll(_PATIENCE)
+        if not ready:
+            idle()
+        for pipe, _ in ready:
+            task = children[pipe].task
+            octets = _receive(pipe)
+            if octets is not None:
+                yield task, pickle.loads(octets)
+                continue
+            poll.unregister(pipe)
+            how = _reap(pipe, children.pop(pipe))
+            if how is not None:
+                yield task, Died(how)
+
+
+def _receive(pipe: int) -> bytes | None:
+    """Read a result; None if the child ended before it was sent."""
+    length = _read(pipe, _LENGTH)
+    if length is None:
+        return None
+    return _read(pipe, int.from_bytes(length, "big"))
+
+
+def _read(pipe: int, length: int) -> bytes | None:
+    pieces = []
+    while length:
+        piece = os.read(pipe, min(length, 1 << 20))
+        if not piece:
+            return None
+        pieces.append(piece)
+        length -= len(piece)
+    return b"".join(pieces)
+
+
+def _reap(pipe: int, child: _Child) -> str | None:
+    """Wait for the end of a child; say how it died, None if it did its task."""
+    os.close(pipe)
+    try:
+        _, status = os.waitpid(child.pid, 0)
+    except ChildProcessError:  # somebody waited for all children of this process
+        return "was lost"
+    if os.WIFSIGNALED(status):
+        number = os.WTERMSIG(status)
+        known = {signal_.value: signal_.name for signal_ in signal.Signals}
+        return f"was killed by {known.get(number, f'signal {number}')}"
+    return f"ended with status {os.WEXITSTATUS(status)}" if status else None

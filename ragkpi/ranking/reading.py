@@ -1,0 +1,236 @@
+"""Runs read for their hits by several processes: the ranges of one run, or several runs at once.
+
+However many processes work, the hits are the same.
+"""
+
+from __future__ import annotations
+
+import itertools
+import os
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+
+from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
+from ragkpi.formats.file_formats import run_format
+from ragkpi.formats.opening import Source
+from ragkpi.formats.trec_runs import no_results, stream_run
+from ragkpi.ranking.forked import Died, forked
+from ragkpi.ranking.hits import (
+    JUDGED_ONLY,
+    Hits,
+    ScatteredQueryError,
+    Wanted,
+    find_hits,
+    join_hits,
+)
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.scattered import regroup_run
+
+# Bytes for which a process of its own pays: a range of a run, and whole runs.
+_SMALLEST_RANGE = 1 << 24
+_SMALLEST_SHARE = 1 << 22
+# How far from an even split a change of query is looked for.
+_SEARCHED = 1 << 21
+
+Read = Callable[[str, int], Hits]
+
+
+def available_workers() -> int:
+    """Return the number of processes to use: ``RAGKPI_WORKERS``, else the usable cores.
+
+    One where forking is not safe: in a process with threads, as a notebook's is, and on systems
+    whose libraries start some.
+    """
+    wanted = os.environ.get("RAGKPI_WORKERS", "")
+    if wanted.isdecimal() and int(wanted):
+        return int(wanted)
+    try:
+        threads = len(os.listdir("/proc/self/task"))
+    except OSError:  # not Linux
+        return 1
+    return len(os.sched_getaffinity(0)) if threads == 1 else 1
+
+
+def read_hits(
+    path: str,
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    workers: int = 1,
+    format_name: str | None = None,
+) -> Hits:
+    """Judge the run at a path (``-`` for standard input), with up to `workers` processes.
+
+    Its format is recognised by its first bytes where no name of one is given.
+
+    Raises
+    ------
+    InputError, DataError
+        As `stream_run` and `find_hits`; also if the run holds no result at all.
+    """
+    with Source(path) as source:
+        hits = None
+        format_ = run_format(source, format_name)
+        bounds = _bounds(source, workers) if format_.name == "trec" else []
+        if len(bounds) > 2:
+            hits = _judge_ranges(source, bounds, judgements, wanted)
+            source.seek(0)
+        if hits is None:
+            source.keep_copy()
+            try:
+                hits = find_hits(format_.stream_run(source), judgements, wanted)
+            except ScatteredQueryError:
+                source.restart()
+                hits = find_hits(regroup_run(format_.hold_run(source)), judgements, wanted)
+    if not hits.queries:
+        raise no_results(path)
+    return hits
+
+
+def _bounds(source: Source, workers: int) -> list[int]:
+    """Return byte offsets that split a plain file into shares of whole queries, ends included."""
+    if source.size is None or not hasattr(os, "fork"):
+        return []
+    shares = min(workers, source.size // _SMALLEST_RANGE)
+    inner = [
+        _query_change(source, source.size * share // shares) for share in range(1, max(shares, 1))
+    ]
+    return [0, *(offset for offset in inner if offset is not None), source.size]
+
+
+def _query_change(source: Source, offset: int) -> int | None:
+    """Return where, behind an offset, a line begins whose query is not that of the line above."""
+    text = source.look_at(offset, _SEARCHED)
+    begin = text.find(b"\n") + 1
+    above = None
+    while begin:
+        end = text.find(b"\n", begin)
+        if end < 0:
+            return None
+        query = text[begin:end].split(None, 1)[:1]
+        if above is not None and query != above:
+            return offset + begin
+        above, begin = query, end + 1
+    return None
+
+
+def _judge_ranges(
+    source: Source, bounds: list[int], judgements: Judgements, wanted: Wanted
+) -> Hits | None:
+    """Judge each range in a process of its own, the first in this one.
+
+    None if that did not work out: a query in two ranges, or an error, whose line number only a
+    process that reads from the start can tell.
+    """
+
+    def judge_range(start: int, end: int) -> Hits | None:
+        source.seek(start)
+        try:
+            return find_hits(stream_run(source, end - start), judgements, wanted)
+        except (ScatteredQueryError, InputError, DataError):
+            return None
+
+    def task(start: int, end: int) -> Iterable[Hits | None]:
+        yield judge_range(start, end)
+
+    judgements.prepare()  # before forking, so that it is done once
+    parts: list[Hits | Died | None] = [None] * (len(bounds) - 1)
+    ranges = list(itertools.pairwise(bounds))
+    with forked([partial(task, *range_) for range_ in ranges[1:]]) as results:
+        parts[0] = judge_range(*ranges[0])
+        for number, part in results:
+            parts[number + 1] = part
+            if isinstance(part, Died):
+                _warn_of(part, source.name)
+    whole = [part for part in parts if isinstance(part, Hits)]
+    if len(whole) < len(parts):
+        return None
+    hits = join_hits(whole)
+    return hits if len(set(hits.queries)) == len(hits.queries) else None
+
+
+def read_runs(
+    paths: Sequence[str],
+    read: Read,
+    workers: int,
+    watch: Callable[[int], None] = lambda _: None,
+) -> list[Hits | RagkpiError]:
+    """Read every run; in the place of one that cannot be read is its error.
+
+    Parameters
+    ----------
+    paths
+        Of the runs.
+    read
+        From a path, and how many processes may work on it, to what the run retrieved.
+    workers
+        How many processes may work at a time.
+    watch
+        Told how many runs are read: after each, and several times a second while others work.
+    """
+    outcomes: list[Hits | RagkpiError | None] = [None] * len(paths)
+
+    def read_share(share: Sequence[int]) -> Iterable[tuple[int, Hits | RagkpiError]]:
+        for place in share:
+            yield place, _attempt(read, paths[place], max(1, workers // len(shares)))
+
+    def done() -> int:
+        return sum(outcome is not None for outcome in outcomes)
+
+    shares = _shares(paths, workers)
+    tasks = [partial(read_share, share) for share in shares]
+    dealt = {place for share in shares for place in share}
+    with forked(tasks, idle=lambda: watch(done())) as results:
+        for place, path in enumerate(paths):
+            if place not in dealt:
+                outcomes[place] = _attempt(read, path, 1 if shares else workers)
+                watch(done())
+        for number, result in results:
+            if isinstance(result, Died):
+                lost = [paths[place] for place in shares[number] if outcomes[place] is None]
+                _warn_of(result, ", ".join(lost))
+                continue
+            outcomes[result[0]] = result[1]
+            watch(done())
+    # A run whose process died is read here.
+    return [
+        _attempt(read, path, 1) if outcome is None else outcome
+        for path, outcome in zip(paths, outcomes, strict=True)
+    ]
+
+
+def _warn_of(death: Died, runs: str) -> None:
+    warnings.warn(
+        f"a process that read {runs} {death.how}; what it should have read is read again",
+        RagkpiWarning,
+        stacklevel=2,
+    )
+
+
+def _attempt(read: Read, path: str, workers: int) -> Hits | RagkpiError:
+    try:
+        return read(path, workers)
+    except RagkpiError as problem:
+        return problem
+
+
+def _shares(paths: Sequence[str], workers: int) -> list[list[int]]:
+    """Deal the files out, the largest first, each to the process with the least to do.
+
+    Pipes stay here: what a process that dies has read of one cannot be read again.
+    """
+    sizes = {
+        place: os.path.getsize(path)
+        for place, path in enumerate(paths)
+        if path != "-" and os.path.isfile(path)
+    }
+    count = min(workers, len(sizes), sum(sizes.values()) // _SMALLEST_SHARE)
+    if count < 2 or not hasattr(os, "fork"):
+        return []
+    shares: list[list[int]] = [[] for _ in range(count)]
+    load = [0] * count
+    for place in sorted(sizes, key=sizes.__getitem__, reverse=True):
+        least = load.index(min(load))
+        shares[least].append(place)
+        load[least] += sizes[place]
+    return [share for share in shares if share]
