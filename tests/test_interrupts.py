@@ -24,7 +24,7 @@ def folder(tmp_path):
     return tmp_path
 
 
-def start(folder, *arguments, limits=(), **options):
+def start(folder, *arguments, limits=(), workers=None, **options):
     def prepare():
         signal.signal(signal.SIGINT, signal.SIG_DFL)  # shells have it ignored in the background
         for kind, most in limits:
@@ -36,7 +36,11 @@ def start(folder, *arguments, limits=(), **options):
         stdout=options.pop("stdout", subprocess.PIPE),
         stderr=subprocess.PIPE,
         preexec_fn=prepare,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        env={
+            **os.environ,
+            "PYTHONPATH": os.pathsep.join(sys.path),
+            **({"RAGKPI_WORKERS": str(workers)} if workers else {}),
+        },
         **options,
     )
 
@@ -126,13 +130,61 @@ def test_a_file_that_shrinks_while_it_is_read(folder):
 
     run = b"".join(b"%d Q0 d1 1 2 me\n" % query for query in range(20000))
     (folder / "run").write_bytes(run)
+
+    def truncated_midway():
+        with Source(str(folder / "run")) as source:
+            blocks = stream_run(source, block_size=1 << 12)
+            next(blocks)
+            os.truncate(folder / "run", 1 << 15)
+            return list(blocks)
+
+    with pytest.raises(InputError, match="shrank while it was read"):
+        truncated_midway()
+
+
+def test_a_file_that_is_written_to_while_it_is_read(folder):
+    """The numbers would be of neither the old file nor the new one."""
+    from ragkpi.errors import InputError
+    from ragkpi.formats.opening import Source
+    from ragkpi.formats.trec_runs import stream_run
+
+    def written_midway():
+        with Source(str(folder / "run")) as source:
+            next(stream_run(source, block_size=1 << 12), None)
+            with open(folder / "run", "r+b") as file:
+                file.write(b"2")
+            os.utime(folder / "run", (1, 1))  # the clock of a file system may be coarse
+
+    with pytest.raises(InputError, match="run: changed while it was read; expected a file that"):
+        written_midway()
+
+
+def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
+    from ragkpi.formats.opening import Source
+
     with Source(str(folder / "run")) as source:
-        blocks = stream_run(source, block_size=1 << 12)
-        next(blocks)
-        os.truncate(folder / "run", 1 << 15)
-        with pytest.raises(InputError, match="shrank while it was read"):
-            for _ in blocks:
-                pass
+        (folder / "other").write_bytes(RUN.replace(b"d1", b"x1"))
+        os.replace(folder / "other", folder / "run")
+        text = memoryview(bytearray(len(RUN)))
+        assert source.fill(text) == len(RUN)
+        assert text.tobytes() == RUN
+
+
+@pytest.mark.parametrize("kind", ["file", "pipe", "gzip", "begun"])
+@pytest.mark.parametrize("megabytes", [0, 34])
+def test_standard_input_of_every_kind_and_size(kind, megabytes, folder):
+    """Above 32 MB two processes share a file, which is read from where standard input stands."""
+    line = b"%d Q0 d%d 1 1 me\n"
+    lines = [line % (query, i) for query in (1, 2) for i in range(10 + megabytes * 32000)]
+    text, head = b"".join(lines), b"a line that somebody has read\n" if kind == "begun" else b""
+    (folder / "big").write_bytes(gzip.compress(text, 1) if kind == "gzip" else head + text)
+    with feed([text]) if kind == "pipe" else open(folder / "big", "rb") as file:
+        if head:
+            os.lseek(file.fileno(), len(head), os.SEEK_SET)
+        process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file, workers=2)
+        expected = b"num_ret               \tall\t%d\n" % (len(lines) // 2)
+        note = "ragkpi: 1 queries of the run are not judged and ignored (2)\n"
+        assert finish(process) == (0, expected, note)
 
 
 def test_an_interrupt(folder):
