@@ -1,8 +1,12 @@
 """Options of confidence intervals and tests."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from __future__ import annotations
 
-from ragkpi.cli.option_groups import option, option_group
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -11,7 +15,7 @@ if TYPE_CHECKING:
 
 Resamples = Annotated[
     int | None,
-    option(
+    typer.Option(
         "--resamples",
         metavar="N",
         min=1,
@@ -20,7 +24,7 @@ Resamples = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    option(
+    typer.Option(
         "--seed",
         metavar="N",
         min=0,
@@ -29,7 +33,7 @@ Seed = Annotated[
 ]
 Confidence = Annotated[
     float | None,
-    option(
+    typer.Option(
         "--confidence",
         metavar="SHARE",
         help="Probability that an interval covers the value. Default: 0.95.",
@@ -37,14 +41,13 @@ Confidence = Annotated[
 ]
 
 
-@option_group("Intervals")
 def intervals(
     ci: Annotated[
-        bool, option("--ci", help="Add confidence intervals, by bootstrap over queries.")
+        bool, typer.Option("--ci", help="Add confidence intervals, by bootstrap over queries.")
     ] = False,
     ci_method: Annotated[
-        Literal["percentile", "bca"] | None,
-        option(
+        str | None,
+        typer.Option(
             "--ci-method",
             metavar="percentile|bca",
             help="bca corrects for bias and skewness. Default: percentile.",
@@ -53,7 +56,7 @@ def intervals(
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> "Bootstrap | None":
+) -> Bootstrap | None:
     """Read how intervals are computed; None if there are to be none."""
     given = {
         "--ci-method": ci_method,
@@ -62,31 +65,31 @@ def intervals(
         "--confidence": confidence,
     }
     if not ci:
-        for name, value in given.items():
+        for option, value in given.items():
             if value is not None:
-                raise UsageError(f"{name} {value}: no interval is options for; give --ci with it")
+                raise UsageError(f"{option} {value}: no interval is asked for; give --ci with it")
         return None
+    if ci_method not in (None, "percentile", "bca"):
+        raise UsageError(f"--ci-method {ci_method}: no such method; expected percentile or bca")
     from ragkpi.statistics.bootstrap import Bootstrap
 
-    chosen = _chosen(resamples, seed, confidence)
-    return Bootstrap(**chosen, method=ci_method or "percentile")
+    method = {} if ci_method is None else {"method": ci_method}
+    return Bootstrap(**_chosen(resamples, seed, confidence), **method)  # type: ignore[arg-type]
 
 
-@option_group("Intervals")
 def resampling(
     resamples: Resamples = None, seed: Seed = None, confidence: Confidence = None
-) -> "Bootstrap":
+) -> Bootstrap:
     """Read how queries are resampled."""
     from ragkpi.statistics.bootstrap import Bootstrap
 
     return Bootstrap(**_chosen(resamples, seed, confidence))
 
 
-@option_group("Comparison")
 def comparing(
     test: Annotated[
-        Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"],
-        option(
+        str,
+        typer.Option(
             "--test",
             metavar="TEST",
             help="Where p-values come from: randomization (swaps run and baseline on queries), "
@@ -94,8 +97,8 @@ def comparing(
         ),
     ] = "randomization",
     correction: Annotated[
-        Literal["holm", "benjamini-hochberg", "none"],
-        option(
+        str,
+        typer.Option(
             "--correction",
             metavar="NAME",
             help="What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
@@ -103,18 +106,29 @@ def comparing(
     ] = "holm",
     trials: Annotated[
         int,
-        option("--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."),
+        typer.Option(
+            "--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."
+        ),
     ] = 10_000,
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> "Procedure":
+) -> Procedure:
     """Read how runs are compared."""
-    from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.statistics.corrections import CORRECTIONS
     from ragkpi.statistics.paired import Procedure
+    from ragkpi.statistics.significance import TESTS
 
-    bootstrap = Bootstrap(**_chosen(resamples, seed, confidence))
-    return Procedure(test, correction, trials, bootstrap)
+    chosen_test = _one_of("--test", test, TESTS)
+    chosen_correction = _one_of("--correction", correction, CORRECTIONS)
+    bootstrap = resampling(resamples, seed, confidence)
+    return Procedure(chosen_test, chosen_correction, trials, bootstrap)
+
+
+def _one_of(option: str, name: str, known: Mapping[Any, object]) -> Any:
+    if name not in known:
+        raise UsageError(f"{option} {name}: there is no such; expected {', '.join(known)}")
+    return name
 
 
 def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:

@@ -1,19 +1,23 @@
 """`ragkpi zscores`: the file of means and deviations that `ragkpi eval -Z` reads."""
 
+from __future__ import annotations
+
 import sys
 from typing import Annotated
 
+import typer
+
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.run_files import evaluate_every, expect_files
+from ragkpi.cli.shared_options import takes
 
 
-@takes(options=evaluation)
+@takes(asked=evaluation)
 def command(
-    options: EvaluationOptions,
+    asked: EvaluationOptions,
     files: Annotated[
         list[str] | None,
-        argument(metavar="QRELS RUN RUN...", help="Qrels and runs."),
+        typer.Argument(metavar="QRELS RUN RUN...", help="Qrels and runs.", show_default=False),
     ] = None,
 ) -> None:
     """Write a line "query measure mean deviation" per query and measure, over several runs.
@@ -26,6 +30,6 @@ def command(
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.statistics.zscores import zscore_lines
 
-    metrics = options.values()
-    results = evaluate_every(options.evaluator(qrels, metrics), runs, metrics)
+    metrics = asked.values()
+    results = evaluate_every(asked.evaluator(qrels, metrics), runs, metrics)
     sys.stdout.buffer.writelines(list(zscore_lines([result.scores for result in results])))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 from ragkpi.reports.layout import Layout, Report
@@ -15,12 +14,11 @@ def dump(value: Any, indent: int | None = None) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def write_json(report: Report, layout: Layout) -> Iterator[str]:
+def write_json(report: Report, layout: Layout) -> str:
     """Write one object."""
-    yield dump(report.document(layout), indent=2) + "\n"
+    return dump(report.document(layout), indent=2) + "\n"
 
 
-def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:
+def write_jsonl(report: Report, layout: Layout) -> str:
     """Write an object per line."""
-    for line in report.lines(layout):
-        yield dump(line) + "\n"
+    return "".join(dump(line) + "\n" for line in report.lines(layout))

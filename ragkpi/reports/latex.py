@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
@@ -21,7 +20,7 @@ _SPECIAL = {
 _NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
 
 
-def write_latex(report: Report, layout: Layout) -> Iterator[str]:
+def write_latex(report: Report, layout: Layout) -> str:
     r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it."""
     table = report.table(layout)
     kinds = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -33,7 +32,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             text = _number(text) if column.numeric else _escaped(text)
             texts.append(rf"\textbf{{\boldmath {text}}}" if cell.best else text)
         rows.append(texts)
-    yield "\n".join(
+    return "\n".join(
         [
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",

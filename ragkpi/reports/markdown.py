@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
@@ -12,7 +11,7 @@ from ragkpi.wording import visible
 _SPECIAL = re.compile(r"[\\|*`<]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
+def write_markdown(report: Report, layout: Layout) -> str:
     """Draw a table with pipes; notes are paragraphs under it."""
     table = report.table(layout)
     heads = [_escaped(column.name) for column in table.columns]
@@ -25,7 +24,7 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
             texts.append(f"**{text}**" if cell.best else text)
         lines.append(texts)
     notes = "".join(f"\n{_escaped(visible(note))}\n" for note in table.notes)
-    yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
 
 
 def _escaped(text: str) -> str:

@@ -1,0 +1,135 @@
+"""`ragkpi agree`: the command, with the published figures of RAG 2025 where its data are."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.commandline import FIXTURES
+from tests.published_schema import valid_document, valid_lines
+
+RAG25 = Path("/work/shared/data/rag25")
+JUDGES = ("qrels.txt", "qrels.llm.txt")
+RUNS = ("runs/bm25.run", "runs/dense.run", "runs/fusion.run")
+FAST = ("--resamples", "50", "--trials", "50")
+
+
+def document(outcome):
+    assert outcome.status == 0, outcome.err
+    return valid_document(outcome.out)
+
+
+@pytest.mark.skipif(not RAG25.exists(), reason="RAG 2025's judgements are not on this machine")
+def test_people_and_umbrela_of_rag_2025(ragkpi):
+    runs = [f"runs/s{number}.run" for number in range(1, 9)]
+    outcome = ragkpi(
+        "agree", "qrels.txt", "qrels.umbrela.txt", *runs, "--judges", "people,UMBRELA",
+        "--format", "json", *FAST, folder=RAG25,
+    )  # fmt: skip
+    found = document(outcome)
+    (pair,) = found["findings"]["pairs"]
+    assert pair["documents"] == 10284
+    assert round(pair["kappa"]["value"], 4) == 0.2333
+    assert round(pair["kappa_quadratic"]["value"], 4) == 0.4918
+    assert round(pair["kappa_from"]["2"]["value"], 4) == 0.4310
+    (order,) = found["findings"]["orders"]
+    assert order["measure"] == "ndcg_cut_10"
+    assert round(order["tau_b"]["value"], 3) == 0.857
+    assert round(order["tau_ap"]["value"], 3) == 0.918
+    last = found["answer"][-1]
+    assert "tau_AP 0.92, swaps s6 and s7, s6 and s8, not significantly" in last
+    assert "0.16 levels" in last
+    assert last.endswith("use it to rank, correct it to report.")
+
+
+def test_the_table_says_who_is_who_and_ends_in_a_sentence(ragkpi):
+    outcome = ragkpi("agree", *JUDGES, *RUNS, *FAST, "--format", "table", folder=FIXTURES)
+    text = outcome.out.decode()
+    assert outcome.status == 0
+    assert "reference: qrels; other: qrels.llm" in text
+    assert "30 documents judged by qrels alone" in text
+    assert text.rstrip().splitlines()[-1].startswith("qrels.llm orders these 3 runs like qrels")
+
+
+def test_without_runs_it_does_not_advise(ragkpi):
+    found = document(ragkpi("agree", *JUDGES, *FAST, "--format", "json", folder=FIXTURES))
+    assert found["findings"]["orders"] == []
+    assert "nothing is known of how it orders them" in found["answer"][-1]
+
+
+def test_the_same_judgements_serve_alike(ragkpi):
+    found = document(
+        ragkpi("agree", "qrels.txt", "qrels.txt", *RUNS, *FAST, "--format", "json", folder=FIXTURES)
+    )
+    assert found["answer"][-1].endswith("either serves.")
+    assert found["findings"]["pairs"][0]["kappa"]["value"] == 1
+
+
+def test_a_third_judge_and_every_format(ragkpi, tmp_path):
+    arguments = ("agree", *JUDGES, "--judge", "qrels.txt", *RUNS, *FAST, "-q")
+    for form in ("table", "csv", "tsv", "markdown", "latex"):
+        outcome = ragkpi(*arguments, "--format", form, folder=FIXTURES)
+        assert outcome.status == 0
+        assert b"alpha_ordinal" in outcome.out.replace(b"\\_", b"_")
+    assert valid_lines(ragkpi(*arguments, "--format", "jsonl", folder=FIXTURES).out)
+    found = document(ragkpi(*arguments, "--format", "json", folder=FIXTURES))
+    assert len(found["findings"]["pairs"]) == 3
+    assert {order["judge"] for order in found["findings"]["orders"]} == {"qrels.llm", "qrels.txt#3"}
+    picture = tmp_path / "agree.svg"
+    assert ragkpi(*arguments, "--plot", picture, folder=FIXTURES).status == 0
+    assert picture.stat().st_size > 1000
+
+
+def test_differences_name_every_document_that_is_not_settled(ragkpi, tmp_path):
+    file = tmp_path / "differences.tsv"
+    found = document(
+        ragkpi("agree", *JUDGES, *FAST, "--differences", file, "--format", "json", folder=FIXTURES)
+    )
+    (pair,) = found["findings"]["pairs"]
+    same = sum(pair["confusion"][place][place] for place in range(4))
+    alone = pair["only_first"] + pair["only_second"]
+    assert len(file.read_bytes().splitlines()) == 1 + pair["documents"] - same + alone
+
+
+def test_levels_on_another_scale(ragkpi):
+    binary = ("--map-levels", "0=0,1=0,2=1,3=1", "--map-other", "0=0,1=0,2=1,3=1")
+    mapped, plain = (
+        document(ragkpi("agree", *JUDGES, *FAST, *options, "--format", "json", folder=FIXTURES))
+        for options in (binary, ())
+    )
+    kappa = mapped["findings"]["pairs"][0]["kappa"]["value"]
+    assert kappa == plain["findings"]["pairs"][0]["kappa_from"]["2"]["value"]
+
+
+def test_scales_that_may_differ_are_warned_of(ragkpi, tmp_path):
+    other = tmp_path / "other.txt"
+    text = (FIXTURES / "qrels.llm.txt").read_text().splitlines()
+    other.write_text("".join(f"{line[:-1]}{int(line[-1]) + 1}\n" for line in text))
+    outcome = ragkpi("agree", "qrels.txt", other, *FAST, folder=FIXTURES)
+    assert b"warning: qrels gives levels 0 to 3, other 1 to 4" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["qrels.txt"], b"expected two qrels"),
+        ([*JUDGES, "--judges", "people"], b"expected 2 different names"),
+        ([*JUDGES, "--map-levels", "0=1"], b"level 1, which the map lacks"),
+        ([*JUDGES, "runs/bm25.run"], b"two runs"),
+    ],
+)
+def test_what_cannot_be_answered_is_refused_in_a_line(ragkpi, arguments, words):
+    outcome = ragkpi("agree", *arguments, folder=FIXTURES)
+    assert outcome.status == 1
+    assert words in outcome.err
+    assert outcome.err.count(b"\n") == 1
+    assert outcome.out == b""
+
+
+def test_judges_of_different_documents(ragkpi, tmp_path):
+    other = tmp_path / "other.txt"
+    other.write_text("hd-01 0 elsewhere 1\n")
+    outcome = ragkpi("agree", "qrels.txt", other, folder=FIXTURES)
+    assert outcome.status == 7
+    assert b"judged no document for the same query" in outcome.err
