@@ -23,7 +23,8 @@ from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.wording import shown_queries
 
-Run: TypeAlias = str | RunColumns
+Run: TypeAlias = str | Sequence[RunColumns]
+"""The path of a run, or blocks of whole queries that are in memory already."""
 
 
 @dataclass(frozen=True)
@@ -237,8 +238,8 @@ def _read(
     workers: int | None = None,
     format_name: str | None = None,
 ) -> Hits:
-    if isinstance(run, RunColumns):
-        return find_hits([run], judgements, wanted)
+    if not isinstance(run, str):
+        return find_hits(run, judgements, wanted)
     return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
 
 

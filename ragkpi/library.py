@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
-from ragkpi.formats.in_memory import octets, qrels_columns, run_columns
+from ragkpi.formats.in_memory import octets, qrels_columns, run_blocks
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import default_requests
 from ragkpi.measures.scores import Scores
@@ -210,7 +210,7 @@ def _relevance(qrels: Any, rel_info: str) -> str | Relevance:
 
 
 def _run(run: Any) -> Run:
-    return os.fspath(run) if isinstance(run, str | os.PathLike) else run_columns(run)
+    return os.fspath(run) if isinstance(run, str | os.PathLike) else run_blocks(run)
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

@@ -129,10 +129,14 @@ def _column(source: Source, table: Any, name: str, type_: str) -> Any:
 
 
 def _tokens(source: Source, table: Any, name: str) -> Tokens:
-    array = _column(source, table, name, "large_binary")
-    _, offsets, data = array.buffers()
+    return tokens_of_array(_column(source, table, name, "large_binary"))
+
+
+def tokens_of_array(array: Any) -> Tokens:
+    """Return an array of large strings or large binary, without nulls, as a column."""
     if not len(array):
         return Tokens.from_strings([])
+    _, offsets, data = array.buffers()
     bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
     text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
     pad = np.zeros(PADDING, dtype=np.uint8)

@@ -1,21 +1,40 @@
-"""Qrels and runs that are in memory already: mappings, rows and data frames, as columns."""
+"""Qrels and runs that are in memory already: mappings, rows and data frames, as columns.
+
+Ids are joined and encoded many at a time, because a Python object per row is what takes the time.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from operator import index
-from typing import Any
+from itertools import chain
+from operator import index, itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.errors import UsageError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.grouping import group_starts, spans
+from ragkpi.formats.rows import same_strings, split_columns
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
-Triple = tuple[Any, Any, Any]
+_IDS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 14  # of a mapping
+
+
+class Columns(NamedTuple):
+    """What was given, n rows in groups: the query of each group, and where the groups start.
+
+    `number` holds the scores or levels as they were given: a list, or an array of numbers.
+    """
+
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    number: Sequence[Any]
 
 
 def qrels_columns(data: Any) -> QrelsColumns:
@@ -32,36 +51,43 @@ def qrels_columns(data: Any) -> QrelsColumns:
     UsageError
         If it is nothing of the kind, or a level is no whole number.
     """
-    query, document, levels = _columns(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
-    level = [_level(value, q, d) for value, q, d in zip(levels, query, document, strict=True)]
-    queries = Tokens.from_strings(query)
+    parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
+    columns = _joined(list(parts), "qrels")
+    level = _levels(columns)
     return QrelsColumns(
-        "qrels",
-        queries,
-        queries,
-        Tokens.from_strings(document),
-        np.array(level, dtype=np.int64),
-        np.arange(1, len(level) + 1),
+        file="qrels",
+        query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
+        iteration=same_strings(b"0", len(level)),
+        document=columns.document,
+        level=level,
+        line=np.arange(1, len(level) + 1),
     )
 
 
-def run_columns(data: Any) -> RunColumns:
-    """Read a ranking for each query, in whatever order; as `qrels_columns`, with scores."""
-    places = {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}
-    query, document, scores = _columns(data, "run", fields.SCORE, places)
-    score = np.array(
-        [_score(value, q, d) for value, q, d in zip(scores, query, document, strict=True)]
-    )
-    number = {name: place for place, name in enumerate(dict.fromkeys(query))}
-    group = np.array([number[name] for name in query])
-    order = np.argsort(group, kind="stable")
+def run_blocks(data: Any) -> list[RunColumns]:
+    """Read a ranking for each query, in whatever order; as `qrels_columns`, with scores.
+
+    Returns
+    -------
+    list of RunColumns
+        Blocks of whole queries that fit the cache, each query in one of them.
+    """
+    parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
+    queries = [id_ for part in parts for id_ in part.query]
+    if len(parts) > 1 and len(set(queries)) == len(queries):
+        before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
+        return [_run(part, rows) for part, rows in zip(parts, before, strict=False)]
+    return list(split_columns(_brought_together(_run(_joined(parts, "run")))))
+
+
+def _run(columns: Columns, before: int = 0) -> RunColumns:
     return RunColumns(
         file="run",
-        query=Tokens.from_strings(number),
-        starts=np.searchsorted(group[order], np.arange(len(number) + 1)),
-        document=Tokens.from_strings(document).take(order),
-        score=score[order],
-        line=order + 1,
+        query=columns.query,
+        starts=columns.starts,
+        document=columns.document,
+        score=_scores(columns),
+        line=np.arange(before + 1, before + len(columns.document) + 1),
         run_id=b"run",
     )
 
@@ -78,65 +104,159 @@ def octets(id_: Any) -> bytes:
         raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
 
 
-def _columns(
+def tokens_of(ids: Sequence[Any]) -> Tokens:
+    """Encode ids, as `octets` does each."""
+    if len(ids) <= _IDS_AT_ONCE:
+        return _encoded(ids)
+    parts = range(0, len(ids), _IDS_AT_ONCE)
+    return Tokens.joined([_encoded(ids[first : first + _IDS_AT_ONCE]) for first in parts])
+
+
+def _encoded(ids: Sequence[Any]) -> Tokens:
+    try:
+        text = "".join(ids)
+    except TypeError:
+        if set(map(type, ids)) != {int}:
+            return Tokens.from_strings(map(octets, ids))
+        ids = list(map(str, ids))
+        text = "".join(ids)
+    if not text.isascii():  # lengths are in characters
+        return Tokens.from_strings(map(octets, ids))
+    return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
+
+
+def _parts(
     data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> tuple[list[bytes], list[bytes], list[Any]]:
+) -> Iterator[Columns]:
     """Split data into ids of queries and of documents, and what is said about both."""
     if isinstance(data, Mapping):
-        triples: Iterable[Triple] = _of_mapping(data, what)
-    elif hasattr(data, "columns"):
-        triples = _of_frame(data, what, names)
+        _refuse_wrong_values(data, what)
+        yield from _of_mapping(data)
+    elif hasattr(data, "collect") and not hasattr(data, "__len__"):
+        raise UsageError(
+            f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
+            "expected it collected, e.g. .collect()"
+        )
+    elif hasattr(data, "column_names") or hasattr(data, "columns"):
+        yield _of_frame(data, what, names)
     else:
-        triples = _of_rows(data, what, names, places)
-    found = list(triples)
-    if not found:
+        yield _of_rows(data, what, names, places)
+
+
+def _joined(parts: Sequence[Columns], what: str) -> Columns:
+    rows = sum(len(part.document) for part in parts)
+    if not rows:
         raise UsageError(f"the {what} given is empty; expected at least one row")
-    query, document, number = zip(*found, strict=True)
-    return list(map(octets, query)), list(map(octets, document)), list(number)
-
-
-def _of_mapping(data: Mapping[Any, Any], what: str) -> Iterator[Triple]:
-    for query, documents in data.items():
-        if not isinstance(documents, Mapping):
-            raise UsageError(
-                f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
-                "{query: {document: number}}"
-            )
-        for document, number in documents.items():
-            yield query, document, number
-
-
-def _of_frame(frame: Any, what: str, names: Sequence[str]) -> Iterator[Triple]:
-    known = [str(name) for name in getattr(frame, "column_names", frame.columns)]
-    chosen = [frame[name] for name in _named(known, what, names)]
-    # The scalars of pyarrow are no Python numbers.
-    return zip(
-        *(one.to_pylist() if hasattr(one, "to_pylist") else one for one in chosen), strict=True
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    return Columns(
+        query=Tokens.joined([part.query for part in parts]),
+        starts=np.concatenate([[0], np.cumsum(sizes)]),
+        document=Tokens.joined([part.document for part in parts]),
+        number=list(chain.from_iterable(part.number for part in parts)),
     )
+
+
+def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
+    # Most often all is as it should be, and then nothing is looked at one by one.
+    if not set(map(type, data.values())) <= {dict}:
+        for query, documents in data.items():
+            if not isinstance(documents, Mapping):
+                raise UsageError(
+                    f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
+                    "{query: {document: number}}"
+                )
+
+
+def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[Columns]:
+    """Cut a mapping into columns of whole queries, so many that their ids stay in the cache."""
+    queries = [query for query, documents in data.items() if documents]
+    sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    for first, last in spans(starts, _ROWS_AT_ONCE):
+        rankings = [data[query] for query in queries[first:last]]
+        yield Columns(
+            query=tokens_of(queries[first:last]),
+            starts=starts[first : last + 1] - starts[first],
+            document=_documents_of(rankings),
+            number=list(chain.from_iterable(ranking.values() for ranking in rankings)),
+        )
+
+
+def _documents_of(rankings: Sequence[Mapping[Any, Any]]) -> Tokens:
+    """Encode ids ranking by ranking: each text is touched once more while it is in the cache."""
+    texts: list[str] = []
+    lengths: list[int] = []
+    try:
+        for ranking in rankings:
+            texts.append("".join(ranking))
+            lengths.extend(map(len, ranking))
+    except TypeError:
+        return tokens_of(list(chain.from_iterable(rankings)))
+    text = "".join(texts)
+    if not text.isascii():  # lengths are in characters
+        return tokens_of(list(chain.from_iterable(rankings)))
+    return Tokens.from_text(text.encode(), np.array(lengths, dtype=np.int64))
+
+
+def _of_frame(frame: Any, what: str, names: Sequence[str]) -> Columns:
+    from ragkpi.formats import frames
+
+    known = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+    query, document, number = (frame[name] for name in _named(known, what, names))
+    return _grouped(frames.tokens(query), frames.tokens(document), frames.numbers(number))
 
 
 def _of_rows(
     rows: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Iterator[Triple]:
-    if not isinstance(rows, Iterable):
+) -> Columns:
+    if not isinstance(rows, Iterable) or isinstance(rows, bytes):
         raise UsageError(
             f"the {what} given is {type(rows).__name__}; expected a path, "
             "{query: {document: number}}, rows (query, document, number) or a data frame"
         )
     rows = list(rows)
-    first: Any = rows[0] if rows else ()
-    keys: Sequence[Any]
-    if isinstance(first, Mapping):
-        keys = _named(list(first), what, names)
-    elif hasattr(first, "_fields"):  # a named tuple
-        keys = [first._fields.index(name) for name in _named(first._fields, what, names)]
-    else:
-        keys = places.get(len(first), ()) if isinstance(first, Sequence) else ()
-    if rows and (not keys or isinstance(first, str)):
+    keys = _keys(rows[0], what, names, places) if rows else [0, 1, 2]
+    try:
+        query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
+    except (LookupError, TypeError):
+        row = next(row for row in rows if not _has(row, keys))
         raise UsageError(
-            f"the {what} given begins with {first!r}; expected a row (query, document, number)"
+            f"the {what} given holds {_brief(row)}; expected rows like its first one"
+        ) from None
+    return _grouped(tokens_of(query), tokens_of(document), number)
+
+
+def _keys(
+    first: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
+) -> Sequence[Any]:
+    """Say where rows like this one have query, document and number."""
+    if isinstance(first, Mapping):
+        return _named(list(first), what, names)
+    if hasattr(first, "_fields"):  # a named tuple
+        return [first._fields.index(name) for name in _named(first._fields, what, names)]
+    if hasattr(first, "columns") or hasattr(first, "column_names"):
+        raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
+    known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
+    if not known or len(first) not in places:
+        raise UsageError(
+            f"the {what} given begins with {_brief(first)}; "
+            "expected a row (query, document, number)"
         )
-    return ((row[keys[0]], row[keys[1]], row[keys[2]]) for row in rows)
+    return places[len(first)]
+
+
+def _has(row: Any, keys: Sequence[Any]) -> bool:
+    try:
+        return len([row[key] for key in keys]) == len(keys)
+    except (LookupError, TypeError):
+        return False
+
+
+def _brief(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
 
 
 def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
@@ -146,33 +266,80 @@ def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
         name = fields.find(known, wanted)
         if name is None:
             raise UsageError(
-                f"the {what} given has columns {', '.join(known)}; expected one of "
+                f"the {what} given has columns {', '.join(map(str, known))}; expected one of "
                 f"{', '.join(wanted)} among them"
             )
         found.append(name)
     return found
 
 
-def _level(value: Any, query: bytes, document: bytes) -> int:
-    try:
-        level = int(value)
-    except (TypeError, ValueError, OverflowError):
-        level = None
-    if level is None or level != value:
-        raise UsageError(f"qrels: {_shown(query, document)}: level {value!r}; expected an integer")
-    return level
+def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> Columns:
+    starts = group_starts(query)
+    return Columns(query.take(starts[:-1]), starts, document, number)
 
 
-def _score(value: Any, query: bytes, document: bytes) -> float:
-    try:
-        score = float(value)
-    except (TypeError, ValueError):
-        score = math.nan
-    if math.isnan(score):
-        raise UsageError(f"run: {_shown(query, document)}: score {value!r}; expected a number")
+def _brought_together(run: RunColumns) -> RunColumns:
+    """Put the rows of each query together; they may stand in several places."""
+    ids = run.query.tolist()
+    place = {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
+    if len(place) == len(ids):
+        return run
+    first = list({id_: row for row, id_ in reversed(list(enumerate(ids)))}.values())
+    number = np.array([place[id_] for id_ in ids])[run.group()]
+    order = np.argsort(number, kind="stable")
+    return run._replace(
+        query=run.query.take(np.array(first[::-1])),
+        starts=np.searchsorted(number[order], np.arange(len(place) + 1)),
+        document=run.document.take(order),
+        score=run.score[order],
+        line=run.line[order],
+    )
+
+
+def _scores(columns: Columns) -> FloatArray:
+    """Read scores, (n,); `UsageError` names the row of one that is no number."""
+    score: FloatArray = _numbers(columns.number).astype(np.float64)
+    wrong = np.flatnonzero(np.isnan(score))
+    if len(wrong):
+        raise _wrong("run", columns, int(wrong[0]), "score", "a number")
     return score
 
 
-def _shown(query: bytes, document: bytes) -> str:
-    names = (id_.decode("utf-8", "replace") for id_ in (query, document))
-    return "query {}, document {}".format(*names)
+def _levels(columns: Columns) -> IntArray:
+    """Read judged levels, (n,); `UsageError` names the row of one that is no whole number."""
+    given = _numbers(columns.number)
+    if given.dtype.kind not in "ib":
+        # Beyond 2 ** 53 a float is not the number that was given.
+        wrong = np.flatnonzero((given % 1 != 0) | (np.abs(given) > 2**53))
+        if len(wrong):
+            raise _wrong("qrels", columns, int(wrong[0]), "level", "an integer")
+    return given.astype(np.int64)
+
+
+def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return numbers, which may be texts as the rows of a file have them; NaN for what is none."""
+    try:
+        numbers = np.asarray(given)
+    except (ValueError, OverflowError):
+        numbers = np.empty(0, dtype=object)
+    if numbers.dtype.kind not in "iufb":
+        numbers = np.array([_or_nan(value) for value in given])
+    return numbers
+
+
+def _or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def _wrong(what: str, columns: Columns, row: int, number: str, expected: str) -> UsageError:
+    group = int(np.searchsorted(columns.starts, row, side="right")) - 1
+    query, document = (
+        id_.decode("utf-8", "replace") for id_ in (columns.query[group], columns.document[row])
+    )
+    return UsageError(
+        f"{what}: query {query}, document {document}: {number} {columns.number[row]!r}; "
+        f"expected {expected}"
+    )

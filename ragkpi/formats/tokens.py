@@ -60,10 +60,14 @@ class Tokens:
         """Build a column from Python byte strings."""
         pieces = list(strings)
         lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
-        end = PADDING + np.cumsum(lengths)
+        return cls.from_text(b"".join(pieces), lengths)
+
+    @classmethod
+    def from_text(cls, text: bytes, lengths: IntArray) -> Tokens:
+        """Build a column from strings that are joined already, and their lengths in bytes."""
         pad = bytes(PADDING)
-        buffer = np.frombuffer(pad + b"".join(pieces) + pad, dtype=np.uint8)
-        return cls(buffer, end - lengths, end)
+        end = PADDING + np.cumsum(lengths)
+        return cls(np.frombuffer(pad + text + pad, dtype=np.uint8), end - lengths, end)
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
