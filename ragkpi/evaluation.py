@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
 from ragkpi.measures.rel_info import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
-from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
+from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -23,8 +22,11 @@ from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.wording import shown_queries
 
-Run: TypeAlias = str | Sequence[RunColumns]
-"""The path of a run, or blocks of whole queries that are in memory already."""
+if TYPE_CHECKING:
+    from ragkpi.ranking.runs_in_memory import RunInMemory
+
+Run: TypeAlias = "str | RunInMemory"
+"""The path of a run, or one that is in memory already."""
 
 
 @dataclass(frozen=True)
@@ -239,7 +241,7 @@ def _read(
     format_name: str | None = None,
 ) -> Hits:
     if not isinstance(run, str):
-        return find_hits(run, judgements, wanted)
+        return run.hits(judgements, wanted)
     return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
 
 

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
-from ragkpi.formats.in_memory import octets, qrels_columns, run_blocks
+from ragkpi.formats.given_columns import octets
+from ragkpi.formats.in_memory import qrels_columns
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import default_requests
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels, Relevance
+from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, Unjudged
 from ragkpi.wording import decoded
 
@@ -210,7 +212,7 @@ def _relevance(qrels: Any, rel_info: str) -> str | Relevance:
 
 
 def _run(run: Any) -> Run:
-    return os.fspath(run) if isinstance(run, str | os.PathLike) else run_blocks(run)
+    return os.fspath(run) if isinstance(run, str | os.PathLike) else RunInMemory(run)
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

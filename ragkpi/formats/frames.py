@@ -5,13 +5,12 @@ With pyarrow they go by its buffers; without, as lists.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from ragkpi.formats.arrow import tokens_of_array
-from ragkpi.formats.in_memory import octets, tokens_of
+from ragkpi.formats.given_columns import octets, tokens_of
 from ragkpi.formats.tokens import Tokens
 
 
@@ -44,7 +43,7 @@ def tokens(column: Any) -> Tokens:
     return tokens_of_array(array)
 
 
-def numbers(column: Any) -> Sequence[Any]:
+def numbers(column: Any) -> Any:
     """Return scores or levels: an array where all are numbers, or else a list."""
     array = _arrow(column)
     if array is None:

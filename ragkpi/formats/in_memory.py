@@ -1,40 +1,27 @@
 """Qrels and runs that are in memory already: mappings, rows and data frames, as columns.
 
-Ids are joined and encoded many at a time, because a Python object per row is what takes the time.
+A mapping, which may be as long as a file, comes in blocks of whole queries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
-from operator import index, itemgetter
-from typing import Any, NamedTuple
+from operator import itemgetter
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.errors import UsageError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.grouping import group_starts, spans
+from ragkpi.formats.given_columns import GivenColumns, tokens_of
+from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.rows import same_strings, split_columns
-from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
-_IDS_AT_ONCE = 1 << 16
 _ROWS_AT_ONCE = 1 << 14  # of a mapping
-
-
-class Columns(NamedTuple):
-    """What was given, n rows in groups: the query of each group, and where the groups start.
-
-    `number` holds the scores or levels as they were given: a list, or an array of numbers.
-    """
-
-    query: Tokens
-    starts: IntArray
-    document: Tokens
-    number: Sequence[Any]
 
 
 def qrels_columns(data: Any) -> QrelsColumns:
@@ -53,7 +40,7 @@ def qrels_columns(data: Any) -> QrelsColumns:
     """
     parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
     columns = _joined(list(parts), "qrels")
-    level = _levels(columns)
+    level = columns.levels()
     return QrelsColumns(
         file="qrels",
         query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
@@ -80,54 +67,21 @@ def run_blocks(data: Any) -> list[RunColumns]:
     return list(split_columns(_brought_together(_run(_joined(parts, "run")))))
 
 
-def _run(columns: Columns, before: int = 0) -> RunColumns:
+def _run(columns: GivenColumns, before: int = 0) -> RunColumns:
     return RunColumns(
         file="run",
         query=columns.query,
         starts=columns.starts,
         document=columns.document,
-        score=_scores(columns),
+        score=columns.scores(),
         line=np.arange(before + 1, before + len(columns.document) + 1),
         run_id=b"run",
     )
 
 
-def octets(id_: Any) -> bytes:
-    """Return an id as the bytes that a file would hold."""
-    if isinstance(id_, bytes):
-        return id_
-    if isinstance(id_, str):
-        return id_.encode("utf-8", "surrogateescape")
-    try:
-        return b"%d" % index(id_)
-    except TypeError:
-        raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
-
-
-def tokens_of(ids: Sequence[Any]) -> Tokens:
-    """Encode ids, as `octets` does each."""
-    if len(ids) <= _IDS_AT_ONCE:
-        return _encoded(ids)
-    parts = range(0, len(ids), _IDS_AT_ONCE)
-    return Tokens.joined([_encoded(ids[first : first + _IDS_AT_ONCE]) for first in parts])
-
-
-def _encoded(ids: Sequence[Any]) -> Tokens:
-    try:
-        text = "".join(ids)
-    except TypeError:
-        if set(map(type, ids)) != {int}:
-            return Tokens.from_strings(map(octets, ids))
-        ids = list(map(str, ids))
-        text = "".join(ids)
-    if not text.isascii():  # lengths are in characters
-        return Tokens.from_strings(map(octets, ids))
-    return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
-
-
 def _parts(
     data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Iterator[Columns]:
+) -> Iterator[GivenColumns]:
     """Split data into ids of queries and of documents, and what is said about both."""
     if isinstance(data, Mapping):
         _refuse_wrong_values(data, what)
@@ -143,14 +97,14 @@ def _parts(
         yield _of_rows(data, what, names, places)
 
 
-def _joined(parts: Sequence[Columns], what: str) -> Columns:
+def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
     rows = sum(len(part.document) for part in parts)
     if not rows:
         raise UsageError(f"the {what} given is empty; expected at least one row")
     if len(parts) == 1:
         return parts[0]
     sizes = np.concatenate([np.diff(part.starts) for part in parts])
-    return Columns(
+    return GivenColumns(
         query=Tokens.joined([part.query for part in parts]),
         starts=np.concatenate([[0], np.cumsum(sizes)]),
         document=Tokens.joined([part.document for part in parts]),
@@ -169,14 +123,14 @@ def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
                 )
 
 
-def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[Columns]:
+def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[GivenColumns]:
     """Cut a mapping into columns of whole queries, so many that their ids stay in the cache."""
     queries = [query for query, documents in data.items() if documents]
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
     for first, last in spans(starts, _ROWS_AT_ONCE):
         rankings = [data[query] for query in queries[first:last]]
-        yield Columns(
+        yield GivenColumns(
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
             document=_documents_of(rankings),
@@ -200,7 +154,7 @@ def _documents_of(rankings: Sequence[Mapping[Any, Any]]) -> Tokens:
     return Tokens.from_text(text.encode(), np.array(lengths, dtype=np.int64))
 
 
-def _of_frame(frame: Any, what: str, names: Sequence[str]) -> Columns:
+def _of_frame(frame: Any, what: str, names: Sequence[str]) -> GivenColumns:
     from ragkpi.formats import frames
 
     known = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
@@ -210,7 +164,7 @@ def _of_frame(frame: Any, what: str, names: Sequence[str]) -> Columns:
 
 def _of_rows(
     rows: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Columns:
+) -> GivenColumns:
     if not isinstance(rows, Iterable) or isinstance(rows, bytes):
         raise UsageError(
             f"the {what} given is {type(rows).__name__}; expected a path, "
@@ -273,73 +227,26 @@ def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
     return found
 
 
-def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> Columns:
+def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:
     starts = group_starts(query)
-    return Columns(query.take(starts[:-1]), starts, document, number)
+    return GivenColumns(query.take(starts[:-1]), starts, document, number)
 
 
 def _brought_together(run: RunColumns) -> RunColumns:
     """Put the rows of each query together; they may stand in several places."""
     ids = run.query.tolist()
-    place = {id_: number for number, id_ in enumerate(dict.fromkeys(ids))}
-    if len(place) == len(ids):
+    first: dict[bytes, int] = {}
+    for group, id_ in enumerate(ids):
+        first.setdefault(id_, group)
+    if len(first) == len(ids):
         return run
-    first = list({id_: row for row, id_ in reversed(list(enumerate(ids)))}.values())
+    place = {id_: number for number, id_ in enumerate(first)}
     number = np.array([place[id_] for id_ in ids])[run.group()]
     order = np.argsort(number, kind="stable")
     return run._replace(
-        query=run.query.take(np.array(first[::-1])),
+        query=run.query.take(np.array(list(first.values()))),
         starts=np.searchsorted(number[order], np.arange(len(place) + 1)),
         document=run.document.take(order),
         score=run.score[order],
         line=run.line[order],
-    )
-
-
-def _scores(columns: Columns) -> FloatArray:
-    """Read scores, (n,); `UsageError` names the row of one that is no number."""
-    score: FloatArray = _numbers(columns.number).astype(np.float64)
-    wrong = np.flatnonzero(np.isnan(score))
-    if len(wrong):
-        raise _wrong("run", columns, int(wrong[0]), "score", "a number")
-    return score
-
-
-def _levels(columns: Columns) -> IntArray:
-    """Read judged levels, (n,); `UsageError` names the row of one that is no whole number."""
-    given = _numbers(columns.number)
-    if given.dtype.kind not in "ib":
-        # Beyond 2 ** 53 a float is not the number that was given.
-        wrong = np.flatnonzero((given % 1 != 0) | (np.abs(given) > 2**53))
-        if len(wrong):
-            raise _wrong("qrels", columns, int(wrong[0]), "level", "an integer")
-    return given.astype(np.int64)
-
-
-def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return numbers, which may be texts as the rows of a file have them; NaN for what is none."""
-    try:
-        numbers = np.asarray(given)
-    except (ValueError, OverflowError):
-        numbers = np.empty(0, dtype=object)
-    if numbers.dtype.kind not in "iufb":
-        numbers = np.array([_or_nan(value) for value in given])
-    return numbers
-
-
-def _or_nan(value: Any) -> float:
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return np.nan
-
-
-def _wrong(what: str, columns: Columns, row: int, number: str, expected: str) -> UsageError:
-    group = int(np.searchsorted(columns.starts, row, side="right")) - 1
-    query, document = (
-        id_.decode("utf-8", "replace") for id_ in (columns.query[group], columns.document[row])
-    )
-    return UsageError(
-        f"{what}: query {query}, document {document}: {number} {columns.number[row]!r}; "
-        f"expected {expected}"
     )

@@ -74,6 +74,20 @@ class Judgements:
     def _slots(self) -> _SlotTable:
         return _SlotTable(self)
 
+    @cached_property
+    def _texts(self) -> dict[int, dict[str, int]]:
+        return {}
+
+    def rows_by_text(self, query: int) -> dict[str, int]:
+        """Return the rows of a query by their document's id as a text."""
+        known = self._texts.get(query)
+        if known is None:
+            first, last = int(self.starts[query]), int(self.starts[query + 1])
+            ids = self.document.take(slice(first, last))
+            known = {id_.decode("utf-8", "surrogateescape"): first + n for n, id_ in enumerate(ids)}
+            self._texts[query] = known
+        return known
+
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
         """Return where each query stands among some of them, -1 for those that do not, (Q,)."""
         places = np.full(len(self.queries), -1, dtype=np.int64)

@@ -1,0 +1,111 @@
+"""Columns of ids and numbers that were given as Python objects.
+
+Ids are joined and encoded many at a time, because a step per row is what takes the time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import index
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.errors import UsageError
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+
+_IDS_AT_ONCE = 1 << 16
+
+
+class GivenColumns(NamedTuple):
+    """What was given, n rows in groups: the query of each group, and where the groups start.
+
+    `number` holds the scores or levels as they were given: a list, or an array of numbers.
+    """
+
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    number: Sequence[Any]
+
+    def scores(self) -> FloatArray:
+        """Read scores, (n,); `UsageError` names the row of one that is no number."""
+        score: FloatArray = _numbers(self.number).astype(np.float64)
+        wrong = np.flatnonzero(np.isnan(score))
+        if len(wrong):
+            raise self._wrong("run", int(wrong[0]), "score", "a number")
+        return score
+
+    def levels(self) -> IntArray:
+        """Read judged levels, (n,); `UsageError` names the row of one that is no whole number."""
+        given = _numbers(self.number)
+        if given.dtype.kind not in "ib":
+            # Beyond 2 ** 53 a float is not the number that was given.
+            wrong = np.flatnonzero((given != np.floor(given)) | (np.abs(given) > 2**53))
+            if len(wrong):
+                raise self._wrong("qrels", int(wrong[0]), "level", "an integer")
+        return given.astype(np.int64)
+
+    def _wrong(self, what: str, row: int, number: str, expected: str) -> UsageError:
+        group = int(np.searchsorted(self.starts, row, side="right")) - 1
+        query, document = (
+            id_.decode("utf-8", "replace") for id_ in (self.query[group], self.document[row])
+        )
+        value = self.number[row]
+        if isinstance(value, np.generic):
+            value = value.item()
+        return UsageError(
+            f"{what}: query {query}, document {document}: {number} {value!r}; expected {expected}"
+        )
+
+
+def octets(id_: Any) -> bytes:
+    """Return an id as the bytes that a file would hold."""
+    if isinstance(id_, bytes):
+        return id_
+    if isinstance(id_, str):
+        return id_.encode("utf-8", "surrogateescape")
+    try:
+        return b"%d" % index(id_)
+    except TypeError:
+        raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
+
+
+def tokens_of(ids: Sequence[Any]) -> Tokens:
+    """Encode ids, as `octets` does each."""
+    if len(ids) <= _IDS_AT_ONCE:
+        return _encoded(ids)
+    parts = range(0, len(ids), _IDS_AT_ONCE)
+    return Tokens.joined([_encoded(ids[first : first + _IDS_AT_ONCE]) for first in parts])
+
+
+def _encoded(ids: Sequence[Any]) -> Tokens:
+    try:
+        text = "".join(ids)
+    except TypeError:
+        if set(map(type, ids)) != {int}:
+            return Tokens.from_strings(map(octets, ids))
+        ids = list(map(str, ids))
+        text = "".join(ids)
+    if not text.isascii():  # lengths are in characters
+        return Tokens.from_strings(map(octets, ids))
+    return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
+
+
+def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return numbers, which may be texts as the rows of a file have them; NaN for what is none."""
+    try:
+        numbers = np.asarray(given)
+    except (ValueError, OverflowError):
+        numbers = np.empty(0, dtype=object)
+    if numbers.dtype.kind not in "iufb":
+        numbers = np.array([_or_nan(value) for value in given])
+    return numbers
+
+
+def _or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan

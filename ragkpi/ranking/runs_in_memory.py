@@ -1,0 +1,111 @@
+"""Runs that are in memory: their hits, looked up in their own hash tables where that can be.
+
+A mapping already knows its documents by their ids, so that the judged ones are looked up in it and
+no id is encoded. Ranks are counted among the sorted scores; ids matter where scores tie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ragkpi.formats.given_columns import octets
+from ragkpi.formats.in_memory import run_blocks
+from ragkpi.formats.tokens import FloatArray, IntArray
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
+from ragkpi.ranking.judgements import Judgements
+
+
+@dataclass(frozen=True, eq=False)
+class RunInMemory:
+    """A run as it was given to a function: a mapping, rows or a data frame."""
+
+    given: Any
+
+    @cached_property
+    def blocks(self) -> list[RunColumns]:
+        """The run as columns; errors as `run_blocks` has them."""
+        return run_blocks(self.given)
+
+    def hits(self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY) -> Hits:
+        """Judge the run, as `find_hits`."""
+        hits = find_mapping_hits(self.given, judgements) if wanted == JUDGED_ONLY else None
+        return hits or find_hits(self.blocks, judgements, wanted)
+
+
+def find_mapping_hits(run: Any, judgements: Judgements) -> Hits | None:
+    """Judge a run ``{query: {document: score}}``; the result is that of `find_hits`.
+
+    Returns
+    -------
+    Hits or None
+        None for what has to be looked at row by row: ids that are no str, scores that are no
+        numbers, anything but dictionaries.
+    """
+    if type(run) is not dict or set(map(type, run)) - {str}:
+        return None
+    queries = [query for query, ranking in run.items() if ranking != {}]
+    if not queries:
+        return None
+    number = [judgements.index.get(octets(query), -1) for query in queries]
+    found: list[int] = []
+    ranks: list[IntArray] = []
+    for query, place in zip(queries, number, strict=True):
+        ranking = run[query]
+        if type(ranking) is not dict or set(map(type, ranking)) != {str}:
+            return None
+        score = _sorted_scores(ranking)
+        if score is None:
+            return None
+        if place >= 0:
+            rows = judgements.rows_by_text(place)
+            documents = list(rows.keys() & ranking.keys())
+            if documents:
+                found += map(rows.__getitem__, documents)
+                ranks.append(_ranks(ranking, documents, score, judgements.ties == "descending"))
+    return Hits(
+        queries=list(map(octets, queries)),
+        query=np.array(number, dtype=np.int64),
+        num_ret=np.array([len(run[query]) for query in queries], dtype=np.int64),
+        judgement=np.array(found, dtype=np.int64),
+        rank=np.concatenate(ranks) if ranks else np.empty(0, dtype=np.int64),
+        run_id=b"run",
+        documents=np.empty(0, dtype=np.uint64),
+    )
+
+
+def _sorted_scores(ranking: Mapping[str, Any]) -> FloatArray | None:
+    """Return the scores, ascending; None if one is no number."""
+    try:
+        score = np.fromiter(ranking.values(), np.float64, len(ranking))
+    except (TypeError, ValueError, OverflowError):
+        return None
+    score.sort()
+    return None if np.isnan(score[-1]) else score  # NaN sorts to the end
+
+
+def _ranks(
+    ranking: Mapping[str, Any], documents: list[str], score: FloatArray, descending: bool
+) -> IntArray:
+    """Return the 1-based rank of each document; equal scores are ordered by id."""
+    own = np.array([ranking[document] for document in documents], dtype=np.float64)
+    above = len(score) - score.searchsorted(own, side="right")
+    ranks: IntArray = above + 1
+    tied = len(score) - above - score.searchsorted(own, side="left") > 1
+    if tied.any():
+        ids: dict[float, list[bytes]] = {value: [] for value in own[tied].tolist()}
+        for document, value in ranking.items():
+            if (ties := ids.get(float(value))) is not None:
+                ties.append(octets(document))
+        places = {
+            value: {id_: place for place, id_ in enumerate(sorted(ties, reverse=descending))}
+            for value, ties in ids.items()
+        }
+        for row in np.flatnonzero(tied).tolist():
+            ranks[row] += places[float(own[row])][octets(documents[row])]
+    return ranks
