@@ -7,7 +7,7 @@ import os
 import sys
 import warnings
 
-from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
+from ragkpi.errors import InputError, RagkpiError, RagkpiWarning, UsageError
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -62,8 +62,9 @@ def _run(arguments: list[str]) -> int:
     try:
         status = group().main(arguments, prog_name="ragkpi", standalone_mode=False)
     except TyperException as problem:
-        what = problem.format_message().rstrip(".")
-        return _fail(f"{what}; 'ragkpi COMMAND -h' shows what there is", 1)
+        from ragkpi.cli.usage_errors import usage_text
+
+        return _fail(usage_text(problem), UsageError.exit_status)
     except SystemExit as stop:  # what typer makes of a closed pipe
         raise stop.__context__ or stop from None
     if status == _INTERRUPT_STATUS:  # and of an interrupt

@@ -1,17 +1,13 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ragkpi.cli.answer_options import Output, output
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import resampling
 from ragkpi.cli.run_files import evaluate_every, expect_files
-from ragkpi.cli.shared_options import takes
 from ragkpi.errors import NothingInCommonError, UsageError
 
 if TYPE_CHECKING:
@@ -24,14 +20,14 @@ _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(asked=of_qrels, out=output, bootstrap=resampling)
+@takes(options=of_qrels, output=output_and_plot, bootstrap=resampling)
 def command(
-    asked: EvaluationOptions,
-    out: Output,
-    bootstrap: Bootstrap,
+    options: EvaluationOptions,
+    output: Output,
+    bootstrap: "Bootstrap",
     quality: Annotated[
         str,
-        typer.Option(
+        option(
             "--quality",
             metavar="FILE",
             help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
@@ -40,15 +36,15 @@ def command(
     ],
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+        argument(metavar="QRELS RUN...", help="Qrels and runs."),
     ] = None,
     alphas: Annotated[
         str,
-        typer.Option("--alphas", metavar="A,A,...", help="Alphas to try out, from 0 to 1."),
+        option("--alphas", metavar="A,A,...", help="Alphas to try out, from 0 to 1."),
     ] = _GRID,
     folds: Annotated[
         int,
-        typer.Option(
+        option(
             "--folds", metavar="N", min=2, help="Parts of the queries that are held out in turn."
         ),
     ] = 5,
@@ -71,12 +67,12 @@ def command(
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
     grid = _alphas(alphas)
-    values = asked.values(_DEFAULT)
+    values = options.values(_DEFAULT)
     scores = read_quality(quality)
-    results = evaluate_every(asked.evaluator(qrels, values), paths, values)
+    results = evaluate_every(options.evaluator(qrels, values), paths, values)
     runs = _scored(paths, results, scores, quality)
     found = calibrate(observe(runs), values, grid, bootstrap, folds)
-    out.write(calibration_answer(found), calibration_charts(found))
+    output.write(calibration_answer(found), calibration_charts(found))
 
 
 def _alphas(text: str) -> list[float]:
@@ -93,8 +89,8 @@ def _alphas(text: str) -> list[float]:
 
 
 def _scored(
-    paths: Sequence[str], results: Sequence[Evaluation], scores: Quality, file: str
-) -> list[tuple[Judged, Mapping[bytes, float]]]:
+    paths: Sequence[str], results: "Sequence[Evaluation]", scores: "Quality", file: str
+) -> "list[tuple[Judged, Mapping[bytes, float]]]":
     """Pair every run with its scores; say which queries have none."""
     import sys
 

@@ -1,56 +1,48 @@
-"""`ragkpi check`: everything wrong or suspicious about a run, and the mended run."""
-
-from __future__ import annotations
+"""`ragkpi check`: everything wrong or suspicious about runs, and the mended run."""
 
 import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.evaluation_options import QrelsFormat, RunFormat, refuse_unknown_formats
-from ragkpi.cli.output_options import Digits, File, Format, output
-from ragkpi.errors import UsageError
+from ragkpi.cli.evaluation_options import (
+    Level,
+    Measures,
+    QrelsFormat,
+    RunFormat,
+    refuse_unknown_formats,
+)
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Output, output
+from ragkpi.errors import GateFailedError, InputError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.ranking.judgements import Judgements
+    from ragkpi.studies.check.checked_run import CheckedRun
     from ragkpi.studies.check.mend import Mended
 
 _DEFAULT_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
 
+@takes(output=output)
 def command(
-    run: Annotated[
-        str | None, typer.Argument(metavar="RUN", help="Run; - is standard input.")
+    output: Output,
+    files: Annotated[
+        list[str] | None,
+        argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone."),
     ] = None,
-    qrels: Annotated[
-        str | None, typer.Argument(metavar="[QRELS]", help="Qrels, for what depends on them.")
-    ] = None,
-    measure: Annotated[
-        list[str],
-        typer.Option(
-            "-m",
-            "--measure",
-            metavar="NAME[.PARAMS]",
-            help="Look for ties at the cutoffs of these measures, and for the range that ties "
-            f"leave them; repeatable. Default: {' '.join(_DEFAULT_MEASURES)}.",
-        ),
-    ] = [],  # noqa: B006 - typer copies defaults
-    level: Annotated[
-        int, typer.Option("-l", "--level_for_rel", min=0, help="Lowest level that is relevant.")
-    ] = 1,
+    measure: Measures = [],  # noqa: B006 - typer copies defaults
+    level: Level = 1,
     max_hits: Annotated[
         int | None,
-        typer.Option("--max-hits", min=1, help="Most documents of a query, e.g. 100 for TREC RAG."),
+        option("--max-hits", min=1, help="Most documents of a query, e.g. 100 for TREC RAG."),
     ] = None,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Exit with 1 for warnings, too.")
+        bool, option("--strict", help="Warnings, too, leave with exit status 3.")
     ] = False,
-    format_: Format = None,
-    file: File = None,
-    digits: Digits = None,
     fix: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--fix",
             metavar="OUT",
             help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
@@ -58,15 +50,18 @@ def command(
         ),
     ] = None,
     list_: Annotated[
-        bool, typer.Option("--list", help="Explain every finding and every refusal, and stop.")
+        bool, option("--list", help="Explain every finding and every refusal, and stop.")
     ] = False,
     qrels_format: QrelsFormat = None,
     run_format: RunFormat = None,
 ) -> None:
-    """Report everything that is wrong with a run or suspicious about it, and where.
+    """Report everything that is wrong with runs or suspicious about them, and where.
 
-    Exit status: 1 if there are errors (with --strict also for warnings), 0 otherwise, 2 if the
-    file cannot be read at all. It is about RUN, whatever --fix could mend.
+    Ties are looked for at the cutoffs of the measures of -m, and the range that they leave these;
+    without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
+
+    Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
+    file cannot be read at all. It is about the runs, whatever --fix could mend.
 
     'ragkpi check --list' is the catalogue: every finding, and every reason for which any command
     refuses a file.
@@ -76,48 +71,79 @@ def command(
 
         print("\n".join(described()))
         return
-    if run is None:
-        raise UsageError("no run is given; expected ragkpi check [options] RUN [QRELS]")
-    out = output(format_, file, digits)
-    out.refuse_trec("trec_eval has no lines for findings")
+    if not files:
+        raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
+    qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
+    if fix is not None and len(runs) > 1:
+        raise UsageError(f"--fix {fix}: {len(runs)} runs; expected one")
     refuse_unknown_formats(qrels_format, run_format)
     from dataclasses import replace
 
-    from ragkpi.formats.opening import Source
     from ragkpi.measures.registry import find_metrics
     from ragkpi.ranking.settings import Settings
     from ragkpi.studies.check.check_answer import check_answer
-    from ragkpi.studies.check.checked_run import read_checked_run
     from ragkpi.studies.check.finding import Subject
     from ragkpi.studies.check.inspection import inspect_run
     from ragkpi.studies.check.mend import mend
 
     metrics = find_metrics(measure or list(_DEFAULT_MEASURES))
-    judgements = _read_qrels(qrels, qrels_format)
-    with Source(run) as source:
-        checked = read_checked_run(source, run_format)
+    judgements = _read_qrels(qrels, runs[0], qrels_format)
     settings = Settings(relevance_level=level)
-    inspection = inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
-    if fix is not None:
-        mended = mend(checked, max_hits)
-        _write(mended, fix)
-        inspection = replace(inspection, changes=mended.changes)
-    out.write(check_answer([inspection]), out.layout())
-    if inspection.count("error") or (strict and inspection.count("warning")):
+    inspections = []
+    for run in runs:
+        checked = _read_run(run, run_format)
+        inspection = inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
+        if fix is not None:
+            mended = mend(checked, max_hits)
+            _write(mended, fix)
+            inspection = replace(inspection, changes=mended.changes)
+        inspections.append(inspection)
+    output.write(check_answer(inspections))
+    found = [inspection.count("error") for inspection in inspections]
+    if strict:
+        found += [inspection.count("warning") for inspection in inspections]
+    if any(found):
         sys.stdout.flush()
-        raise typer.Exit(1)
+        raise typer.Exit(GateFailedError.exit_status)
 
 
-def _read_qrels(path: str | None, format_name: str | None) -> Judgements | None:
+def _read_run(path: str, format_name: str | None) -> "CheckedRun":
+    from ragkpi.formats.opening import Source
+    from ragkpi.studies.check.checked_run import read_checked_run
+
+    with Source(path) as source:
+        return read_checked_run(source, format_name)
+
+
+def _read_qrels(path: str | None, run: str, format_name: str | None) -> "Judgements | None":
+    """Read the qrels; where they are none but the first run is, say that the two are swapped."""
     if path is None:
         return None
     from ragkpi.formats.file_formats import read_any_qrels
     from ragkpi.ranking.judgements import group_judgements
 
-    return group_judgements(read_any_qrels(path, format_name))
+    try:
+        return group_judgements(read_any_qrels(path, format_name))
+    except InputError as problem:
+        if _is_qrels(run):
+            raise UsageError(
+                f"{problem}; {run} holds qrels, so the two are swapped: ragkpi check {run} {path}"
+            ) from None
+        raise
 
 
-def _write(mended: Mended, target: str) -> None:
+def _is_qrels(path: str) -> bool:
+    from ragkpi.formats.opening import Source
+    from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
+
+    try:
+        with Source(path) as source:
+            return recognise_kind(source.peek(HEAD_LENGTH)) == "qrels"
+    except InputError:
+        return False
+
+
+def _write(mended: "Mended", target: str) -> None:
     from ragkpi.formats.file_formats import RUN_FORMATS
     from ragkpi.reports.output_files import replacing
 

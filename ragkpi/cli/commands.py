@@ -1,16 +1,16 @@
 """The commands, each imported only when it is called, and trec_eval's way of reading options."""
 
-from __future__ import annotations
-
 import difflib
 import importlib
+import inspect
 import os
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from ragkpi.cli.option_groups import Option
 from ragkpi.errors import UsageError
 
 # Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
@@ -87,12 +87,49 @@ class LazyGroup(TyperGroup):
         app = _application()
         app.command(
             cmd_name, cls=AbbreviatingCommand, context_settings=getattr(module, "CONTEXT", {})
-        )(module.command)
+        )(_declared(module.command))
         return typer.main.get_command(app)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _declared(command: Callable[..., None]) -> Callable[..., None]:
+    """Return a command whose parameters are declared as typer reads them."""
+
+    def run(**given: Any) -> None:
+        command(**given)
+
+    signature = inspect.signature(command)
+    parameters = [_for_typer(parameter) for parameter in signature.parameters.values()]
+    run.__doc__ = command.__doc__
+    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _for_typer(parameter: inspect.Parameter) -> inspect.Parameter:
+    if get_origin(parameter.annotation) is not Annotated:
+        return parameter
+    type_, declared = get_args(parameter.annotation)
+    if not isinstance(declared, Option):
+        return parameter
+    facts: dict[str, Any] = {
+        "help": declared.help,
+        "metavar": declared.metavar,
+        "min": declared.min,
+        "max": declared.max,
+        "parser": declared.parse,
+    }
+    if not declared.names:
+        return parameter.replace(
+            annotation=Annotated[type_, typer.Argument(**facts, show_default=False)]
+        )
+    found = typer.Option(
+        *declared.names, **facts, envvar=declared.envvar, rich_help_panel=declared.heading
+    )
+    return parameter.replace(annotation=Annotated[type_, found])
 
 
 def _application() -> typer.Typer:

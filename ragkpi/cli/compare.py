@@ -1,13 +1,10 @@
 """`ragkpi compare`: runs against a baseline."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
-
-import typer
 
 from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output
 from ragkpi.cli.resampling_options import comparing
 from ragkpi.cli.run_files import (
@@ -16,24 +13,21 @@ from ragkpi.cli.run_files import (
     expect_files,
     refuse_standard_input_twice,
 )
-from ragkpi.cli.shared_options import takes
 
 if TYPE_CHECKING:
     from ragkpi.reports.signature import Signature
     from ragkpi.statistics.paired import Procedure
 
 
-@takes(asked=evaluation, procedure=comparing, output=output, labels=labels)
+@takes(options=evaluation, procedure=comparing, output=output, labels=labels)
 def command(
-    asked: EvaluationOptions,
-    procedure: Procedure,
+    options: EvaluationOptions,
+    procedure: "Procedure",
     output: Output,
     labels: Labels,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="QRELS BASELINE RUN...", help="Files; - is standard input.", show_default=False
-        ),
+        argument(metavar="QRELS BASELINE RUN...", help="Files; - is standard input."),
     ] = None,
 ) -> None:
     """Compare runs with a baseline, query by query.
@@ -46,12 +40,11 @@ def command(
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
-    output.refuse_trec("trec_eval has no lines for comparisons")
     from ragkpi.statistics.paired import compare
     from ragkpi.studies.compare.comparison_report import ComparisonReport
 
-    values = asked.values()
-    results = evaluate_runs(asked.evaluator(qrels, values), paths, values)
+    values = options.values()
+    results = evaluate_runs(options.evaluator(qrels, values), paths, values)
     done = results.among(slice(None))
     if len(done) < 2 or not results.among(slice(1)):
         exit_with(results.problems)
@@ -60,7 +53,7 @@ def command(
     compared = compare(names, scored, procedure)
     signatures: list[Signature] = []
     if Origin.is_shown(output, labels):
-        signatures = [Origin.of(asked, values, {"qrels": qrels}).signature] * len(done)
+        signatures = [Origin.of(options, values, {"qrels": qrels}).signature] * len(done)
     report = ComparisonReport(compared, signatures)
-    output.write(report, output.layout(signature=labels.signature))
+    output.write(report, signature=labels.signature)
     exit_with(results.problems)

@@ -1,14 +1,11 @@
 """`ragkpi convert`: a run or qrels in another format."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Annotated, cast
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
+from ragkpi.cli.option_groups import argument, option
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -17,29 +14,29 @@ if TYPE_CHECKING:
 
 def command(
     source: Annotated[
-        str | None, typer.Argument(metavar="IN", help="Run or qrels; - is standard input.")
+        str | None, argument(metavar="IN", help="Run or qrels; - is standard input.")
     ] = None,
     target: Annotated[
-        str | None, typer.Argument(metavar="OUT", help="File; - is standard output.")
+        str | None, argument(metavar="OUT", help="File; - is standard output.")
     ] = None,
     to: Annotated[
         str | None,
-        typer.Option("--to", metavar="FORMAT", help="FileFormat of OUT. Default: by its suffix."),
+        option("--to", metavar="FORMAT", help="Format of OUT. Default: by its suffix."),
     ] = None,
     from_: Annotated[
         str | None,
-        typer.Option("--from", metavar="FORMAT", help="FileFormat of IN. Default: recognised."),
+        option("--from", metavar="FORMAT", help="Format of IN. Default: recognised."),
     ] = None,
     kind: Annotated[
-        str | None,
-        typer.Option(
+        Literal["run", "qrels"] | None,
+        option(
             "--kind",
             metavar="run|qrels",
             help="What IN holds. Default: recognised; JSON documents and binary tables, which "
             "could be both, are taken for runs.",
         ),
     ] = None,
-    list_: Annotated[bool, typer.Option("--list", help="Describe all formats, and stop.")] = False,
+    list_: Annotated[bool, option("--list", help="Describe all formats, and stop.")] = False,
 ) -> None:
     """Write a run or qrels in another format; OUT is replaced at once or not at all.
 
@@ -54,16 +51,13 @@ def command(
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
-    if kind not in (None, "run", "qrels"):
-        raise UsageError(f"--kind {kind}: no such kind; expected run or qrels")
     from ragkpi.conversion import Conversion
     from ragkpi.formats.file_formats import find_format
     from ragkpi.formats.opening import Source
     from ragkpi.reports.output_files import replacing
 
     with Source(source) as opened:
-        given = cast("Kind | None", kind)
-        conversion = Conversion(opened, given, None)
+        conversion = Conversion(opened, kind, None)
         if from_ is not None:
             find_format(conversion.kind, from_, "--from")
             conversion = Conversion(opened, conversion.kind, from_)
@@ -75,7 +69,7 @@ def command(
             conversion.write(format_, file)
 
 
-def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
+def _target_format(kind: "Kind", target: str, to: str | None) -> "FileFormat":
     from ragkpi.formats.file_formats import FILE_FORMATS, find_format
 
     if to is not None:

@@ -1,18 +1,13 @@
 """`ragkpi depth`: how many passages to retrieve, or tools to show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from ragkpi.cli.answer_options import Output, output
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import intervals
 from ragkpi.cli.run_files import Results, expect_files, read_runs
-from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -21,18 +16,18 @@ if TYPE_CHECKING:
     from ragkpi.studies.depth.depth_study import Limits
 
 
-@takes(asked=partial(without_pool, measure=[]), out=output, bootstrap=intervals)
+@takes(options=without_pool.without(measure=[]), output=output_and_plot, bootstrap=intervals)
 def command(
-    asked: EvaluationOptions,
-    out: Output,
-    bootstrap: Bootstrap | None,
+    options: EvaluationOptions,
+    output: Output,
+    bootstrap: "Bootstrap | None",
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[QRELS RUN...]", help="Qrels and runs.", show_default=False),
+        argument(metavar="[QRELS RUN...]", help="Qrels and runs."),
     ] = None,
     at: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--at",
             metavar="K,K,...",
             help="Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
@@ -40,13 +35,11 @@ def command(
     ] = None,
     at_least: Annotated[
         int,
-        typer.Option(
-            "--at-least", metavar="M", min=1, help="Relevant documents that make a success."
-        ),
+        option("--at-least", metavar="M", min=1, help="Relevant documents that make a success."),
     ] = 1,
     max_loss: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--max-loss",
             metavar="BITS",
             min=0,
@@ -56,7 +49,7 @@ def command(
     ] = None,
     plateau: Annotated[
         float,
-        typer.Option(
+        option(
             "--plateau",
             metavar="SHARE",
             min=0,
@@ -66,13 +59,13 @@ def command(
     ] = 0.02,
     tokens: Annotated[
         float | None,
-        typer.Option(
+        option(
             "--tokens-per-passage", metavar="TOKENS", min=0, help="Also show the cost in tokens."
         ),
     ] = None,
     relevant: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--relevant",
             metavar="R[,R...]",
             help="Without files: how many of the -N are relevant, per query.",
@@ -102,25 +95,28 @@ def command(
             raise UsageError("--relevant stands in place of files; expected one or the other")
         if bootstrap is not None:
             raise UsageError("--ci: without files there are no queries to draw; leave it out")
-        found = _from_counts(asked, _numbers("--relevant", relevant), depths, limits)
+        found = _from_counts(options, _numbers("--relevant", relevant), depths, limits)
     else:
         some = expect_files(2, files, "qrels and runs, or -N and --relevant")
-        found = _from_files(asked, some, depths, limits, bootstrap)
-    out.write(depth_answer(found, tokens), depth_charts(found))
+        found = _from_files(options, some, depths, limits, bootstrap)
+    output.write(depth_answer(found, tokens), depth_charts(found))
 
 
 def _from_counts(
-    asked: EvaluationOptions, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
-) -> Curves:
+    options: EvaluationOptions,
+    relevant: Sequence[int],
+    depths: Sequence[int] | None,
+    limits: "Limits",
+) -> "Curves":
     from ragkpi.measures.scores import score
     from ragkpi.ranking.judged import judged_from_counts
     from ragkpi.studies.depth.depth_curves import Curve, Curves
     from ragkpi.studies.depth.depth_study import DEPTHS, count_values, study_counts
 
-    size = asked.settings.corpus_size
+    size = options.settings.corpus_size
     if size is None:
         raise UsageError("--relevant: the number to choose from is missing; give it with -N")
-    judged = judged_from_counts(size, relevant, asked.settings)
+    judged = judged_from_counts(size, relevant, options.settings)
     depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
@@ -129,12 +125,12 @@ def _from_counts(
 
 
 def _from_files(
-    asked: EvaluationOptions,
+    options: EvaluationOptions,
     files: Sequence[str],
     depths: Sequence[int] | None,
-    limits: Limits,
-    bootstrap: Bootstrap | None,
-) -> Curves:
+    limits: "Limits",
+    bootstrap: "Bootstrap | None",
+) -> "Curves":
     from ragkpi.measures.chance import corpus_size
     from ragkpi.ranking.hits import Hits
     from ragkpi.reports.run_names import run_names
@@ -143,13 +139,13 @@ def _from_files(
 
     qrels, *paths = files
     everywhere = run_values(depths or DEPTHS, limits.m)
-    evaluator = asked.evaluator(qrels, everywhere)
+    evaluator = options.evaluator(qrels, everywhere)
     # What is read of a run does not depend on the depths, but the depths on what was read.
     runs = read_runs(evaluator, paths, evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in runs if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
-    if asked.settings.max_retrieved is not None:
-        deepest = max(1, min(deepest, asked.settings.max_retrieved))
+    if options.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, options.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     outcomes = Results(paths, evaluator.score(runs, run_values(depths, limits.m)))
     results = outcomes.every()

@@ -1,37 +1,32 @@
 """`ragkpi diagnose`: whether it is the retriever or the reranker."""
 
-from __future__ import annotations
-
-from functools import partial
 from typing import Annotated
 
-import typer
-
-from ragkpi.cli.answer_options import Output, output
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.run_files import evaluate_every
-from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 
-@takes(asked=partial(of_qrels, measure=[]), out=output)
+@takes(options=of_qrels.without(measure=[]), output=output_and_plot)
 def command(
-    asked: EvaluationOptions,
-    out: Output,
+    options: EvaluationOptions,
+    output: Output,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN", help="Qrels and a run.", show_default=False),
+        argument(metavar="QRELS RUN", help="Qrels and a run."),
     ] = None,
     cutoff: Annotated[
-        int, typer.Option("-k", "--cutoff", metavar="K", min=1, help="Documents shown.")
+        int, option("-k", "--cutoff", metavar="K", min=1, help="Documents shown.")
     ] = 10,
     proc: Annotated[
         float,
-        typer.Option("--good-proc", metavar="SHARE", min=0, help="PROC from which a pool is good."),
+        option("--good-proc", metavar="SHARE", min=0, help="PROC from which a pool is good."),
     ] = 0.8,
     pct_proc: Annotated[
         float,
-        typer.Option(
+        option(
             "--good-pct-proc",
             metavar="SHARE",
             min=0,
@@ -39,12 +34,12 @@ def command(
         ),
     ] = 0.8,
     worst: Annotated[
-        int, typer.Option("--worst", metavar="N", min=0, help="Show the N worst queries.")
+        int, option("--worst", metavar="N", min=0, help="Show the N worst queries.")
     ] = 10,
-    per_query: Annotated[bool, typer.Option("-q", help="Show all queries.")] = False,
+    per_query: Annotated[bool, option("-q", help="Show all queries.")] = False,
     missed: Annotated[
         int,
-        typer.Option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),
+        option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),
     ] = 3,
 ) -> None:
     """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
@@ -61,12 +56,14 @@ def command(
 
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
-    if asked.pool is None:
+    if options.pool is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
     values = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
-    evaluator = asked.evaluator(files[0], values)
+    evaluator = options.evaluator(files[0], values)
     (result,) = evaluate_every(evaluator, files[1:], values)
     judgements = evaluator.relevance.judgements
     found = diagnose(result.plain, judgements, cutoff, Thresholds(proc, pct_proc))
     most = None if per_query else worst
-    out.write(diagnosis_answer(found, judgements.document, most, missed), [diagnosis_chart(found)])
+    output.write(
+        diagnosis_answer(found, judgements.document, most, missed), [diagnosis_chart(found)]
+    )

@@ -1,15 +1,15 @@
 """`ragkpi eval`: what trec_eval does, and more, with its options."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
 from ragkpi.cli.eval_output import Findings, Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.log_and_gate_options import Gates, Record, gates, record
-from ragkpi.cli.output_options import Labels, Output, labels, output
+from ragkpi.cli.gate_options import Gates, gates
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Labels, Output, labels, output_of_eval
+from ragkpi.cli.record_options import Record, record
 from ragkpi.cli.resampling_options import intervals
 from ragkpi.cli.run_files import (
     evaluate_runs,
@@ -17,7 +17,8 @@ from ragkpi.cli.run_files import (
     expect_files,
     refuse_standard_input_twice,
 )
-from ragkpi.cli.shared_options import takes
+from ragkpi.errors import UsageError
+from ragkpi.reports.renderers import FORMATS_OF_REPORTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -32,42 +33,43 @@ CONTEXT: dict[str, list[str]] = {"help_option_names": []}
 
 
 @takes(
-    asked=evaluation, output=output, labels=labels, bootstrap=intervals, record=record, gates=gates
+    options=evaluation,
+    output=output_of_eval,
+    labels=labels,
+    bootstrap=intervals,
+    record=record,
+    gates=gates,
 )
 def command(
     context: typer.Context,
-    asked: EvaluationOptions,
+    options: EvaluationOptions,
     output: Output,
     labels: Labels,
-    bootstrap: Bootstrap | None,
+    bootstrap: "Bootstrap | None",
     record: Record | None,
     gates: Gates,
     files: Annotated[
         list[str] | None,
-        typer.Argument(
-            metavar="QRELS RUN...", help="Files; - is standard input.", show_default=False
-        ),
+        argument(metavar="QRELS RUN...", help="Files; - is standard input."),
     ] = None,
     per_query: Annotated[
-        bool, typer.Option("-q", "--query_eval_wanted", help="Also print a line per query.")
+        bool, option("-q", "--query_eval_wanted", help="Also print a line per query.")
     ] = False,
     no_summary: Annotated[
-        bool, typer.Option("-n", "--nosummary", help="Leave out the lines over all queries.")
+        bool, option("-n", "--nosummary", help="Leave out the lines over all queries.")
     ] = False,
     zscores: Annotated[
         str | None,
-        typer.Option(
+        option(
             "-Z",
             "--Zscore",
             metavar="FILE",
             help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
         ),
     ] = None,
-    version: Annotated[
-        bool, typer.Option("-v", "--version", help="Print the version and stop.")
-    ] = False,
+    version: Annotated[bool, option("-v", "--version", help="Print the version and stop.")] = False,
     help_: Annotated[
-        bool, typer.Option("-h", "--help", help="Explain the options, or the measures of -m.")
+        bool, option("-h", "--help", help="Explain the options, or the measures of -m.")
     ] = False,
 ) -> None:
     """Evaluate runs against qrels.
@@ -84,19 +86,22 @@ def command(
 
         print(f"ragkpi {__version__}")
         return
-    if help_ and not asked.requests:
+    if help_ and not options.requests:
         print(context.get_help())
         return
-    metrics = asked.values()
+    metrics = options.values()
     if help_:
         _explain(metrics)
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
     refuse_standard_input_twice([qrels, *paths, *gates.files])
     as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
-    if len(paths) > 1:
-        output.refuse_trec("its lines do not say which of several runs they are of")
-    results = evaluate_runs(asked.evaluator(qrels, metrics), [*paths, *gates.files], metrics)
+    if output.format == "trec" and len(paths) > 1:
+        raise UsageError(
+            "--format trec: its lines do not say which of several runs they are of; expected "
+            + ", ".join(FORMATS_OF_REPORTS)
+        )
+    results = evaluate_runs(options.evaluator(qrels, metrics), [*paths, *gates.files], metrics)
     done = results.among(slice(len(paths)))
     if not done:
         exit_with(results.problems)
@@ -106,7 +111,7 @@ def command(
         scored, limits = _standardized(zscores, scored), _standardized(zscores, limits)
     origin = None
     if record is not None or Origin.is_shown(output, labels):
-        origin = Origin.of(asked, metrics, {"qrels": qrels, "zscores": zscores})
+        origin = Origin.of(options, metrics, {"qrels": qrels, "zscores": zscores})
     found = Findings(
         [path for path, _ in done],
         labels.of([path for path, _ in done], scored),
@@ -123,13 +128,13 @@ def command(
         kind: Literal["plain", "standardized"] = "plain" if zscores is None else "standardized"
         found.write_lines(output, labels, metrics=kind, **shown)
     else:
-        output.write(found.report, output.layout(signature=labels.signature, **shown))
+        output.write(found.report, signature=labels.signature, **shown)
     if record is not None and origin is not None:
         record.append(found.report.runs, found.paths, bootstrap, origin.files)
     exit_with([*results.problems, *missed])
 
 
-def _standardized(path: str, runs: Sequence[Scores]) -> list[Scores]:
+def _standardized(path: str, runs: "Sequence[Scores]") -> "list[Scores]":
     from ragkpi.formats.query_files import read_zscores
     from ragkpi.statistics.zscores import standardize
 
@@ -137,7 +142,7 @@ def _standardized(path: str, runs: Sequence[Scores]) -> list[Scores]:
     return [standardize(scores, norms) for scores in runs]
 
 
-def _explain(metrics: list[Metric]) -> None:
+def _explain(metrics: "list[Metric]") -> None:
     from ragkpi.cli.measures import explanation
 
     measures = {metric.measure.name: metric.measure for metric in metrics}

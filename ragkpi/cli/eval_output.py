@@ -1,7 +1,5 @@
 """What `ragkpi eval` found, as lines or as a report, and what it depends on."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -22,25 +20,28 @@ if TYPE_CHECKING:
 class Origin(NamedTuple):
     """What numbers depend on besides the run: the signature; path and hash of files, by role."""
 
-    signature: Signature
+    signature: "Signature"
     files: Mapping[str, tuple[str, str | None]]
 
     @staticmethod
-    def is_shown(output: Output, labels: Labels) -> bool:
+    def is_shown(output: "Output", labels: "Labels") -> bool:
         """Say whether a result carries its signature, for which files are read again."""
         return labels.signature != "none" or output.format in ("json", "jsonl")
 
     @classmethod
     def of(
-        cls, asked: EvaluationOptions, metrics: Sequence[Metric], paths: Mapping[str, str | None]
-    ) -> Origin:
+        cls,
+        options: "EvaluationOptions",
+        metrics: "Sequence[Metric]",
+        paths: Mapping[str, str | None],
+    ) -> "Origin":
         """Hash the files by role (None: not given) and the pool, and collect the settings."""
         from ragkpi.reports.signature import file_hash, signature_of
 
-        given = {**paths, "pool": asked.pool}
+        given = {**paths, "pool": options.pool}
         files = {role: (path, file_hash(path)) for role, path in given.items() if path is not None}
         hashes = {role: digest for role, (_, digest) in files.items()}
-        return cls(signature_of(asked.settings, metrics, hashes), files)
+        return cls(signature_of(options.settings, metrics, hashes), files)
 
 
 @dataclass(eq=False, repr=False)
@@ -59,12 +60,12 @@ class Findings:
 
     paths: Sequence[str]
     names: Sequence[str]
-    scored: Sequence[Scores]
-    bootstrap: Bootstrap | None
-    origin: Origin | None
+    scored: "Sequence[Scores]"
+    bootstrap: "Bootstrap | None"
+    origin: "Origin | None"
 
     @cached_property
-    def bounds(self) -> list[dict[str, Interval]]:
+    def bounds(self) -> "list[dict[str, Interval]]":
         """The intervals of every run by the names of metrics, none if nobody asked for them."""
         if self.bootstrap is None:
             return [{} for _ in self.scored]
@@ -73,7 +74,7 @@ class Findings:
         return [intervals(scores, self.bootstrap) for scores in self.scored]
 
     @cached_property
-    def report(self) -> EvaluationReport:
+    def report(self) -> "EvaluationReport":
         """All of it as a report."""
         from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
@@ -86,17 +87,18 @@ class Findings:
 
     def write_lines(
         self,
-        output: Output,
-        labels: Labels,
-        per_query: Lines,
-        summary: Lines,
+        output: "Output",
+        labels: "Labels",
+        per_query: "Lines",
+        summary: "Lines",
         metrics: Literal["plain", "standardized"],
     ) -> None:
         """Write the only run as trec_eval does; what the bounds are is said on stderr."""
+        from ragkpi.reports.output_files import opened
         from ragkpi.reports.trec_lines import NAME_WIDTH, write_trec
 
         width = NAME_WIDTH + (metrics == "standardized")
-        with output.opened() as file:
+        with opened(output.path) as file:
             write_trec(
                 self.scored[0], file, per_query, summary, width, output.digits, self.bounds[0]
             )

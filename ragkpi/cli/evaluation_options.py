@@ -3,15 +3,11 @@
 Long names with underscores are trec_eval's.
 """
 
-from __future__ import annotations
-
-import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
+from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
@@ -39,20 +35,20 @@ class EvaluationOptions:
     """
 
     requests: Sequence[str]
-    settings: Settings
+    settings: "Settings"
     rel_info: str
     pool: str | None
     qrels_format: str | None = None
     run_format: str | None = None
 
-    def values(self, default: Sequence[str] | None = None) -> list[Metric]:
+    def values(self, default: Sequence[str] | None = None) -> "list[Metric]":
         """Resolve the requests, or `default`, or what the relevance format serves."""
         from ragkpi.measures.registry import find_metrics
         from ragkpi.measures.rel_info import default_requests
 
         return find_metrics(self.requests or default or default_requests(self.rel_info))
 
-    def evaluator(self, qrels: str, metrics: Sequence[Metric]) -> Evaluator:
+    def evaluator(self, qrels: str, metrics: "Sequence[Metric]") -> "Evaluator":
         """Read the qrels, and the pool if there is one.
 
         Raises
@@ -74,9 +70,26 @@ class EvaluationOptions:
         )
 
 
+Measures = Annotated[
+    list[str],
+    option(
+        *("-m", "--measure"),
+        metavar="NAME[.PARAMS]",
+        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable.",
+    ),
+]
+Level = Annotated[
+    int,
+    option(
+        *("-l", "--level_for_rel"),
+        metavar="LEVEL",
+        min=0,
+        help="Lowest judged level that is relevant.",
+    ),
+]
 QrelsFormat = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--qrels-format",
         metavar="FORMAT",
         help="File format of QRELS: trec, beir, tsv, csv, json, jsonl, parquet or arrow. "
@@ -85,7 +98,7 @@ QrelsFormat = Annotated[
 ]
 RunFormat = Annotated[
     str | None,
-    typer.Option(
+    option(
         "--run-format",
         metavar="FORMAT",
         help="File format of RUN: trec, msmarco, tsv, csv, json, jsonl, parquet or arrow. "
@@ -103,40 +116,24 @@ def refuse_unknown_formats(qrels_format: str | None, run_format: str | None) -> 
         find_format("run", run_format or "trec", "--run-format")
 
 
+@option_group("Evaluation")
 def evaluation(
-    measure: Annotated[
-        list[str],
-        typer.Option(
-            "-m",
-            "--measure",
-            metavar="NAME[.PARAMS]",
-            help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable.",
-        ),
-    ] = [],  # noqa: B006 - typer copies defaults
+    measure: Measures = [],  # noqa: B006 - typer copies defaults
     complete: Annotated[
         bool,
-        typer.Option(
+        option(
             "-c",
             "--complete_rel_info_wanted",
             help="Average over all judged queries; a query missing from the run scores as empty.",
         ),
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="A judged query missing from the run is an error.")
+        bool, option("--strict", help="A judged query missing from the run is an error.")
     ] = False,
-    level: Annotated[
-        int,
-        typer.Option(
-            "-l",
-            "--level_for_rel",
-            metavar="LEVEL",
-            min=0,
-            help="Lowest judged level that is relevant.",
-        ),
-    ] = 1,
+    level: Level = 1,
     max_retrieved: Annotated[
         int | None,
-        typer.Option(
+        option(
             "-M",
             "--Max_retrieved_per_topic",
             metavar="DEPTH",
@@ -146,11 +143,11 @@ def evaluation(
     ] = None,
     judged_only: Annotated[
         bool,
-        typer.Option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
+        option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
     ] = False,
     corpus_size: Annotated[
         int | None,
-        typer.Option(
+        option(
             "-N",
             "--Number_docs_in_coll",
             "--corpus-size",
@@ -163,13 +160,13 @@ def evaluation(
     ] = None,
     corpus_sizes: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--corpus-sizes", metavar="FILE", help="The same for single queries: lines QUERY SIZE."
         ),
     ] = None,
     draws: Annotated[
-        str,
-        typer.Option(
+        Literal["nominal", "ret"],
+        option(
             "--draws",
             metavar="nominal|ret",
             help="Whether chance draws K documents, or as many of them as were retrieved.",
@@ -177,7 +174,7 @@ def evaluation(
     ] = "nominal",
     grade_map: Annotated[
         str,
-        typer.Option(
+        option(
             "--grade-map",
             metavar="MAP",
             help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
@@ -186,26 +183,24 @@ def evaluation(
     ] = "umbrela",
     pool: Annotated[
         str | None,
-        typer.Option(
-            "--pool", metavar="RUN", help="The first stage that the run was selected from."
-        ),
+        option("--pool", metavar="RUN", help="The first stage that the run was selected from."),
     ] = None,
     pool_depth: Annotated[
         int | None,
-        typer.Option(
+        option(
             "--pool-depth", metavar="DEPTH", min=1, help="Only this many top documents of the pool."
         ),
     ] = None,
     pool_union: Annotated[
-        bool, typer.Option("--pool-union", help="Add the run's top K to the pool.")
+        bool, option("--pool-union", help="Add the run's top K to the pool.")
     ] = False,
     debug: Annotated[
         str,
-        typer.Option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
+        option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
     ] = "0",
     rel_info: Annotated[
-        str,
-        typer.Option(
+        Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],
+        option(
             "-R",
             "--Rel_info_format",
             metavar="FORMAT",
@@ -214,8 +209,8 @@ def evaluation(
         ),
     ] = "qrels",
     results_format: Annotated[
-        str,
-        typer.Option(
+        Literal["trec_results"],
+        option(
             "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
         ),
     ] = "trec_results",
@@ -226,16 +221,12 @@ def evaluation(
     from ragkpi.ranking.grade_maps import parse_grade_map
     from ragkpi.ranking.settings import Settings
 
-    if results_format != "trec_results":
-        raise UsageError(f"-T {results_format}: no such format; expected trec_results")
     refuse_unknown_formats(qrels_format, run_format)
     if qrels_format not in (None, "trec") and rel_info != "qrels":
         raise UsageError(
             f"--qrels-format {qrels_format}: -R {rel_info} is read from TREC's columns "
             "alone; expected one of the two options"
         )
-    if draws not in ("nominal", "ret"):
-        raise UsageError(f"--draws {draws}: no such choice; expected nominal or ret")
     if pool is None and (pool_depth is not None or pool_union):
         option = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
         raise UsageError(f"{option}: no pool is given; expected --pool RUN with it")
@@ -252,7 +243,7 @@ def evaluation(
         only_query=_only_query(debug),
         corpus_size=corpus_size,
         corpus_sizes=sizes,
-        draws="ret" if draws == "ret" else "nominal",
+        draws=draws,
         grade_map=parse_grade_map(grade_map),
         pool_depth=pool_depth,
         pool_union="union" if pool_union else "pool",
@@ -261,12 +252,12 @@ def evaluation(
 
 
 # For commands about plain qrels, whatever file format they are in, and for those of them that no
-# measure of a pool is asked of.
-of_qrels = functools.partial(evaluation, rel_info="qrels", results_format="trec_results")
-without_pool = functools.partial(of_qrels, pool=None, pool_depth=None, pool_union=False)
+# measure of a pool is options of.
+of_qrels = evaluation.without(rel_info="qrels", results_format="trec_results")
+without_pool = of_qrels.without(pool=None, pool_depth=None, pool_union=False)
 
 
-def _missing_policy(complete: bool, strict: bool) -> Missing:
+def _missing_policy(complete: bool, strict: bool) -> "Missing":
     """Name what becomes of judged queries that a run lacks."""
     if strict:
         return "error"
@@ -281,7 +272,7 @@ def _only_query(debug: str) -> bytes | None:
     return query.encode("utf-8", "surrogateescape") if dot else None
 
 
-def say(evaluations: Mapping[str, Evaluation]) -> None:
+def say(evaluations: "Mapping[str, Evaluation]") -> None:
     """Print what was left out or assumed, and what may mislead, on stderr.
 
     A line each, which names the runs that it concerns if it does not concern all of them.
@@ -298,7 +289,7 @@ def say(evaluations: Mapping[str, Evaluation]) -> None:
 
 
 def _concerning(
-    evaluations: Mapping[str, Evaluation], texts: Callable[[Evaluation], Sequence[str]]
+    evaluations: "Mapping[str, Evaluation]", texts: "Callable[[Evaluation], Sequence[str]]"
 ) -> Iterator[tuple[str, str]]:
     runs: dict[str, list[str]] = {}
     for run, evaluation in evaluations.items():

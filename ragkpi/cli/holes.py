@@ -1,37 +1,30 @@
 """`ragkpi holes`: how much unjudged documents can change."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING, Annotated, Literal
 
-from functools import partial
-from typing import TYPE_CHECKING, Annotated
-
-import typer
-
-from ragkpi.cli.answer_options import Output, output
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.run_files import Results, expect_files, progress, read_runs
-from ragkpi.cli.shared_options import takes
-from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.studies.holes.assessment import Candidate
-    from ragkpi.studies.holes.holes_study import Within
 
 _DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62
 
 
-@takes(asked=partial(without_pool, judged_only=False), out=output)
+@takes(options=without_pool.without(judged_only=False), output=output_and_plot)
 def command(
-    asked: EvaluationOptions,
-    out: Output,
+    options: EvaluationOptions,
+    output: Output,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+        argument(metavar="QRELS RUN...", help="Qrels and runs."),
     ] = None,
     within: Annotated[
-        str,
-        typer.Option(
+        Literal["retrieved", "cutoff"],
+        option(
             "--within",
             metavar="retrieved|cutoff",
             help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
@@ -39,15 +32,15 @@ def command(
         ),
     ] = "retrieved",
     per_query: Annotated[
-        bool, typer.Option("-q", "--query_eval_wanted", help="Also show a row per query.")
+        bool, option("-q", "--query_eval_wanted", help="Also show a row per query.")
     ] = False,
     first: Annotated[
         int,
-        typer.Option("--first", metavar="N", min=0, help="Name N documents to judge first."),
+        option("--first", metavar="N", min=0, help="Name N documents to judge first."),
     ] = 5,
     assess: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--assess",
             metavar="FILE",
             help="Write all documents worth judging, the first ones first: tab-separated query, "
@@ -56,7 +49,7 @@ def command(
     ] = None,
     assess_qrels: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--assess-qrels",
             metavar="FILE",
             help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
@@ -80,12 +73,9 @@ def command(
     from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 
     qrels, *runs = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
-    if within not in ("retrieved", "cutoff"):
-        raise UsageError(f"--within {within}: no such holes; expected retrieved or cutoff")
-    reach: Within = "cutoff" if within == "cutoff" else "retrieved"
-    values = asked.values(_DEFAULT)
-    evaluator = asked.evaluator(qrels, values)
-    depth = depth_needed(values, reach) or _EVERYTHING
+    values = options.values(_DEFAULT)
+    evaluator = options.evaluator(qrels, values)
+    depth = depth_needed(values, within) or _EVERYTHING
     read = read_runs(evaluator, runs, evaluator.needs(values, depth))
     outcomes = Results(runs, evaluator.score(read, values))
     results = outcomes.every()
@@ -93,16 +83,16 @@ def command(
     hits = [run for run in read if isinstance(run, Hits)]
     judgements = evaluator.relevance.judgements
     with progress(len(values), "bounds") as watch:
-        found = find_bounds(judgements, hits, results, asked.settings, reach, watch)
+        found = find_bounds(judgements, hits, results, options.settings, within, watch)
     with progress(len(values), "documents to judge") as watch:
-        listed = candidates(found, results, asked.settings, watch)
+        listed = candidates(found, results, options.settings, watch)
     _write(listed, assess, assess_qrels)
     names = run_names(runs)
     answer = holes_answer(found, names, listed, first, "shown" if per_query else "hidden")
-    out.write(answer, holes_charts(found, names))
+    output.write(answer, holes_charts(found, names))
 
 
-def _write(listed: list[Candidate], assess: str | None, assess_qrels: str | None) -> None:
+def _write(listed: "list[Candidate]", assess: str | None, assess_qrels: str | None) -> None:
     from ragkpi.reports.output_files import replacing
     from ragkpi.studies.holes.assessment import assessment_lines, open_qrels_lines
 

@@ -1,10 +1,8 @@
 """`ragkpi measures`: the registry, listed or explained."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING, Annotated
 
-import typer
+from ragkpi.cli.option_groups import argument
 
 if TYPE_CHECKING:
     from ragkpi.measures.measure import Measure
@@ -13,7 +11,7 @@ if TYPE_CHECKING:
 def command(
     names: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[NAME]...", help="Measures or nicknames to explain."),
+        argument(metavar="[NAME]...", help="Measures or nicknames to explain."),
     ] = None,
 ) -> None:
     """List every measure with its one-line definition, or explain those named."""
@@ -32,7 +30,7 @@ def command(
         print(f"{name:{width}}  {' '.join(members)}")
 
 
-def explanation(measure: Measure) -> str:
+def explanation(measure: "Measure") -> str:
     """Return the help text of a measure: its docstring, and what its registry line says."""
     facts = {
         "Parameters": measure.parameters.describe(),

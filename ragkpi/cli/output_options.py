@@ -1,21 +1,23 @@
-"""Options that say how a result is written, and what it says about itself."""
-
-from __future__ import annotations
+"""Options that say where a result goes, how it is written, and what it says about itself."""
 
 import sys
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Annotated, Any, BinaryIO, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-import typer
-
+from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
+from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS
 
 if TYPE_CHECKING:
+    from ragkpi.charts.chart import Chart
     from ragkpi.measures.scores import Scores
     from ragkpi.reports.layout import Layout, Report
 
-_FORMAT_NAMES = "table|json|jsonl|csv|tsv|markdown|latex"
+    FormatOfReports = str
+    FormatOfEval = str
+else:  # the names are known to the renderers alone
+    FormatOfReports = Literal[FORMATS_OF_REPORTS]
+    FormatOfEval = Literal[tuple(REPORT_FORMATS)]
 
 
 class Output(NamedTuple):
@@ -29,18 +31,16 @@ class Output(NamedTuple):
         Where to, None for standard output.
     digits
         As given to --digits.
+    plot
+        Path of a picture, ``-`` for plain text, None for plain text on terminals only.
     """
 
     format: str | None
     path: str | None
     digits: int | None
+    plot: str | None = None
 
-    def refuse_trec(self, why: str) -> None:
-        """Refuse trec_eval's lines, for what cannot be written as such."""
-        if self.format == "trec":
-            raise UsageError(f"--format trec: {why}; expected {_FORMAT_NAMES}")
-
-    def layout(self, **more: Any) -> Layout:
+    def layout(self, **more: Any) -> "Layout":
         """Say how the report is wanted; `more` are fields of `Layout`."""
         from ragkpi.reports.layout import Layout
         from ragkpi.reports.text_table import wants_colour
@@ -48,46 +48,57 @@ class Output(NamedTuple):
         coloured = self.path is None and wants_colour(sys.stdout)
         return Layout(digits=self.digits, colour="always" if coloured else "never", **more)
 
-    @contextmanager
-    def opened(self) -> Iterator[BinaryIO]:
-        """Open where the result goes to, for bytes."""
-        if self.path is None or self.path == "-":
-            yield sys.stdout.buffer
-            return
-        from ragkpi.reports.output_files import replacing
+    def write(self, report: "Report", charts: Sequence["Chart"] = (), /, **more: Any) -> None:
+        """Write a report, as a table if nobody said how, and draw its charts.
 
-        with replacing(self.path) as file:
-            yield file
-
-    def write(self, report: Report, layout: Layout) -> None:
-        """Write a report, as a table if nobody said how."""
+        Parameters
+        ----------
+        report
+            What was found out.
+        charts
+            All of them are drawn into a picture, the first one as text.
+        more
+            Fields of `Layout`.
+        """
         from ragkpi.reports.output_files import write
-        from ragkpi.reports.renderers import RENDERERS
+        from ragkpi.reports.renderers import pieces
 
-        write(RENDERERS[self.format or "table"](report, layout), self.path)
+        write(pieces(report, self.format or "table", self.layout(**more)), self.path)
+        if charts:
+            self._draw(charts)
+
+    def _draw(self, charts: Sequence["Chart"]) -> None:
+        table = self.format in (None, "table")
+        on_screen = self.path is None and sys.stdout.isatty() and table
+        if self.plot == "-" or (self.plot is None and on_screen):
+            import shutil
+
+            from ragkpi.charts.text_chart import text
+            from ragkpi.reports.output_files import write
+
+            write(["\n" + text(charts[0], shutil.get_terminal_size().columns)])
+        elif self.plot is not None:
+            from ragkpi.charts.picture import draw
+
+            draw(charts, self.plot)
 
 
-Format = Annotated[
-    str | None,
-    typer.Option(
-        "--format",
-        metavar="FORMAT",
-        help=f"How to write: trec (one run of eval), {_FORMAT_NAMES}. Default: trec for one "
-        "run of eval, else table. 'ragkpi schema' prints the schema of json and jsonl.",
-    ),
-]
+def _described(names: Sequence[str]) -> str:
+    formats = ", ".join(f"{name}: {REPORT_FORMATS[name].purpose}" for name in names)
+    return f"How to write. {formats}. Default: "
+
+
 File = Annotated[
     str | None,
-    typer.Option(
-        "-o",
-        "--output",
+    option(
+        *("-o", "--output"),
         metavar="FILE",
         help="Write to FILE, which is replaced when all is written, or not at all.",
     ),
 ]
 Digits = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--digits",
         metavar="N",
         min=0,
@@ -95,13 +106,62 @@ Digits = Annotated[
         help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
     ),
 ]
+Format = Annotated[
+    FormatOfReports | None,
+    option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + "table."),
+]
 
 
+@option_group("Output")
 def output(format_: Format = None, path: File = None, digits: Digits = None) -> Output:
-    """Read the options that say how a result is written."""
-    if format_ not in (None, "trec", *_FORMAT_NAMES.split("|")):
-        raise UsageError(f"--format {format_}: no such format; expected trec|{_FORMAT_NAMES}")
+    """Read how a result is written."""
     return Output(format_, path, digits)
+
+
+@option_group("Output")
+def output_of_eval(
+    format_: Annotated[
+        FormatOfEval | None,
+        option(
+            "--format",
+            metavar="FORMAT",
+            help=_described(tuple(REPORT_FORMATS)) + "trec for one run, else table.",
+        ),
+    ] = None,
+    path: File = None,
+    digits: Digits = None,
+) -> Output:
+    """Read how a result is written that may be trec_eval's lines."""
+    return Output(format_, path, digits)
+
+
+@option_group("Output")
+def output_and_plot(
+    format_: Format = None,
+    path: File = None,
+    digits: Digits = None,
+    plot: Annotated[
+        str | None,
+        option(
+            "--plot",
+            metavar="FILE",
+            help="Draw a picture, FILE.png or FILE.svg; - draws one in plain text, as a terminal "
+            "gets it anyway.",
+        ),
+    ] = None,
+) -> Output:
+    """Read how a result is written and drawn; refuse what cannot be drawn."""
+    if plot == "-":
+        if path is None and format_ not in (None, "table"):
+            raise UsageError(
+                f"--plot -: a chart in plain text would stand behind the {format_}; "
+                "expected -o FILE with it, or --plot FILE"
+            )
+    elif plot is not None:
+        from ragkpi.charts.picture import refuse_undrawable
+
+        refuse_undrawable(plot)
+    return Output(format_, path, digits, plot)
 
 
 class Labels(NamedTuple):
@@ -110,7 +170,7 @@ class Labels(NamedTuple):
     names: Literal["file", "runid"]
     signature: Literal["none", "short", "long"]
 
-    def of(self, paths: Sequence[str], runs: Sequence[Scores]) -> list[str]:
+    def of(self, paths: Sequence[str], runs: Sequence["Scores"]) -> list[str]:
         """Name runs, each differently."""
         from ragkpi.reports.run_names import run_names
 
@@ -118,29 +178,25 @@ class Labels(NamedTuple):
         return run_names(paths, ids if self.names == "runid" else ())
 
 
+@option_group("Labels")
 def labels(
     names: Annotated[
-        str,
-        typer.Option(
+        Literal["file", "runid"],
+        option(
             "--names", metavar="file|runid", help="Call runs after their files or their run ids."
         ),
     ] = "file",
     short: Annotated[
         bool,
-        typer.Option(
+        option(
             "--signature",
             help="Say what the numbers depend on: version, hash of the qrels, settings that are "
             "not the default ones. json and jsonl always say it.",
         ),
     ] = False,
     long: Annotated[
-        bool, typer.Option("--signature-long", help="The same with every setting and full hashes.")
+        bool, option("--signature-long", help="The same with every setting and full hashes.")
     ] = False,
 ) -> Labels:
     """Read the options that say how runs are called, and what is said about all of them."""
-    if names not in ("file", "runid"):
-        raise UsageError(f"--names {names}: no such names; expected file or runid")
-    return Labels(
-        "runid" if names == "runid" else "file",
-        "long" if long else "short" if short else "none",
-    )
+    return Labels(names, "long" if long else "short" if short else "none")

@@ -1,12 +1,8 @@
 """Options of confidence intervals and tests."""
 
-from __future__ import annotations
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, Any
-
-import typer
-
+from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -15,7 +11,7 @@ if TYPE_CHECKING:
 
 Resamples = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--resamples",
         metavar="N",
         min=1,
@@ -24,7 +20,7 @@ Resamples = Annotated[
 ]
 Seed = Annotated[
     int | None,
-    typer.Option(
+    option(
         "--seed",
         metavar="N",
         min=0,
@@ -33,7 +29,7 @@ Seed = Annotated[
 ]
 Confidence = Annotated[
     float | None,
-    typer.Option(
+    option(
         "--confidence",
         metavar="SHARE",
         help="Probability that an interval covers the value. Default: 0.95.",
@@ -41,13 +37,14 @@ Confidence = Annotated[
 ]
 
 
+@option_group("Intervals")
 def intervals(
     ci: Annotated[
-        bool, typer.Option("--ci", help="Add confidence intervals, by bootstrap over queries.")
+        bool, option("--ci", help="Add confidence intervals, by bootstrap over queries.")
     ] = False,
     ci_method: Annotated[
-        str | None,
-        typer.Option(
+        Literal["percentile", "bca"] | None,
+        option(
             "--ci-method",
             metavar="percentile|bca",
             help="bca corrects for bias and skewness. Default: percentile.",
@@ -56,7 +53,7 @@ def intervals(
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> Bootstrap | None:
+) -> "Bootstrap | None":
     """Read how intervals are computed; None if there are to be none."""
     given = {
         "--ci-method": ci_method,
@@ -65,31 +62,31 @@ def intervals(
         "--confidence": confidence,
     }
     if not ci:
-        for option, value in given.items():
+        for name, value in given.items():
             if value is not None:
-                raise UsageError(f"{option} {value}: no interval is asked for; give --ci with it")
+                raise UsageError(f"{name} {value}: no interval is options for; give --ci with it")
         return None
-    if ci_method not in (None, "percentile", "bca"):
-        raise UsageError(f"--ci-method {ci_method}: no such method; expected percentile or bca")
     from ragkpi.statistics.bootstrap import Bootstrap
 
-    method = {} if ci_method is None else {"method": ci_method}
-    return Bootstrap(**_chosen(resamples, seed, confidence), **method)  # type: ignore[arg-type]
+    chosen = _chosen(resamples, seed, confidence)
+    return Bootstrap(**chosen, method=ci_method or "percentile")
 
 
+@option_group("Intervals")
 def resampling(
     resamples: Resamples = None, seed: Seed = None, confidence: Confidence = None
-) -> Bootstrap:
+) -> "Bootstrap":
     """Read how queries are resampled."""
     from ragkpi.statistics.bootstrap import Bootstrap
 
     return Bootstrap(**_chosen(resamples, seed, confidence))
 
 
+@option_group("Comparison")
 def comparing(
     test: Annotated[
-        str,
-        typer.Option(
+        Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"],
+        option(
             "--test",
             metavar="TEST",
             help="Where p-values come from: randomization (swaps run and baseline on queries), "
@@ -97,8 +94,8 @@ def comparing(
         ),
     ] = "randomization",
     correction: Annotated[
-        str,
-        typer.Option(
+        Literal["holm", "benjamini-hochberg", "none"],
+        option(
             "--correction",
             metavar="NAME",
             help="What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
@@ -106,29 +103,18 @@ def comparing(
     ] = "holm",
     trials: Annotated[
         int,
-        typer.Option(
-            "--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."
-        ),
+        option("--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."),
     ] = 10_000,
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> Procedure:
+) -> "Procedure":
     """Read how runs are compared."""
-    from ragkpi.statistics.corrections import CORRECTIONS
+    from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.statistics.paired import Procedure
-    from ragkpi.statistics.significance import TESTS
 
-    chosen_test = _one_of("--test", test, TESTS)
-    chosen_correction = _one_of("--correction", correction, CORRECTIONS)
-    bootstrap = resampling(resamples, seed, confidence)
-    return Procedure(chosen_test, chosen_correction, trials, bootstrap)
-
-
-def _one_of(option: str, name: str, known: Mapping[Any, object]) -> Any:
-    if name not in known:
-        raise UsageError(f"{option} {name}: there is no such; expected {', '.join(known)}")
-    return name
+    bootstrap = Bootstrap(**_chosen(resamples, seed, confidence))
+    return Procedure(test, correction, trials, bootstrap)
 
 
 def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:

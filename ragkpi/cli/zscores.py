@@ -1,23 +1,19 @@
 """`ragkpi zscores`: the file of means and deviations that `ragkpi eval -Z` reads."""
 
-from __future__ import annotations
-
 import sys
 from typing import Annotated
 
-import typer
-
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.run_files import evaluate_every, expect_files
-from ragkpi.cli.shared_options import takes
 
 
-@takes(asked=evaluation)
+@takes(options=evaluation)
 def command(
-    asked: EvaluationOptions,
+    options: EvaluationOptions,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN RUN...", help="Qrels and runs.", show_default=False),
+        argument(metavar="QRELS RUN RUN...", help="Qrels and runs."),
     ] = None,
 ) -> None:
     """Write a line "query measure mean deviation" per query and measure, over several runs.
@@ -30,6 +26,6 @@ def command(
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.statistics.zscores import zscore_lines
 
-    metrics = asked.values()
-    results = evaluate_every(asked.evaluator(qrels, metrics), runs, metrics)
+    metrics = options.values()
+    results = evaluate_every(options.evaluator(qrels, metrics), runs, metrics)
     sys.stdout.buffer.writelines(list(zscore_lines([result.scores for result in results])))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from ragkpi.reports.layout import Layout, Report
@@ -14,11 +15,12 @@ def dump(value: Any, indent: int | None = None) -> str:
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
-def write_json(report: Report, layout: Layout) -> str:
+def write_json(report: Report, layout: Layout) -> Iterator[str]:
     """Write one object."""
-    return dump(report.document(layout), indent=2) + "\n"
+    yield dump(report.document(layout), indent=2) + "\n"
 
 
-def write_jsonl(report: Report, layout: Layout) -> str:
+def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:
     """Write an object per line."""
-    return "".join(dump(line) + "\n" for line in report.lines(layout))
+    for line in report.lines(layout):
+        yield dump(line) + "\n"

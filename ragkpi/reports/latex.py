@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
@@ -20,7 +21,7 @@ _SPECIAL = {
 _NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
 
 
-def write_latex(report: Report, layout: Layout) -> str:
+def write_latex(report: Report, layout: Layout) -> Iterator[str]:
     r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it."""
     table = report.table(layout)
     kinds = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -32,7 +33,7 @@ def write_latex(report: Report, layout: Layout) -> str:
             text = _number(text) if column.numeric else _escaped(text)
             texts.append(rf"\textbf{{\boldmath {text}}}" if cell.best else text)
         rows.append(texts)
-    return "\n".join(
+    yield "\n".join(
         [
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
@@ -11,7 +12,7 @@ from ragkpi.wording import visible
 _SPECIAL = re.compile(r"[\\|*`<]|(?<![^\W_])_|_(?![^\W_])")
 
 
-def write_markdown(report: Report, layout: Layout) -> str:
+def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
     """Draw a table with pipes; notes are paragraphs under it."""
     table = report.table(layout)
     heads = [_escaped(column.name) for column in table.columns]
@@ -24,7 +25,7 @@ def write_markdown(report: Report, layout: Layout) -> str:
             texts.append(f"**{text}**" if cell.best else text)
         lines.append(texts)
     notes = "".join(f"\n{_escaped(visible(note))}\n" for note in table.notes)
-    return "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+    yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
 
 
 def _escaped(text: str) -> str:

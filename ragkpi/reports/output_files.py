@@ -4,26 +4,33 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from ragkpi.errors import UsageError
 
 
-def write(text: str, path: str | None = None) -> None:
-    """Write a report to a file, or to standard output without one.
+def write(pieces: Iterable[str], path: str | None = None) -> None:
+    """Write a text piece by piece to a file, or to standard output without one.
 
     Bytes of query ids and names that are no UTF-8 are written as they were read.
     """
-    octets = text.encode("utf-8", "surrogateescape")
-    if path is None or path == "-":
-        sys.stdout.flush()
-        sys.stdout.buffer.write(octets)
-        sys.stdout.buffer.flush()
+    with opened(path) as file:
+        for piece in pieces:
+            file.write(piece.encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def opened(path: str | None) -> Iterator[BinaryIO]:
+    """Open a file that is replaced, or standard output for None and ``-``, for bytes."""
+    if path is not None and path != "-":
+        with replacing(path) as file:
+            yield file
         return
-    with replacing(path) as file:
-        file.write(octets)
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 @contextmanager

@@ -1,23 +1,60 @@
-"""The formats of reports, by name."""
+"""The formats of reports: one record each, from which ``--format`` has its names and its help."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import importlib
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from ragkpi.reports.json_output import write_json, write_jsonl
-from ragkpi.reports.latex import write_latex
-from ragkpi.reports.layout import Layout, Report
-from ragkpi.reports.markdown import write_markdown
-from ragkpi.reports.separated import write_csv, write_tsv
-from ragkpi.reports.text_table import draw
+if TYPE_CHECKING:  # a record costs nothing at the start, what it names is imported when it is used
+    from ragkpi.reports.layout import Layout, Report
 
-# What writes a report as it is wanted.
-RENDERERS: Mapping[str, Callable[[Report, Layout], str]] = {
-    "table": draw,
-    "json": write_json,
-    "jsonl": write_jsonl,
-    "csv": write_csv,
-    "tsv": write_tsv,
-    "markdown": write_markdown,
-    "latex": write_latex,
+
+class ReportFormat(NamedTuple):
+    """A way to write reports.
+
+    Attributes
+    ----------
+    purpose
+        What it is for, as the help text says it.
+    writer
+        ``module:function`` in this room; the function takes a report and a layout and returns
+        pieces of text.
+    of
+        What can be written so.
+    """
+
+    purpose: str
+    writer: str
+    of: Literal["any report", "one run of eval"] = "any report"
+
+
+REPORT_FORMATS: Mapping[str, ReportFormat] = {
+    "trec": ReportFormat("trec_eval's lines", "trec_lines:write_trec", of="one run of eval"),
+    "table": ReportFormat("for people", "text_table:write_table"),
+    "json": ReportFormat("one object ('ragkpi schema')", "json_output:write_json"),
+    "jsonl": ReportFormat("an object per line", "json_output:write_jsonl"),
+    "csv": ReportFormat("for spreadsheets", "separated:write_csv"),
+    "tsv": ReportFormat("for programs", "separated:write_tsv"),
+    "markdown": ReportFormat("for pages", "markdown:write_markdown"),
+    "latex": ReportFormat("for papers (booktabs)", "latex:write_latex"),
 }
+
+# Those that everything can be written in.
+FORMATS_OF_REPORTS = tuple(
+    name for name, format_ in REPORT_FORMATS.items() if format_.of == "any report"
+)
+
+
+def pieces(report: Report, name: str, layout: Layout) -> Iterator[str]:
+    """Write a report in a format of any report, piece by piece."""
+    module, _, function = REPORT_FORMATS[name].writer.partition(":")
+    found: Iterator[str] = getattr(importlib.import_module(f"ragkpi.reports.{module}"), function)(
+        report, layout
+    )
+    return found
+
+
+def rendered(report: Report, name: str, layout: Layout) -> str:
+    """Write a report as one text."""
+    return "".join(pieces(report, name, layout))

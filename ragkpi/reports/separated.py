@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator
 from dataclasses import replace
 
 from ragkpi.reports.layout import Cell, Column, Layout, Report
 from ragkpi.wording import exact
 
 
-def write_csv(report: Report, layout: Layout) -> str:
+def write_csv(report: Report, layout: Layout) -> Iterator[str]:
     """Write comma-separated values (RFC 4180, with plain newlines)."""
     return _delimited(report, layout, ",")
 
 
-def write_tsv(report: Report, layout: Layout) -> str:
+def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
     """Write tab-separated values."""
     return _delimited(report, layout, "\t")
 
 
-def _delimited(report: Report, layout: Layout, delimiter: str) -> str:
+def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
     table = report.table(replace(layout, notes="columns"))
     bounded = [
         any(row[place].interval is not None for row in table.rows)
@@ -37,7 +38,7 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> str:
         for cell, column, wide in zip(row, table.columns, bounded, strict=True):
             texts += _texts(cell, column, wide, layout)
         writer.writerow(texts)
-    return out.getvalue()
+    yield out.getvalue()
 
 
 def _texts(cell: Cell, column: Column, wide: bool, layout: Layout) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+from collections.abc import Iterator
 from typing import TextIO
 
 from ragkpi.reports.layout import Layout, Report
@@ -17,7 +18,7 @@ def wants_colour(stream: TextIO) -> bool:
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
-def draw(report: Report, layout: Layout) -> str:
+def write_table(report: Report, layout: Layout) -> Iterator[str]:
     """Align the columns; the best values have a star, and on a terminal a colour."""
     from rich import box
     from rich.console import Console
@@ -52,4 +53,4 @@ def draw(report: Report, layout: Layout) -> str:
     console.print(drawing)
     notes = [*table.notes, *([f"{BEST} best of its column"] if any(starred) else [])]
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    return "".join(f"{line}\n" for line in lines + [visible(note) for note in notes])
+    yield "".join(f"{line}\n" for line in lines + [visible(note) for note in notes])

@@ -72,7 +72,7 @@ REFUSALS = {
     "- --to xyz": f"--to xyz: {NO_FORMAT}",
     "- --to beir": f"--to beir: {NO_FORMAT}",
     "- --to csv --from xyz": f"--from xyz: {NO_FORMAT}",
-    "- --to csv --kind pool": "--kind pool: no such kind; expected run or qrels",
+    "- --to csv --kind pool": "--kind pool: no such choice; expected run or qrels",
     "nowhere/out.csv": "OUT nowhere/out.csv: cannot be written: No such file or directory; "
     "give another file",
 }

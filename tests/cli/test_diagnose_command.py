@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.reports.renderers import RENDERERS
+from ragkpi.reports.renderers import FORMATS_OF_REPORTS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -118,7 +118,7 @@ def test_people_see_the_worst_queries_and_each_once(ragkpi):
     assert "retriever: 8" in outcome.out.decode()
 
 
-@pytest.mark.parametrize("name", RENDERERS)
+@pytest.mark.parametrize("name", FORMATS_OF_REPORTS)
 def test_every_format_and_the_schema(ragkpi, tmp_path, name):
     target = tmp_path / "report"
     outcome = ragkpi("diagnose", *SELECTION, "-q", "--format", name, "-o", target)

@@ -111,7 +111,10 @@ def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--format", "xml", "qrels.txt", BM25], "no such format"),
+        (
+            ["--format", "xml", "qrels.txt", BM25],
+            "--format xml: no such choice; expected trec, table",
+        ),
         (["--format", "trec", "qrels.txt", BM25, DENSE], "which of several runs"),
         (["qrels.txt", "-", "-"], "standard input can be read once"),
         (["--fail-under-baseline", "-", "qrels.txt", "-"], "standard input can be read once"),

@@ -92,7 +92,7 @@ def command_line_of(random):
         for name in random.sample(MEASURES, random.randint(0, 3)):
             measures += ["-m", name]
     if command == "check":
-        return [command, "a", *random.choice([[], ["q"]]), *own, *measures]
+        return [command, *random.choice([[], ["q"]]), "a", *own, *measures]
     shared = [word for some in random.sample(SHARED, random.randint(0, 4)) for word in some]
     if command == "diagnose":
         shared += ["--pool", "p"]

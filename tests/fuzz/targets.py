@@ -24,7 +24,7 @@ from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.scattered import regroup_run
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import RENDERERS
+from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
 from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_run import read_checked_run
 from ragkpi.studies.check.finding import Subject
@@ -205,8 +205,8 @@ def check_target(text, chance):
     if checked is None:
         return
     report = inspect_run(Subject(checked, JUDGEMENTS, VALUES, SETTINGS, most))
-    for write in RENDERERS.values():
-        write(check_answer([report]), Layout()).encode()
+    for name in FORMATS_OF_REPORTS:
+        rendered(check_answer([report]), name, Layout()).encode()
     for range_ in report.ranges:
         assert range_.lowest <= range_.value + 1e-12, range_
         assert range_.value <= range_.highest + 1e-12, range_

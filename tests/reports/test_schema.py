@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import RENDERERS
+from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare
@@ -54,8 +54,8 @@ def test_the_schema_is_one():
 @pytest.mark.parametrize("layout", LAYOUTS, ids=str)
 @pytest.mark.parametrize("name", REPORTS)
 def test_documents_and_lines(name, layout):
-    valid_document(RENDERERS["json"](REPORTS[name], layout))
-    assert valid_lines(RENDERERS["jsonl"](REPORTS[name], layout))
+    valid_document(rendered(REPORTS[name], "json", layout))
+    assert valid_lines(rendered(REPORTS[name], "jsonl", layout))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +72,7 @@ def test_the_schema_refuses(wrong):
 
 
 def test_values_by_hand():
-    (found,) = json.loads(RENDERERS["json"](REPORTS["one run"], LAYOUTS[2]))["runs"]
+    (found,) = json.loads(rendered(REPORTS["one run"], "json", LAYOUTS[2]))["runs"]
     assert found["values"] == {"runid": "id\udcff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
     assert found["known"] == {"map": 2, "bor_10": 2}
     assert found["intervals"]["bor_10"] == ["-inf", "-inf"]

@@ -5,7 +5,7 @@ from itertools import product
 import pytest
 
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import RENDERERS
+from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.corrections import CORRECTIONS
 from ragkpi.statistics.paired import Procedure, compare
@@ -24,7 +24,7 @@ def report(**procedure):
 
 
 def written(form, layout=None, **procedure):
-    return RENDERERS[form](report(**procedure), layout or Layout())
+    return rendered(report(**procedure), form, layout or Layout())
 
 
 def test_table():
@@ -115,4 +115,4 @@ def test_a_small_p_value_is_not_printed_as_0():
     )
     (p,) = [one.p for one in tiny.comparison.differences]
     assert 0 < p < 1e-20
-    assert f"{p:.6g}" in RENDERERS["table"](tiny, Layout())
+    assert f"{p:.6g}" in rendered(tiny, "table", Layout())

@@ -6,7 +6,7 @@ import pytest
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import RENDERERS
+from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.studies.evaluate.evaluation_log import append, parse_meta, read_records, record
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
@@ -168,7 +168,7 @@ def test_sorting_by_what_is_not_there():
 
 
 def test_history_as_a_table():
-    written = RENDERERS["csv"](History(HISTORY.records[:3]), Layout())
+    written = rendered(History(HISTORY.records[:3]), "csv", Layout())
     assert (
         written
         == """\
@@ -182,12 +182,12 @@ time,run,index,k1,runid,map,unknown_10
 
 def test_what_differs_between_signatures_is_shown():
     mixed = History([recorded("a", 0.1), recorded("b", 0.2, level="2")])
-    rows = RENDERERS["csv"](mixed, Layout()).splitlines()
+    rows = rendered(mixed, "csv", Layout()).splitlines()
     assert [row.split(",")[-1] for row in rows] == ["signature", "l:1", "l:2"]
-    assert "*" not in RENDERERS["table"](mixed, Layout())
+    assert "*" not in rendered(mixed, "table", Layout())
 
 
 def test_an_empty_history():
-    assert RENDERERS["csv"](History([]).where(["map>1"]).sorted_by("map"), Layout()) == (
+    assert rendered(History([]).where(["map>1"]).sorted_by("map"), "csv", Layout()) == (
         "time,run\n"
     )

@@ -41,7 +41,7 @@ def check(ragkpi, folder, run, *options):
     (folder / "run").write_bytes(run)
     topic = b"topic-9 0 d 1\n" if b"TOPIC" in run else b""
     (folder / "qrels").write_bytes(QRELS + topic)
-    return ragkpi("check", "run", "qrels", "--format", "json", *options, folder=folder)
+    return ragkpi("check", "qrels", "run", "--format", "json", *options, folder=folder)
 
 
 @pytest.mark.parametrize("name", FINDINGS)
@@ -54,7 +54,7 @@ def test_finds(name, ragkpi, tmp_path):
     assert findings[name]["count"] == count
     assert [example["line"] for example in findings[name]["examples"]] == lines
     severities = {finding["severity"] for finding in findings.values()}
-    assert outcome.status == (1 if "error" in severities else 0)
+    assert outcome.status == (3 if "error" in severities else 0)
 
 
 def test_the_catalogue_is_tested():
@@ -71,7 +71,7 @@ def test_a_clean_run(ragkpi, tmp_path):
 def test_strict_is_about_warnings(ragkpi, tmp_path):
     run = FINDINGS["run-ids"][0]
     assert check(ragkpi, tmp_path, run).status == 0
-    assert check(ragkpi, tmp_path, run, "--strict").status == 1
+    assert check(ragkpi, tmp_path, run, "--strict").status == 3
 
 
 def test_judged_shares_by_hand(ragkpi, tmp_path):
@@ -80,7 +80,7 @@ def test_judged_shares_by_hand(ragkpi, tmp_path):
     run = b"".join(b"1 Q0 %b 1 %d me\n" % (id_, -rank) for rank, id_ in enumerate(ids))
     (tmp_path / "run").write_bytes(run + b"9 Q0 d1 1 1 me\n")
     (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 0\n1 0 d3 2\n1 0 x -1\n")
-    out = ragkpi("check", "run", "qrels", folder=tmp_path).out.decode()
+    out = ragkpi("check", "qrels", "run", folder=tmp_path).out.decode()
     assert "20.0 % of the top 10 (2 of 10), 25.0 % of the top 100 (3 of 12)" in out
 
 
@@ -94,7 +94,7 @@ def test_places_can_be_clicked_on(ragkpi, tmp_path):
 def test_other_formats_are_checked(ragkpi, tmp_path):
     (tmp_path / "run").write_bytes(b'{"1": {"d1": 1,\n" D2": 1}, "2": {"d1": 0}}')
     (tmp_path / "qrels").write_bytes(QRELS)
-    files = ("run", "qrels", "-m", "P.1", "--format", "tsv")
+    files = ("qrels", "run", "-m", "P.1", "--format", "tsv")
     out = ragkpi("check", *files, folder=tmp_path).out.decode()
     assert "run:2\t' D2' where the qrels have 'd2'" in out
     assert "ties cross rank 1 in 1 query" in out

@@ -65,7 +65,7 @@ def test_exact_extremes(seed, level, ragkpi, tmp_path):
         seen.setdefault(name, {}).setdefault(query[0], []).append(float(value))
 
     write(tmp_path, {query: list(scores.items()) for query, scores in queries.items()})
-    files = ("run", "qrels", "-l", level, "--format", "json")
+    files = ("qrels", "run", "-l", level, "--format", "json")
     ranges = tie_ranges(ragkpi("check", *files, *REQUESTS, folder=tmp_path).out)
     assert {range_["name"] for range_ in ranges} == set(seen)
     for range_ in ranges:
@@ -79,7 +79,7 @@ def test_prints_what_eval_prints(ragkpi, tmp_path):
     write(tmp_path, {"1": [("e", 1), ("a", 1), ("c", 1)], "2": [("f", 2), ("a", 2)]})
     out = ragkpi("eval", *REQUESTS, "qrels", "run", folder=tmp_path).out
     printed = {line.split()[0]: float(line.split()[2]) for line in out.decode().splitlines()}
-    files = ("run", "qrels", "--format", "json")
+    files = ("qrels", "run", "--format", "json")
     ranges = tie_ranges(ragkpi("check", *files, *REQUESTS, folder=tmp_path).out)
     values = {range_["name"]: range_["value"] for range_ in ranges}
     assert values == pytest.approx(printed, abs=5.01e-5)
@@ -92,15 +92,15 @@ def test_all_that_have_a_range_are_tried():
 
 def test_others_are_named(ragkpi, tmp_path):
     write(tmp_path, {"1": [("e", 1), ("a", 1)]})
-    out = ragkpi("check", "run", "qrels", "-m", "bpref", "-m", "P.1", folder=tmp_path).out
+    out = ragkpi("check", "qrels", "run", "-m", "bpref", "-m", "P.1", folder=tmp_path).out
     assert b"bpref: how far ties could move it is not known" in out
 
 
 def test_gains_that_turn_the_levels_round_have_no_range(ragkpi, tmp_path):
     write(tmp_path, {"1": [("a", 1), ("c", 1)]})
-    out = ragkpi("check", "-m", "ndcg", "run", "qrels", folder=tmp_path).out
+    out = ragkpi("check", "-m", "ndcg", "qrels", "run", folder=tmp_path).out
     # (3 + 1 / log2 3) and (1 + 3 / log2 3) of 3 + 2 / log2 3 + 1 / 2
     assert b"ndcg is 0.7625; over all orders of equal scores it is 0.6075 to 0.7625" in out
-    out = ragkpi("check", "-m", "ndcg.1=9,3=1", "run", "qrels", folder=tmp_path).out
+    out = ragkpi("check", "-m", "ndcg.1=9,3=1", "qrels", "run", folder=tmp_path).out
     assert b"over all orders" not in out
     assert b"ndcg_1=9,3=1: how far ties could move it is not known" in out

@@ -1,0 +1,123 @@
+"""How options are declared, and how commands share them.
+
+Declarations are plain data, so that a command line is read before anything heavy is imported.
+`ragkpi.cli.commands` makes typer's parameters of them.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Annotated, Any, NamedTuple, get_args
+
+
+class Option(NamedTuple):
+    """What is declared about one option or argument, in ``Annotated[type, option(...)]``.
+
+    Attributes
+    ----------
+    names
+        ``("-l", "--level")``; empty for an argument.
+    help, metavar
+        What it does; what stands for its value in the help text.
+    min, max
+        Bounds of a number.
+    envvar
+        The environment variable that gives its value where the command line does not.
+    parse
+        What reads its text, if that is not the type.
+    heading
+        The group of the help text that it stands in.
+    """
+
+    names: tuple[str, ...]
+    help: str
+    metavar: str | None = None
+    min: float | None = None
+    max: float | None = None
+    envvar: str | None = None
+    parse: Callable[[str], Any] | None = None
+    heading: str = "Options"
+
+
+def option(*names: str, help: str, **facts: Any) -> Option:
+    """Declare an option."""
+    return Option(names, help, **facts)
+
+
+def argument(metavar: str, help: str) -> Option:
+    """Declare arguments."""
+    return Option((), help, metavar)
+
+
+class OptionGroup(NamedTuple):
+    """Options that several commands share, and the function that makes one value of them.
+
+    Attributes
+    ----------
+    heading
+        What the help text calls them.
+    read
+        The function; its parameters are the options.
+    settled
+        The options that a command does not offer, and what they are.
+    """
+
+    heading: str
+    read: Callable[..., Any]
+    settled: Mapping[str, Any]
+
+    def without(self, **settled: Any) -> "OptionGroup":
+        """Return the group without options that mean nothing to a command."""
+        return self._replace(settled={**self.settled, **settled})
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """Return the options that are offered, under the heading."""
+        return [
+            _under(self.heading, parameter)
+            for name, parameter in inspect.signature(self.read).parameters.items()
+            if name not in self.settled
+        ]
+
+
+def option_group(heading: str) -> Callable[[Callable[..., Any]], OptionGroup]:
+    """Make a group of the options that a function takes."""
+    return lambda read: OptionGroup(heading, read, {})
+
+
+def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options of groups.
+
+    ``@takes(options=evaluation)`` replaces the command's parameter ``options`` by the options of
+    the group `evaluation`; what the group's function returns for them is passed as ``options``.
+    """
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        shared = {name: group.parameters() for name, group in groups.items()}
+        own = [
+            parameter
+            for name, parameter in inspect.signature(command).parameters.items()
+            if name not in groups
+        ]
+
+        def run(**given: Any) -> None:
+            for name, parameters in shared.items():
+                chosen = {parameter.name: given.pop(parameter.name) for parameter in parameters}
+                given[name] = groups[name].read(**chosen, **groups[name].settled)
+            command(**given)
+
+        run.__doc__ = command.__doc__
+        parameters = [*own, *(parameter for some in shared.values() for parameter in some)]
+        run.__signature__ = _signature(parameters)  # type: ignore[attr-defined]
+        return run
+
+    return decorate
+
+
+def _signature(parameters: Sequence[inspect.Parameter]) -> inspect.Signature:
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    return inspect.Signature([parameter.replace(kind=keyword) for parameter in parameters])
+
+
+def _under(heading: str, parameter: inspect.Parameter) -> inspect.Parameter:
+    type_, declared = get_args(parameter.annotation)
+    annotation: Any = Annotated[type_, declared._replace(heading=heading)]
+    return parameter.replace(annotation=annotation)

@@ -1,0 +1,67 @@
+"""Options that write evaluations down: --log and --meta."""
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+from ragkpi.cli.option_groups import option, option_group
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
+
+
+class Record(NamedTuple):
+    """Where evaluations are written down, and what is said about them."""
+
+    path: str
+    meta: Mapping[str, str]
+
+    def append(
+        self,
+        runs: "Sequence[EvaluatedRun]",
+        paths: Sequence[str],
+        bootstrap: "Bootstrap | None",
+        files: Mapping[str, tuple[str, str | None]],
+    ) -> None:
+        """Append a line per run; `files` are path and hash of all files but the run's."""
+        from ragkpi.reports.signature import file_hash
+        from ragkpi.studies.evaluate.evaluation_log import append, record
+
+        append(
+            self.path,
+            [
+                record(run, bootstrap, {**files, "run": (path, file_hash(path))}, self.meta)
+                for run, path in zip(runs, paths, strict=True)
+            ],
+        )
+
+
+@option_group("Record")
+def record(
+    log: Annotated[
+        str | None,
+        option(
+            "--log",
+            metavar="FILE",
+            help="Append a line of JSON per run to FILE: files and their hashes, signature, time, "
+            "values. 'ragkpi log FILE' shows it.",
+        ),
+    ] = None,
+    meta: Annotated[
+        list[str],
+        option(
+            "--meta",
+            metavar="KEY=VALUE",
+            help="Say it in the record, e.g. index=2026-11-01; repeatable.",
+        ),
+    ] = [],  # noqa: B006 - typer copies defaults
+) -> Record | None:
+    """Read where evaluations are written down; None if they are not."""
+    if log is None:
+        if meta:
+            raise UsageError(f"--meta {meta[0]}: nothing is written down; give --log FILE with it")
+        return None
+    from ragkpi.studies.evaluate.evaluation_log import parse_meta
+
+    return Record(log, parse_meta(meta))
