@@ -246,3 +246,135 @@ def test_a_file_that_cannot_grow_is_left_as_it_was(arguments, folder):
     assert err.count("\n") == 1
     assert (folder / "out.csv").read_bytes() == b"old"
     assert sorted(os.listdir(folder)) == ["out.csv", "qrels", "run"]
+
+
+def children_of(pid):
+    """Return the processes that a process has started."""
+    found = []
+    for entry in os.listdir("/proc"):
+        if entry.isdecimal():
+            try:
+                with open(f"/proc/{entry}/stat") as file:
+                    if int(file.read().rpartition(")")[2].split()[1]) == pid:
+                        found.append(int(entry))
+            except OSError:
+                continue
+    return found
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
+def test_children_end_with_their_parent(number, folder):
+    """However it ends; nothing holds its standard output open, and no partial file is left."""
+    line = b"%d Q0 d%d 1 1 me\n"
+    with open(folder / "big", "wb") as file:
+        for query in range(40):
+            file.write(b"".join(line % (query, i) for i in range(60_000)))
+    process = start(folder, "eval", "-o", "out", "qrels", "big", workers=3)
+    children = []
+    while not children and process.poll() is None:
+        children = children_of(process.pid)
+    assert children, process.communicate()
+    process.send_signal(number)
+    status, out, err = finish(process)  # returns as soon as nobody has the pipes open
+    said = {signal.SIGKILL: "", signal.SIGINT: "ragkpi: interrupted\n"}
+    assert err == said.get(number, f"ragkpi: stopped by {number.name}\n")
+    expected = {signal.SIGKILL: -9, signal.SIGINT: 130}.get(number, 128 + number)
+    assert (status, out) == (expected, b"")
+    deadline = time.monotonic() + 20
+    while any(map(_runs, children)) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(map(_runs, children))
+    assert sorted(os.listdir(folder)) == ["big", "qrels", "run"]
+
+
+def _runs(pid):
+    """Say whether a process is there, and is no zombie that nobody has waited for."""
+    try:
+        with open(f"/proc/{pid}/stat") as file:
+            return file.read().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_closed_standard_streams(folder):
+    """They are not taken by the files that are opened next, and errors name them."""
+
+    def run(redirections, *arguments):
+        command = f'"$0" -m ragkpi "$@" {redirections}'
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+        return subprocess.run(
+            ["sh", "-c", command, sys.executable, *arguments],
+            cwd=folder,
+            env=environment,
+            capture_output=True,
+            check=False,
+        )
+
+    evaluation = ("eval", "-m", "num_ret", "qrels")
+    done = run(">&-", *evaluation, "run")
+    assert (done.returncode, done.stderr) == (
+        1,
+        b"ragkpi: standard output cannot be written (Bad file descriptor)\n",
+    )
+    done = run(">&-", *evaluation, "-o", "out", "run")
+    assert (done.returncode, done.stderr) == (0, b"")
+    assert (folder / "out").read_bytes() == b"num_ret               \tall\t20000\n"
+    done = run("<&-", *evaluation, "-")
+    assert (done.returncode, done.stderr) == (
+        2,
+        b"ragkpi: -: standard input is closed; expected it open\n",
+    )
+    done = run("2>&-", *evaluation, "nosuch")
+    assert (done.returncode, done.stdout, done.stderr) == (2, b"", b"")
+    assert (folder / "run").read_bytes() == RUN
+
+
+def test_standard_output_by_another_name_keeps_what_stands_there(folder):
+    (folder / "all").write_bytes(b"old\n")
+    with open(folder / "all", "ab") as file:
+        arguments = ("eval", "-m", "num_ret", "-o", "/dev/stdout", "qrels", "run")
+        assert finish(start(folder, *arguments, stdout=file))[0] == 0
+    assert (folder / "all").read_bytes() == b"old\nnum_ret               \tall\t20000\n"
+
+
+def test_what_nobody_thought_of_is_one_line(folder):
+    (folder / "sitecustomize.py").write_text(
+        "import ragkpi.ranking.hits as hits\n"
+        "def fail(*_): raise ZeroDivisionError('so')\n"
+        "hits.join_hits = fail\n"
+    )
+    program = "import sitecustomize, ragkpi.cli; ragkpi.cli.entry()"
+    for debug in ("", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", program, "eval", "qrels", "run"],
+            cwd=folder,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RAGKPI_DEBUG": debug},
+            capture_output=True,
+            check=False,
+        )
+        lines = done.stderr.decode().splitlines()
+        assert (done.returncode, done.stdout) == (70, b"")
+        assert lines[-1].startswith("ragkpi: internal error (ZeroDivisionError: so); please report")
+        assert (len(lines) > 1) == (debug == "1")
+
+
+def test_a_log_is_appended_to_whole_or_not_at_all(folder):
+    """A full disk leaves what was there; half a line of a killed process is told and dropped."""
+    arguments = ("eval", "-m", "num_ret", "--log", "log", "qrels", "run")
+    assert finish(start(folder, *arguments))[0] == 0
+    before = (folder / "log").read_bytes()
+    status, _, err = finish(
+        start(folder, *arguments, limits=[(resource.RLIMIT_FSIZE, len(before) + 40)])
+    )
+    assert (status, err) == (1, "ragkpi: --log log: cannot be appended to: File too large\n")
+    assert (folder / "log").read_bytes() == before
+    (folder / "log").write_bytes(before + before[:60])
+    status, out, err = finish(start(folder, "log", "log"))
+    assert status == 0
+    assert out.count(b"20000") == 1
+    assert err.startswith("ragkpi: warning: log:2: the last line is half a record")
+    status, _, err = finish(start(folder, *arguments))
+    assert status == 0
+    assert err.startswith("ragkpi: warning: log: the last line is half a record")
+    assert finish(start(folder, "log", "log"))[1].count(b"20000") == 2

@@ -155,7 +155,8 @@ def group() -> Any:
         command, 'ragkpi measures NAME' a measure.
 
         Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed,
-        4 inconsistent data, 7 no query in common, 130 interrupted, 141 nobody reads the output.
+        4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130 interrupted,
+        141 nobody reads the output.
         """
         if version:
             from ragkpi import __version__

@@ -40,10 +40,12 @@ def command(
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
+    from ragkpi.formats.inputs import inputs
     from ragkpi.statistics.paired import compare
     from ragkpi.studies.compare.comparison_report import ComparisonReport
 
     values = options.values()
+    inputs().hashed = Origin.is_shown(output, labels)
     results = evaluate_runs(options.evaluator(qrels, values), paths, values)
     done = results.among(slice(None))
     if len(done) < 2 or not results.among(slice(1)):

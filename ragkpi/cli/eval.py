@@ -101,6 +101,9 @@ def command(
             "--format trec: its lines do not say which of several runs they are of; expected "
             + ", ".join(FORMATS_OF_REPORTS)
         )
+    from ragkpi.formats.inputs import inputs
+
+    inputs().hashed = record is not None or Origin.is_shown(output, labels)
     results = evaluate_runs(options.evaluator(qrels, metrics), [*paths, *gates.files], metrics)
     done = results.among(slice(len(paths)))
     if not done:

@@ -36,10 +36,13 @@ class Origin(NamedTuple):
         paths: Mapping[str, str | None],
     ) -> "Origin":
         """Hash the files by role (None: not given) and the pool, and collect the settings."""
-        from ragkpi.reports.signature import file_hash, signature_of
+        from ragkpi.formats.inputs import inputs
+        from ragkpi.reports.signature import signature_of
 
         given = {**paths, "pool": options.pool}
-        files = {role: (path, file_hash(path)) for role, path in given.items() if path is not None}
+        files = {
+            role: (path, inputs().sha256(path)) for role, path in given.items() if path is not None
+        }
         hashes = {role: digest for role, (_, digest) in files.items()}
         return cls(signature_of(options.settings, metrics, hashes), files)
 

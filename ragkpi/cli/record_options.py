@@ -25,13 +25,13 @@ class Record(NamedTuple):
         files: Mapping[str, tuple[str, str | None]],
     ) -> None:
         """Append a line per run; `files` are path and hash of all files but the run's."""
-        from ragkpi.reports.signature import file_hash
+        from ragkpi.formats.inputs import inputs
         from ragkpi.studies.evaluate.evaluation_log import append, record
 
         append(
             self.path,
             [
-                record(run, bootstrap, {**files, "run": (path, file_hash(path))}, self.meta)
+                record(run, bootstrap, {**files, "run": (path, inputs().sha256(path))}, self.meta)
                 for run, path in zip(runs, paths, strict=True)
             ],
         )

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from typing import Any, BinaryIO, Protocol, cast
 
 from ragkpi.errors import InputError
+from ragkpi.formats.inputs import UNTOUCHED, inputs, same_state
 
 _MAGIC_LENGTH = 10
-_UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Readable(Protocol):
@@ -37,6 +37,31 @@ class _PlainFile:
             count = self._file.readinto(buffer) or 0
         self.place += count
         return count
+
+
+class _HashedPipe(io.RawIOBase):
+    """What cannot be read a second time, hashed as it is read."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        import hashlib
+
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        count = self._file.readinto(buffer)
+        self.digest.update(memoryview(buffer)[: count or 0])
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
 
 
 def _open_gzip(stream: BinaryIO) -> Readable:
@@ -106,7 +131,14 @@ class Source:
         self._file = self._open(path)
         self._plain: _PlainFile | None = None
         self._before = self._state()
+        self._pipe: _HashedPipe | None = None
         try:
+            inputs().note(path, os.fstat(self._file.fileno()))
+            if self._before is None and inputs().hashed:
+                file = open(os.dup(self._file.fileno()), "rb", buffering=0)  # noqa: SIM115
+                self._file.close()
+                self._pipe = _HashedPipe(file)
+                self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
             self._stream = self._decompressed(self._file)
         except BaseException:
             self._file.close()
@@ -194,7 +226,11 @@ class Source:
         if self._before is None:
             import tempfile  # rarely needed, and it brings random and hashlib
 
-            self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+            try:
+                self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+            except OSError as problem:
+                found = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
+                raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
         """Return the next bytes, up to `length` of them, which `fill` will read again."""
@@ -211,8 +247,32 @@ class Source:
             self._ahead = self._ahead[ahead:]
         filled = ahead + self._read(buffer[ahead:])
         if self._spool is not None:
-            self._spool.write(buffer[:filled])
+            self._keep(buffer[:filled])
         return filled
+
+    def _keep(self, text: memoryview) -> None:
+        try:
+            self._spool.write(text)  # type: ignore[union-attr]
+        except OSError as problem:
+            import tempfile
+
+            found = f"its copy in {tempfile.gettempdir()} cannot be written ({problem.strerror})"
+            raise InputError(self.name, None, found, "expected room there, or a file") from None
+
+    def _finish_hash(self) -> None:
+        """Hash standard input; of a pipe also what no reader asked for."""
+        if self._pipe is not None and not self._pipe.closed:
+            while self._file.read(1 << 20):
+                pass
+            inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
+        elif self.name == "-" and self._before is not None and inputs().hashed:
+            import hashlib
+
+            digest, plain = hashlib.sha256(), _PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
+            block = memoryview(bytearray(1 << 20))
+            while count := plain.readinto(block):
+                digest.update(block[:count])
+            inputs().keep_hash(self.name, digest.hexdigest())
 
     def _read(self, buffer: memoryview) -> int:
         filled = 0
@@ -239,7 +299,7 @@ class Source:
                 self.name,
                 None,
                 f"shrank while it was read (from {self.size} to {self._plain.place} bytes)",
-                _UNTOUCHED,
+                UNTOUCHED,
             )
 
     def refuse_changed(self) -> None:
@@ -248,10 +308,10 @@ class Source:
             return
         now = os.fstat(self._file.fileno())
         before = self._before
-        if (now.st_size, now.st_mtime_ns) != (before.st_size, before.st_mtime_ns):
+        if not same_state(before, now):
             sizes = f" (from {before.st_size} to {now.st_size} bytes)"
             found = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
-            raise InputError(self.name, None, found, _UNTOUCHED)
+            raise InputError(self.name, None, found, UNTOUCHED)
 
     def restart(self) -> None:
         """Continue at the first byte, for a second pass."""
@@ -266,6 +326,7 @@ class Source:
         rest = memoryview(bytearray(1 << 20))
         while self.fill(rest):
             pass
+        self._finish_hash()
         spool, self._spool = self._spool, None
         spool.seek(0)
         self._file.close()
@@ -283,6 +344,7 @@ class Source:
     def __exit__(self, problem: type[BaseException] | None, *_: object) -> None:
         try:
             if problem is None:
+                self._finish_hash()
                 self.refuse_changed()
         finally:
             self.close()

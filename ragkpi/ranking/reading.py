@@ -13,6 +13,7 @@ from functools import partial
 
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
 from ragkpi.formats.file_formats import run_format
+from ragkpi.formats.inputs import inputs
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import no_results, stream_run
 from ragkpi.ranking.forked import Died, forked
@@ -180,6 +181,8 @@ def read_runs(
     shares = _shares(paths, workers)
     tasks = [partial(read_share, share) for share in shares]
     dealt = {place for share in shares for place in share}
+    for place in dealt:
+        inputs().note_file(paths[place])  # what processes read is not known here
     with forked(tasks, idle=lambda: watch(done())) as results:
         for place, path in enumerate(paths):
             if place not in dealt:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import BinaryIO
 
 from ragkpi.errors import UsageError
+from ragkpi.formats.inputs import inputs
 
 
 def write(pieces: Iterable[str], path: str | None = None) -> None:
@@ -37,17 +39,29 @@ def opened(path: str | None) -> Iterator[BinaryIO]:
 def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` when all is written.
 
-    If anything fails, the old file stays as it was and nothing is left behind. What is no
-    regular file, such as a pipe or /dev/null, is written directly. Messages call it the `option`.
+    If anything fails, the old file stays as it was and nothing is left behind, even if this
+    process is killed. What is no regular file (a pipe, /dev/null), and standard output by any
+    name, is written directly, behind what stands there. Messages call it the `option`.
+
+    Raises
+    ------
+    UsageError
+        If it cannot be written, or is one of the inputs.
     """
-    target = os.path.realpath(path)
+    inputs().refuse_replacing(path, option)
     try:
-        if os.path.exists(target) and not os.path.isfile(target):
-            with open(target, "wb") as file:
+        if _is_standard_output(path):
+            sys.stdout.flush()
+            yield sys.stdout.buffer
+            sys.stdout.buffer.flush()
+        elif path.startswith(("/dev/", "/proc/")) or (
+            os.path.exists(path) and not os.path.isfile(path)
+        ):
+            with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
                 yield file
-            return
-        with _beside(target) as file:
-            yield file
+        else:
+            with _beside(os.path.realpath(path)) as file:
+                yield file
     except OSError as problem:
         if isinstance(problem, BrokenPipeError):
             raise
@@ -57,20 +71,43 @@ def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
         ) from problem
 
 
+def _is_standard_output(path: str) -> bool:
+    try:
+        return os.path.samestat(os.stat(path), os.fstat(1))
+    except OSError:
+        return False
+
+
 @contextmanager
 def _beside(target: str) -> Iterator[BinaryIO]:
     folder, name = os.path.split(target)
-    temporary = os.path.join(folder, f".{name[:200]}.{os.getpid()}.partial")
-    file = open(temporary, "xb")  # noqa: SIM115 - a file that is not ours must not be removed
+    temporary = os.path.join(folder, f".{name[:50]}.{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
-        with file:
+        descriptor, named = _open_beside(folder, temporary)
+        with open(descriptor, "wb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        if os.path.exists(target):
-            os.chmod(temporary, os.stat(target).st_mode)
+            if os.path.exists(target):
+                os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
+            if not named:
+                _name(file.fileno(), temporary)
         os.replace(temporary, target)
     except BaseException:
         with suppress(FileNotFoundError):
             os.unlink(temporary)
         raise
+
+
+def _name(descriptor: int, path: str) -> None:
+    # Without a folder's descriptor, which an absolute path makes no use of, Python calls link(2),
+    # and that does not follow the link in /proc.
+    os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
+
+
+def _open_beside(folder: str, temporary: str) -> tuple[int, bool]:
+    """Open a file in a folder, without a name where the system has that: killed, nothing stays."""
+    if os.path.exists("/proc/self/fd"):
+        with suppress(OSError, AttributeError):
+            return os.open(folder or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
+    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), True

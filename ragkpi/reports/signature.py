@@ -54,7 +54,7 @@ def signature_of(
         value needs them.
     files
         By role (``"qrels"``, ``"pool"``) the SHA-256 of each file that is not the run, from
-        `file_hash`; None where it was not computed.
+        `ragkpi.formats.inputs`; None where it was not computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
@@ -64,17 +64,6 @@ def signature_of(
         {"ragkpi": __version__, **hashes, **size, **choices},
         _choices(Settings(), needs, "pool" in files),
     )
-
-
-def file_hash(path: str) -> str | None:
-    """Return the SHA-256 of a file's bytes as they are stored, in hex; None for ``-``."""
-    if path == "-":
-        return None
-    digest = hashlib.sha256()
-    with open(path, "rb") as file:
-        while block := file.read(1 << 20):
-            digest.update(block)
-    return digest.hexdigest()
 
 
 def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:

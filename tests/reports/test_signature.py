@@ -1,11 +1,9 @@
-import hashlib
-
 import pytest
 
 from ragkpi import __version__
 from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
-from ragkpi.reports.signature import file_hash, signature_of
+from ragkpi.reports.signature import signature_of
 from tests.made_scores import BOR, MAP, metric
 
 V = __version__
@@ -64,10 +62,3 @@ def test_sizes_per_query_are_told_apart():
     )
     assert one == same != other
     assert one.startswith(f"ragkpi:{V}|N:seen,per query ")
-
-
-def test_file_hash(tmp_path):
-    path = tmp_path / "qrels"
-    path.write_bytes(b"q 0 d 1\n" * 500_000)
-    assert file_hash(str(path)) == hashlib.sha256(path.read_bytes()).hexdigest()
-    assert file_hash("-") is None

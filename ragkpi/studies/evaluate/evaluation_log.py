@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import os
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timezone
 from typing import Any
 
 from ragkpi import __version__
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
+from ragkpi.formats.inputs import inputs
 from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap
@@ -65,14 +67,24 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 
 
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Append records, each a line, as a whole: other processes may be appending too."""
+    """Append records, each a line, as a whole or not at all; other processes may append too."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
+    inputs().refuse_replacing(path, "--log")
     try:
-        with _locked(path) as (file, unfinished):
-            waiting = memoryview(b"\n" + text if unfinished else text)
-            while waiting:
-                waiting = waiting[os.write(file, waiting) :]
-            os.fsync(file)
+        with _locked(path) as (file, size):
+            if size is None:  # a pipe or a device
+                _write(file, text)
+                return
+            begin = _cut_torn_line(path, file, size)
+            try:
+                _write(
+                    file,
+                    text if not begin or os.pread(file, 1, begin - 1) == b"\n" else b"\n" + text,
+                )
+                os.fsync(file)
+            except BaseException:
+                os.ftruncate(file, begin)
+                raise
     except OSError as problem:
         reason = problem.strerror or problem
         raise UsageError(f"--log {path}: cannot be appended to: {reason}") from problem
@@ -89,8 +101,11 @@ def read_records(path: str) -> list[dict[str, Any]]:
     records = []
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            inputs().note(path, os.fstat(file.fileno()))
             for number, line in enumerate(file, start=1):
-                if line.strip():
+                if not line.endswith("\n") and _is_torn(line):
+                    _warn_of_torn_line(f"{path}:{number}", "skipped")
+                elif line.strip():
                     records.append(_parsed(path, number, line))
     except OSError as problem:
         reason = problem.strerror or str(problem)
@@ -109,14 +124,51 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     return parsed
 
 
+def _write(file: int, text: bytes) -> None:
+    waiting = memoryview(text)
+    while waiting:
+        waiting = waiting[os.write(file, waiting) :]
+
+
+def _is_torn(line: str) -> bool:
+    """Say whether a line without an end is the beginning of a record."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return bool(line.strip())
+    return False
+
+
+def _warn_of_torn_line(place: str, fate: str) -> None:
+    warnings.warn(
+        f"{place}: the last line is half a record, of a process that was killed; it is {fate}",
+        RagkpiWarning,
+        stacklevel=3,
+    )
+
+
+def _cut_torn_line(path: str, file: int, size: int) -> int:
+    """Remove half a record from the end of a file; return where the next one begins."""
+    begin, tail = size, b""
+    while begin and b"\n" not in tail:
+        begin = max(0, begin - (1 << 16))
+        tail = os.pread(file, size - begin, begin)
+    line = tail[tail.rfind(b"\n") + 1 :]
+    if not _is_torn(line.decode("utf-8", "surrogateescape")):
+        return size
+    _warn_of_torn_line(path, "removed")
+    os.ftruncate(file, size - len(line))
+    return size - len(line)
+
+
 @contextmanager
-def _locked(path: str) -> Iterator[tuple[int, bool]]:
-    """Open a file to append while nobody else does; say whether its last line has no end."""
-    file = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o666)
+def _locked(path: str) -> Iterator[tuple[int, int | None]]:
+    """Open a file to append while nobody else does; say how long it is, None if it is no file."""
+    regular = not os.path.exists(path) or os.path.isfile(path)
+    file = os.open(path, (os.O_RDWR if regular else os.O_WRONLY) | os.O_APPEND | os.O_CREAT, 0o666)
     try:
         _lock(file)
-        size = os.fstat(file).st_size
-        yield file, size > 0 and os.pread(file, 1, size - 1) != b"\n"
+        yield file, os.fstat(file).st_size if regular else None
     finally:
         os.close(file)  # which also unlocks it
 

@@ -1,0 +1,111 @@
+"""What a command reads: no pipe twice, no file that changes, none that an output replaces."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from ragkpi.errors import InputError, UsageError
+
+UNTOUCHED = "expected a file that nobody writes to"
+
+
+class Inputs:
+    """The inputs of one command, by the path that its user gave.
+
+    Attributes
+    ----------
+    hashed
+        Whether somebody will ask for hashes: of a pipe they are taken as it is read.
+    """
+
+    def __init__(self) -> None:
+        self.hashed = False
+        self._states: dict[str, os.stat_result] = {}
+        self._hashes: dict[str, str] = {}
+
+    def note(self, path: str, status: os.stat_result) -> None:
+        """Remember an opened input, or one that other processes are about to open.
+
+        Raises
+        ------
+        UsageError
+            If it is a pipe, a terminal or standard input, and was opened before.
+        InputError
+            If it is a file that somebody wrote to since.
+        """
+        before = self._states.setdefault(path, status)
+        if before is status:
+            return
+        if path == "-" or not stat.S_ISREG(status.st_mode):
+            name = "standard input" if path == "-" else f"{path} is a pipe, which"
+            raise UsageError(f"{name} can be read once; expected a file where it is read again")
+        if not same_state(before, status):
+            raise InputError(path, None, "changed while it was read", UNTOUCHED)
+
+    def note_file(self, path: str) -> None:
+        """Remember a file before other processes open it; what is missing is their error."""
+        try:
+            self.note(path, os.stat(path))
+        except OSError:
+            return
+
+    def keep_hash(self, path: str, digest: str) -> None:
+        """Remember the SHA-256 of what was read of a pipe."""
+        self._hashes[path] = digest
+
+    def sha256(self, path: str) -> str | None:
+        """Return the SHA-256 of what was read, in hex; None for a pipe that was not hashed.
+
+        Of a file it is computed now; `InputError` if that is not the file that was read.
+        """
+        if path in self._hashes:
+            return self._hashes[path]
+        before = self._states.get(path)
+        if path == "-" or (before is not None and not stat.S_ISREG(before.st_mode)):
+            return None
+        import hashlib
+
+        digest = hashlib.sha256()
+        with open(path, "rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+            now = os.fstat(file.fileno())
+        if before is not None and not same_state(before, now):
+            raise InputError(path, None, "changed after it was read", UNTOUCHED)
+        self._hashes[path] = digest.hexdigest()
+        return self._hashes[path]
+
+    def refuse_replacing(self, path: str, option: str) -> None:
+        """Raise `UsageError` if an output would take the place of an input."""
+        try:
+            target = os.stat(path)
+        except OSError:  # there is nothing to lose
+            return
+        for name, status in self._states.items():
+            if stat.S_ISREG(target.st_mode) and os.path.samestat(target, status):
+                raise UsageError(
+                    f"{option} {path}: would replace {name}, which is read; give another file"
+                )
+
+
+def same_state(before: os.stat_result, now: os.stat_result) -> bool:
+    """Say whether a file is the same, and nobody has written to it."""
+    return os.path.samestat(before, now) and (before.st_size, before.st_mtime_ns) == (
+        now.st_size,
+        now.st_mtime_ns,
+    )
+
+
+_inputs = Inputs()
+
+
+def inputs() -> Inputs:
+    """Return what the command that runs has read."""
+    return _inputs
+
+
+def forget_inputs() -> None:
+    """Begin a command: nothing is read yet."""
+    global _inputs
+    _inputs = Inputs()
