@@ -1,0 +1,166 @@
+"""Texts of queries and documents, by id: for people who look at a ranking.
+
+A file may be as large as a corpus, so it is read as a stream and only what is asked for is kept:
+``id<TAB>text`` lines, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.formats.column_names import DOCUMENT, QUERY, RETRIEVED, find
+from ragkpi.formats.opening import Source
+
+_ID = ("_id", "id", *DOCUMENT[:-1], *QUERY[:-1])
+_TITLE = ("title", "headings")
+_TEXT = ("text", "contents", "content", "segment", "passage", "body", "query", "question")
+_LONGEST = 1 << 16  # characters of a text that are kept; the rest is counted
+_PIECE = 1 << 20
+_LONGEST_LINE = 1 << 26  # bytes; what is longer is no text of lines
+
+
+class Text(tuple[str, int]):
+    """The beginning of a text, and how many characters all of it has."""
+
+    __slots__ = ()
+
+
+def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
+    """Read the texts of some ids; those that the file lacks are left out.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or holds no ids and texts.
+    """
+    ids = frozenset(wanted)
+    found: dict[bytes, Text] = {}
+    for id_, text in _pairs(path):
+        if id_ in ids and id_ not in found:
+            found[id_] = Text((text[:_LONGEST], len(text)))
+    return found
+
+
+def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
+    """Read what a run in JSON Lines says itself of its queries and documents, by their ids."""
+    queries: dict[bytes, Text] = {}
+    documents: dict[bytes, Text] = {}
+    source = Source(path)
+    if source.name == "-" or not source.peek(1).startswith(b"{"):
+        return queries, documents
+    for _, line in _lines(source):
+        record = _decoded(line)
+        listed = record and find(record, RETRIEVED)
+        if not record or not listed or not isinstance(record[listed], list):
+            continue
+        asked = record.get("query", record)
+        for values in (asked, record):
+            if isinstance(values, dict):
+                _keep(queries, {**record, **values} if values is asked else values, QUERY)
+        if isinstance(asked, str):
+            _keep(queries, {**record, "text": asked}, QUERY[:-1])
+        for item in record[listed]:
+            if isinstance(item, dict):
+                inner = item.get("doc", item.get("document"))
+                _keep(documents, {**item, **inner} if isinstance(inner, dict) else item, DOCUMENT)
+    return queries, documents
+
+
+def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[str]) -> None:
+    name, text = find(values, [*names, "_id"]), _text(values)
+    if name is not None and text and isinstance(values[name], str | int):
+        key = str(values[name]).encode("utf-8", "surrogateescape")
+        texts.setdefault(key, Text((text[:_LONGEST], len(text))))
+
+
+def _pairs(path: str) -> Iterator[tuple[bytes, str]]:
+    source = Source(path)
+    head = source.peek(4)
+    if head == b"PAR1":
+        yield from _of_parquet(path)
+    elif head.lstrip()[:1] in (b"{", b"["):
+        yield from _of_json_lines(source)
+    else:
+        yield from _of_lines(source)
+
+
+def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
+    for number, line in _lines(source):
+        id_, tab, text = line.partition(b"\t")
+        if not tab:
+            raise InputError(
+                source.name, number, "no tab", "expected an id, a tab and a text on every line"
+            )
+        yield id_, text.decode("utf-8", "replace").replace("\t", " ")
+
+
+def _of_json_lines(source: Source) -> Iterator[tuple[bytes, str]]:
+    for number, line in _lines(source):
+        values = _decoded(line)
+        if values is None:
+            raise InputError(source.name, number, "no JSON object", "expected an object on a line")
+        name = find(values, _ID)
+        if name is None or not isinstance(values[name], str | int):
+            keys = " ".join(list(values)[:10])
+            raise InputError(
+                source.name, number, f"no id among the keys {keys}", f"expected {' or '.join(_ID)}"
+            )
+        yield str(values[name]).encode("utf-8", "surrogateescape"), _text(values)
+
+
+def _of_parquet(path: str) -> Iterator[tuple[bytes, str]]:
+    try:
+        from pyarrow import parquet
+    except ImportError as problem:
+        raise UsageError(
+            f"{path}: parquet needs a package ({problem}); pip install 'ragkpi[arrow]'"
+        ) from None
+    file = parquet.ParquetFile(path)
+    names = file.schema_arrow.names
+    key = find(names, _ID)
+    columns = [name for name in (find(names, _TITLE), find(names, _TEXT)) if name is not None]
+    if key is None or not columns:
+        raise InputError(
+            path, None, f"has the columns {' '.join(names)}", "expected an id and a text"
+        )
+    for batch in file.iter_batches(columns=[key, *columns]):
+        for row in batch.to_pylist():
+            if row[key] is not None:
+                yield str(row[key]).encode("utf-8", "surrogateescape"), _text(row)
+
+
+def _text(values: Mapping[str, Any]) -> str:
+    """Return the title, if there is one, and the text of a record."""
+    names = (find(values, _TITLE), find(values, _TEXT))
+    texts = [values[name] for name in names if name is not None and isinstance(values[name], str)]
+    return "\n".join(text for text in texts if text)
+
+
+def _decoded(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line.decode("utf-8", "surrogateescape"))
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines that are not blank; a passage may be longer than a line of a run."""
+    buffer, rest, number = bytearray(_PIECE), b"", 0
+    while True:
+        filled = source.fill(memoryview(buffer))
+        *lines, rest = (rest + bytes(buffer[:filled])).split(b"\n")
+        if not filled:
+            lines, rest = ([rest] if rest else []), b""
+        if len(rest) > _LONGEST_LINE:
+            found = f"a line of more than {_LONGEST_LINE >> 20} MiB"
+            raise InputError(source.name, number + 1, found, "expected a text on every line")
+        for line in lines:
+            number += 1
+            if line.strip():
+                yield number, line.removesuffix(b"\r")
+        if not filled:
+            return

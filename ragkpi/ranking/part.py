@@ -1,0 +1,49 @@
+"""A part of what was judged: some of its queries, as if the qrels had no others."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ragkpi.ranking.judged import IntArray, Judged
+
+
+def part_of(judged: Judged, queries: IntArray) -> Judged:
+    """Keep some queries, by their numbers, ascending.
+
+    Measures of a query depend on that query alone, so values of a part are those of an evaluation
+    on qrels with these queries only.
+    """
+    hits, starts = _rows(judged.starts, queries)
+    levels, level_starts = _rows(judged.level_starts, queries)
+    number = np.full(len(judged.queries), -1, dtype=np.int64)
+    number[queries] = np.arange(len(queries))
+    outside = judged.outside_pool
+    if outside is not None:
+        outside = outside[number[outside[:, 0]] >= 0]
+        outside = np.column_stack([number[outside[:, 0]], outside[:, 1]])
+    return replace(
+        judged,
+        queries=[judged.queries[query] for query in queries.tolist()],
+        num_ret=judged.num_ret[queries],
+        level_starts=level_starts,
+        levels=judged.levels[levels],
+        level_counts=judged.level_counts[levels],
+        starts=starts,
+        query=number[judged.query[hits]],
+        rank=judged.rank[hits],
+        level=judged.level[hits],
+        judgement=judged.judgement[hits],
+        corpus_size=None if judged.corpus_size is None else judged.corpus_size[queries],
+        pool=None if judged.pool is None else part_of(judged.pool, queries),
+        outside_pool=outside,
+    )
+
+
+def _rows(starts: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some groups, and where each group starts among them."""
+    sizes = np.diff(starts)[queries]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.arange(bounds[-1]) + np.repeat(starts[queries] - bounds[:-1], sizes)
+    return rows, bounds

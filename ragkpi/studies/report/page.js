@@ -1,0 +1,822 @@
+// The page of `ragkpi report`: it shows the JSON in the element "data", and nothing else.
+// Whatever comes from files (ids, texts, names of runs) becomes a text node, never markup.
+"use strict";
+(() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const byId = (id) => document.getElementById(id);
+  const measures = new Map(data.measures.map((measure) => [measure.name, measure]));
+  const MOST_ROWS = 400; // a longer table draws the rows that are in view
+  const ROW_HEIGHT = 34; // pixels, as the style sheet has it
+  const FEW_CARDS = 20;
+  const SHOWN = 10; // documents that a reader sees; relevant ones below them are missed
+
+  // ---- state: what is shown, in the URL's fragment, so that a link shows the same ----
+
+  const state = { m: "", a: 0, b: 0, s: 0, q: null, k: SHOWN };
+
+  function readFragment() {
+    const given = new URLSearchParams(location.hash.slice(1));
+    const run = (name, otherwise) => {
+      const place = data.runs.indexOf(given.get(name));
+      return place < 0 ? otherwise : place;
+    };
+    state.m = measures.has(given.get("m")) ? given.get("m") : data.main;
+    state.a = run("a", 0);
+    state.b = run("b", state.a === 0 ? data.runs.length - 1 : 0);
+    if (state.a === state.b && data.runs.length > 1) state.b = state.a === 0 ? 1 : 0;
+    state.s = Math.max(0, data.slices.findIndex((part) => part.name === given.get("s")));
+    // An id with bytes that are no UTF-8 cannot stand in a link; its number can.
+    const number = given.has("n") ? Number(given.get("n")) : data.queries.indexOf(given.get("q"));
+    state.q = Number.isInteger(number) && number >= 0 && number < data.queries.length ? number : null;
+  }
+
+  function fragmentOf(changes) {
+    const next = { ...state, ...changes };
+    const parts = new URLSearchParams({ m: next.m });
+    if (data.runs.length > 1) {
+      parts.set("a", data.runs[next.a]);
+      parts.set("b", data.runs[next.b]);
+    }
+    if (next.s) parts.set("s", data.slices[next.s].name);
+    if (next.q !== null) {
+      const plain = !/[\ud800-\udfff]/.test(data.queries[next.q]);
+      plain ? parts.set("q", data.queries[next.q]) : parts.set("n", next.q);
+    }
+    return "#" + parts;
+  }
+
+  function go(changes) {
+    const opened = changes.q !== undefined && changes.q !== state.q;
+    const fragment = fragmentOf(changes);
+    Object.assign(state, changes);
+    try {
+      opened ? history.pushState(null, "", fragment) : history.replaceState(null, "", fragment);
+    } catch {
+      // A frame in a notebook has no history of its own; the page works without links there.
+    }
+    show();
+    if (opened) {
+      window.scrollTo(0, state.q === null ? scrolled : 0);
+      if (state.q !== null) byId("query").querySelector("h2").focus({ preventScroll: true });
+    }
+  }
+  let scrolled = 0;
+
+  // ---- elements and numbers ----
+
+  function make(tag, attributes = {}, ...children) {
+    const element = document.createElement(tag);
+    for (const [name, value] of Object.entries(attributes)) {
+      if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
+      else if (value === true) element.setAttribute(name, "");
+      else if (value !== null && value !== undefined && value !== false) element.setAttribute(name, value);
+    }
+    element.append(...children.flat().filter((child) => child !== null && child !== undefined));
+    return element;
+  }
+
+  const fill = (id, ...children) => byId(id).replaceChildren(...children.flat().filter(Boolean));
+
+  // Control characters, marks that turn the direction of writing, and bytes that are no UTF-8.
+  const HIDDEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g;
+
+  function visible(text) {
+    return text.replace(HIDDEN, (character) => {
+      const code = character.charCodeAt(0);
+      const byte = code >= 0xdc80 && code <= 0xdcff ? code - 0xdc00 : code;
+      return byte <= 0xff ? "\\x" + byte.toString(16).padStart(2, "0") : "\\u" + code.toString(16).padStart(4, "0");
+    });
+  }
+
+  const id = (text) => make("bdi", { class: "id" }, visible(text));
+  const paragraphs = (texts) => texts.map((text) => make("p", {}, visible(text)));
+
+  function number(value, style = "decimal", signed = false) {
+    if (value === null || value === undefined) return "NA";
+    if (typeof value !== "number") return String(value);
+    const sign = signed && value > 0 ? "+" : "";
+    if (style === "integer") return sign + value;
+    if (style === "significant") return sign + Number(value.toPrecision(6));
+    const text = value.toFixed(4);
+    return sign + (Number(text) === 0 ? text.replace("-", "") : text);
+  }
+
+  const asNumber = (value) =>
+    typeof value === "number" ? value : value === "inf" ? Infinity : value === "-inf" ? -Infinity : NaN;
+  const probability = (p) => (p === null ? "NA" : p > 0 && p < 0.00005 ? p.toPrecision(2) : p.toFixed(4));
+  const styleOf = (measure) => measures.get(measure)?.style ?? "decimal";
+  const isLower = (measure) => measures.get(measure)?.better === "lower";
+  const plural = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
+
+  // ---- tables ----
+
+  // Columns are {title, cell, key, numeric}; a click on a title sorts by `key`.
+  // `sorted` is the name of the table, under which its order is remembered.
+  const orders = new Map();
+
+  function table(name, columns, rows, attributes = {}) {
+    const order = orders.get(name);
+    const body = make("tbody");
+    const head = make("tr", {}, columns.map((column) => heading(name, column, order, () => {
+      const renewed = table(name, columns, rows, attributes);
+      whole.replaceWith(renewed);
+      [...renewed.querySelectorAll("th button")].find((button) => button.textContent === column.title)?.focus();
+    })));
+    const whole = make("table", { "aria-rowcount": rows.length + 1 }, make("thead", {}, head), body);
+    if (attributes.caption) whole.prepend(make("caption", {}, attributes.caption));
+    body.append(...sortedBy(rows, columns, order).map((row) => tableRow(columns, row, attributes)));
+    return whole;
+  }
+
+  function heading(name, column, order, renew) {
+    const current = order && order.title === column.title;
+    const scope = { scope: "col", class: column.numeric ? "number" : null };
+    if (!column.key) return make("th", scope, column.title);
+    scope["aria-sort"] = current ? (order.descending ? "descending" : "ascending") : "none";
+    return make("th", scope, make("button", {
+      type: "button",
+      onclick: () => {
+        const descending = current ? !order.descending : Boolean(column.numeric);
+        orders.set(name, { title: column.title, descending });
+        renew();
+      },
+    }, column.title));
+  }
+
+  function sortedBy(rows, columns, order) {
+    const column = order && columns.find((one) => one.title === order.title);
+    if (!column) return rows;
+    const keyed = rows.map((row) => [column.key(row), row]);
+    const sign = order.descending ? -1 : 1;
+    keyed.sort(([one], [other]) => {
+      if (typeof one === "string") return sign * one.localeCompare(other, "en", { numeric: true });
+      if (Number.isNaN(one) || Number.isNaN(other)) return Number.isNaN(one) - Number.isNaN(other);
+      return one === other ? 0 : sign * (one < other ? -1 : 1);
+    });
+    return keyed.map(([, row]) => row);
+  }
+
+  function tableRow(columns, row, attributes = {}) {
+    const cells = columns.map((column, place) => {
+      const content = column.cell(row);
+      if (content instanceof HTMLTableCellElement) return content;
+      const kind = place === 0 ? "th" : "td";
+      return make(kind, { class: column.numeric ? "number" : null, scope: place === 0 ? "row" : null }, content);
+    });
+    return make("tr", { class: attributes.rowClass?.(row) }, cells);
+  }
+
+  const queryButton = (query) =>
+    make("button", { type: "button", class: "link id", onclick: () => open(query) }, make("bdi", {}, visible(data.queries[query])));
+
+  function open(query) {
+    scrolled = window.scrollY;
+    go({ q: query });
+  }
+
+  // ---- summary ----
+
+  const slice = () => data.slices[state.s];
+  const comparison = (baseline) => slice().comparisons[baseline];
+
+  function difference(measure, run, baseline) {
+    return comparison(baseline)?.differences.find(
+      (one) => one.measure === measure && one.run === data.runs[run]);
+  }
+
+  function bestRuns(measure) {
+    const better = measures.get(measure).better;
+    const values = slice().runs.map((run) => asNumber(run.values[measure]));
+    const known = values.filter((value) => !Number.isNaN(value));
+    if (better === "neither" || new Set(known).size < 2) return [];
+    const best = better === "lower" ? Math.min(...known) : Math.max(...known);
+    return values.flatMap((value, place) => (value === best ? [place] : []));
+  }
+
+  function drawSummary() {
+    const part = slice();
+    const shown = data.measures.filter((measure) => measure.name in part.runs[0].values);
+    const best = new Map(shown.map((measure) => [measure.name, bestRuns(measure.name)]));
+    const several = data.runs.length > 1;
+    const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => id(data.runs[run]) }];
+    if (several) columns.push({ title: "Baseline", cell: (run) => baselineChoice(run) });
+    for (const measure of shown) {
+      columns.push({
+        title: measure.name,
+        numeric: true,
+        key: (run) => asNumber(part.runs[run].values[measure.name]),
+        cell: (run) => summaryCell(part, run, measure, best.get(measure.name).includes(run)),
+      });
+    }
+    columns.push({ title: "queries", numeric: true, key: (run) => part.runs[run].queries, cell: (run) => String(part.runs[run].queries) });
+    columns.push({
+      title: "judged",
+      numeric: true,
+      key: (run) => asNumber(part.judged[run]),
+      cell: (run) => (part.judged[run] === null ? "NA" : (part.judged[run] * 100).toFixed(1) + " %"),
+    });
+    const rows = data.runs.map((_, run) => run);
+    fill("summary-table", table("summary", columns, rows, {
+      rowClass: (run) => (several && run === state.a ? "baseline" : null),
+    }));
+    const compared = comparison(state.a);
+    fill("summary-answer", make("p", {}, ...summarySentence(part, best)));
+    fill("summary-notes", ...paragraphs([
+      "★ the best value. In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that is below 0.05." : ""),
+      intervalNote(part),
+      ...(compared ? compared.explanation : []),
+      "judged: the share of the first 10 documents of the queries that somebody judged.",
+      part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
+    ].filter(Boolean)));
+  }
+
+  function intervalNote(part) {
+    const how = part.runs[0].bootstrap;
+    if (!how) return "";
+    const small = part.queries.length < 30 ? "; with so few queries it is too narrow" : "";
+    return `${how.level * 100} % intervals: ${how.method} bootstrap over queries, ${how.resamples} resamples, seed ${how.seed}${small}.`;
+  }
+
+  function summarySentence(part, best) {
+    const winners = best.get(state.m) ?? [];
+    const where = state.s ? ` on ${part.name}` : "";
+    if (data.runs.length === 1) {
+      return [id(data.runs[0]), ` has ${state.m} ${number(part.runs[0].values[state.m], styleOf(state.m))}${where}.`];
+    }
+    if (!winners.length) return [`No run is better than another in ${state.m}${where}.`];
+    const sentence = [id(data.runs[winners[0]])];
+    for (const winner of winners.slice(1)) sentence.push(", ", id(data.runs[winner]));
+    sentence.push(` ${winners.length > 1 ? "have" : "has"} the best ${state.m}${where}: ${number(part.runs[winners[0]].values[state.m], styleOf(state.m))}.`);
+    return sentence;
+  }
+
+  const baselineChoice = (run) => make("input", {
+    type: "radio", name: "baseline", value: run, checked: run === state.a,
+    "aria-label": `${visible(data.runs[run])} is the baseline`,
+    onchange: () => go({ a: run, b: run === state.b ? state.a : state.b }),
+  });
+
+  function summaryCell(part, run, measure, isBest) {
+    const one = part.runs[run];
+    const interval = one.intervals?.[measure.name];
+    const value = number(one.values[measure.name], measure.style);
+    const cell = make("td", { class: "number", "data-measure": measure.name, "data-run": run },
+      make("span", { class: isBest ? "best" : null }, value, isBest ? make("span", { class: "sr" }, " (best)") : null));
+    if (interval) cell.append(make("small", {}, `[${number(interval[0], measure.style)}, ${number(interval[1], measure.style)}]`));
+    const found = run === state.a ? null : difference(measure.name, run, state.a);
+    if (found) {
+      const sign = Math.sign(asNumber(found.difference)) * (isLower(measure.name) ? -1 : 1);
+      const sure = found.p_corrected !== null && found.p_corrected < 0.05;
+      cell.append(make("small", { class: sign > 0 ? "win" : sign < 0 ? "loss" : null, title: `p = ${probability(found.p)} before correction` },
+        `${number(found.difference, measure.style, true)}, p ${probability(found.p_corrected)}${sure ? " †" : ""}`));
+    }
+    return cell;
+  }
+
+  // ---- A against B ----
+
+  const valuesOf = (measure, run) => data.per_query[measure]?.[run] ?? [];
+
+  function pairsOf() {
+    const [ofA, ofB] = [valuesOf(state.m, state.a), valuesOf(state.m, state.b)];
+    const sign = isLower(state.m) ? -1 : 1;
+    return slice().queries
+      .map((query) => ({ query, a: asNumber(ofA[query]), b: asNumber(ofB[query]) }))
+      .map((pair) => ({ ...pair, gain: sign * (pair.b - pair.a) }))
+      .filter((pair) => !Number.isNaN(pair.gain));
+  }
+
+  function drawCompare() {
+    byId("compare").hidden = data.runs.length < 2;
+    if (data.runs.length < 2) return;
+    const pairs = pairsOf();
+    const [a, b] = [id(data.runs[state.a]), id(data.runs[state.b])];
+    const found = difference(state.m, state.b, state.a);
+    const sentence = [b.cloneNode(true)];
+    if (found) {
+      sentence.push(` wins on ${plural(found.wins, "query", "queries")}, ties on ${found.ties} and loses on ${found.losses} against `, a.cloneNode(true),
+        ` in ${state.m}: ${number(found.difference, styleOf(state.m), true)} [${found.interval.map((bound) => number(bound, styleOf(state.m), true)).join(", ")}], corrected p ${probability(found.p_corrected)}. `,
+        found.p_corrected !== null && found.p_corrected < 0.05 ? "Chance alone hardly does that." : "That is undecided.");
+    } else sentence.push(` and `, a.cloneNode(true), ` are not tested in ${state.m}.`);
+    fill("compare-answer", make("p", {}, ...sentence));
+    const [nameA, nameB] = [visible(data.runs[state.a]), visible(data.runs[state.b])];
+    const labels = pairs.map((pair) => visible(data.queries[pair.query]));
+    const finite = pairs.filter((pair) => Number.isFinite(pair.a) && Number.isFinite(pair.b));
+    const [low, high] = extent(finite.flatMap((pair) => [pair.a, pair.b]));
+    figure("scatter", {
+      kind: "plane", title: `${state.m} of each query`, queries: finite.map((pair) => pair.query),
+      x: { label: `A: ${nameA}`, low, high }, y: { label: `B: ${nameB}`, low, high },
+      points: [{ name: "queries", x: finite.map((pair) => pair.a), y: finite.map((pair) => pair.b), labels: finite.map((pair) => visible(data.queries[pair.query])) }],
+      lines: [{ name: "equal", x: [low, high], y: [low, high], role: "ceiling" }], rules: [],
+    }, `Above the line B is better${isLower(state.m) ? " where greater" : ""}. A click on a point opens the query; the tables below name the largest differences.`);
+    const ordered = [...pairs].sort((one, other) => other.gain - one.gain);
+    const won = ordered.filter((pair) => pair.gain > 0);
+    const lost = ordered.filter((pair) => pair.gain < 0).reverse();
+    figure("waterfall", {
+      kind: "bars", title: `${state.m}: B minus A, query by query`, queries: ordered.map((pair) => pair.query),
+      values: ordered.map((pair) => pair.b - pair.a), gains: ordered.map((pair) => pair.gain), labels: ordered.map((pair) => visible(data.queries[pair.query])),
+      x: { label: `${labels.length} queries, from the largest gain to the largest loss` }, y: { label: `difference in ${state.m}` },
+    }, `B is better on ${won.length}, equal on ${ordered.length - won.length - lost.length} and worse on ${lost.length} of ${plural(ordered.length, "query", "queries")}. A click on a bar opens the query.`);
+    fill("won", differences("won", "Queries that B won", won));
+    fill("lost", differences("lost", "Queries that B lost", lost));
+  }
+
+  function differences(name, title, pairs) {
+    const most = 10;
+    const style = styleOf(state.m);
+    const columns = [
+      { title: "Query", key: (pair) => data.queries[pair.query], cell: (pair) => queryButton(pair.query) },
+      { title: "A", numeric: true, key: (pair) => pair.a, cell: (pair) => number(valuesOf(state.m, state.a)[pair.query], style) },
+      { title: "B", numeric: true, key: (pair) => pair.b, cell: (pair) => number(valuesOf(state.m, state.b)[pair.query], style) },
+      { title: "B − A", numeric: true, key: (pair) => pair.b - pair.a, cell: (pair) => number(pair.b - pair.a, style, true) },
+    ];
+    const caption = `${title}: ${pairs.length.toLocaleString("en")}${pairs.length > most ? `, the first ${most}` : ""}`;
+    return table(name, columns, pairs.slice(0, most), { caption });
+  }
+
+  // ---- queries × runs ----
+
+  function drawHeatmap() {
+    const values = data.per_query[state.m];
+    byId("queries").hidden = !values;
+    if (!values) return;
+    const rows = slice().queries.map((query) => {
+      const known = values.map((ofRun) => asNumber(ofRun[query])).filter(Number.isFinite);
+      const mean = known.length ? known.reduce((sum, value) => sum + value, 0) / known.length : NaN;
+      return { query, mean, spread: known.length ? Math.max(...known) - Math.min(...known) : NaN };
+    });
+    const searched = byId("filter").value.trim().toLowerCase();
+    const kept = searched ? rows.filter((row) => wordsOf(row.query).includes(searched)) : rows;
+    const [low, high] = extent(values.flatMap((ofRun) => slice().queries.map((query) => asNumber(ofRun[query]))).filter(Number.isFinite));
+    const style = styleOf(state.m);
+    const columns = [
+      { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryButton(row.query), queryWords(row.query)] },
+      { title: "mean", numeric: true, key: (row) => row.mean, cell: (row) => number(Number.isNaN(row.mean) ? null : row.mean) },
+      { title: "spread", numeric: true, key: (row) => row.spread, cell: (row) => number(Number.isNaN(row.spread) ? null : row.spread) },
+      ...data.runs.map((name, run) => ({
+        title: visible(name), numeric: true, key: (row) => asNumber(values[run][row.query]),
+        cell: (row) => heatCell(values[run][row.query], low, high, style),
+      })),
+    ];
+    byId("queries-count").textContent = `${plural(kept.length, "query", "queries")}${searched ? " found" : ""}.`;
+    if (!orders.has("heatmap")) orders.set("heatmap", { title: data.runs.length > 1 ? "spread" : "mean", descending: data.runs.length > 1 });
+    longTable("heatmap", columns, kept);
+  }
+
+  const wordsOf = (query) => (data.queries[query] + " " + (data.query_texts[query]?.[0] ?? "")).toLowerCase();
+
+  function queryWords(query) {
+    const text = data.query_texts[query];
+    return text ? make("bdi", { class: "words" }, visible(text[0].slice(0, 160))) : null;
+  }
+
+  function heatCell(value, low, high, style) {
+    const size = asNumber(value);
+    const share = Number.isFinite(size) && high > low ? (size - low) / (high - low) : 0;
+    const cell = make("td", { class: "number heat" }, number(value, style));
+    cell.style.setProperty("--share", (isLower(state.m) ? 1 - share : share).toFixed(3));
+    return cell;
+  }
+
+  // A table whose rows are drawn as they come into view, if there are many.
+  function longTable(name, columns, rows) {
+    const box = byId(name);
+    const sorted = sortedBy(rows, columns, orders.get(name));
+    const head = make("tr", {}, columns.map((column) => heading(name, column, orders.get(name), () => {
+      longTable(name, columns, rows);
+      [...box.querySelectorAll("th button")].find((button) => button.textContent === column.title)?.focus();
+    })));
+    const body = make("tbody");
+    box.replaceChildren(make("table", { "aria-rowcount": rows.length + 1 }, make("thead", {}, head), body));
+    box.scrollTop = 0;
+    const space = (count) => {
+      const row = make("tr", { "aria-hidden": "true" }, make("td", { colspan: columns.length }));
+      row.firstChild.style.cssText = `height:${count * ROW_HEIGHT}px;padding:0;border:0`;
+      return row;
+    };
+    const draw = () => {
+      const all = sorted.length <= MOST_ROWS;
+      const first = all ? 0 : Math.max(0, Math.floor(box.scrollTop / ROW_HEIGHT) - 20);
+      const last = all ? sorted.length : Math.min(sorted.length, first + Math.ceil(box.clientHeight / ROW_HEIGHT) + 60);
+      if (body.dataset.first === String(first)) return;
+      body.dataset.first = first;
+      const drawn = sorted.slice(first, last).map((row, place) => {
+        const element = tableRow(columns, row);
+        element.setAttribute("aria-rowindex", first + place + 2);
+        return element;
+      });
+      body.replaceChildren(...(first ? [space(first)] : []), ...drawn, ...(last < sorted.length ? [space(sorted.length - last)] : []));
+    };
+    box.onscroll = () => requestAnimationFrame(draw);
+    draw();
+    shownOrder = sorted.map((row) => row.query);
+  }
+  let shownOrder = []; // of the queries, which "next" follows
+
+  // ---- the answers to questions: depth, diagnose, holes ----
+
+  function drawDepth() {
+    const found = slice().depth;
+    byId("depth").hidden = !found;
+    if (found) fill("depth-body", ...answered("depth", found, null));
+  }
+
+  function drawDiagnosis() {
+    const all = slice().diagnoses;
+    byId("diagnose").hidden = !all;
+    if (!all) return;
+    const chosen = all.find((one) => one.run === data.runs[state.b]) ?? all[all.length - 1];
+    const sentences = all.map((one) => make("p", {}, id(one.run), ": ", visible(one.answer.answer.join(" "))));
+    fill("diagnose-body", ...sentences, make("h3", {}, "Query by query: ", id(chosen.run)),
+      ...answered("diagnose", { ...chosen, answer: { ...chosen.answer, answer: [] } }, "query"));
+  }
+
+  function drawHoles() {
+    byId("holes").hidden = !data.holes;
+    if (!data.holes) return;
+    fill("holes-body", state.s ? make("p", { class: "hint" }, "Over all queries, whatever slice is chosen.") : null, ...answered("holes", data.holes, null));
+  }
+
+  function answered(name, found, queryColumn) {
+    const charts = found.charts.map((chart, place) => make("figure", { id: `${name}-${place}` }));
+    const { answer, notes, rows } = found.answer;
+    queueMicrotask(() => found.charts.forEach((chart, place) => {
+      const numbers = new Map(data.queries.map((query, at) => [query, at]));
+      const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
+      figure(`${name}-${place}`, { ...chart, queries }, `${described(chart)} The numbers stand in the table below.`);
+    }));
+    return [
+      make("div", { class: "answer" }, paragraphs(answer)),
+      make("div", { class: "charts" }, charts),
+      make("div", { class: "notes" }, paragraphs(notes)),
+      make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
+    ];
+  }
+
+  function rowsTable(name, rows, queryColumn) {
+    const names = [...new Set(rows.flatMap((row) => Object.keys(row)))].filter((key) => !key.endsWith("_interval"));
+    const numbers = new Map(data.queries.map((query, at) => [query, at]));
+    const columns = names.map((key) => {
+      const numeric = rows.every((row) => typeof row[key] !== "string" || asNumber(row[key]) === asNumber(row[key]));
+      return {
+        title: key, numeric,
+        key: (row) => (numeric ? asNumber(row[key]) : visible(String(row[key] ?? ""))),
+        cell: (row) => {
+          if (key === queryColumn && numbers.has(row[key])) return queryButton(numbers.get(row[key]));
+          if (row[key] === undefined) return "";
+          const integer = Number.isInteger(row[key]) && !String(row[key]).includes(".");
+          const text = typeof row[key] === "number" && !integer ? number(row[key]) : row[key] === null ? "NA" : visible(String(row[key]));
+          const interval = row[`${key}_interval`];
+          return interval ? `${text} [${interval.map((bound) => number(bound)).join(", ")}]` : make("bdi", {}, text);
+        },
+      };
+    });
+    return table(`rows-${name}`, columns, rows);
+  }
+
+  function described(chart) {
+    if (chart.kind === "intervals") {
+      return chart.rows.map((row) => `${visible(row.name)}: ${number(row.value)}, from ${number(row.low)} to ${number(row.high)}`).join("; ") + ".";
+    }
+    const curves = chart.lines.filter((line) => line.role === "curve").map((line) => {
+      const last = line.y.findLastIndex((value) => value !== null);
+      return last < 0 ? "" : `${visible(line.name)}: ${number(line.y[0])} at ${line.x[0]}, ${number(line.y[last])} at ${line.x[last]}`;
+    });
+    const groups = chart.points.map((group) => `${visible(group.name)}: ${plural(group.x.length, "query", "queries")}`);
+    return [...curves, ...groups].filter(Boolean).join("; ") + ".";
+  }
+
+  function drawAbout() {
+    const definitions = data.measures.map((measure) => make("details", {},
+      make("summary", {}, make("code", {}, measure.name)), make("pre", {}, measure.definition)));
+    fill("about-body", make("div", { class: "notes" }, paragraphs(data.notes)), make("h3", {}, "Measures"), ...definitions);
+  }
+
+  // ---- the page of one query ----
+
+  function drawQuery() {
+    const query = state.q;
+    const text = data.query_texts[query];
+    const place = shownOrder.indexOf(query);
+    const step = (by) => make("button", {
+      type: "button", disabled: place < 0 || shownOrder[place + by] === undefined,
+      onclick: () => go({ q: shownOrder[place + by] }),
+    }, by < 0 ? "← Previous query" : "Next query →");
+    const detail = data.details.find((one) => one.query === query);
+    fill("query",
+      make("div", { class: "top" }, make("button", { type: "button", id: "back", onclick: () => go({ q: null }) }, "↑ All queries"), step(-1), step(1)),
+      make("h2", { tabindex: "-1" }, "Query ", id(data.queries[query])),
+      text ? make("p", { class: "question", dir: "auto" }, visible(text[0]), cutNote(text)) : null,
+      make("div", { class: "scroll" }, measuresOfQuery(query)),
+      ...(detail ? documentsOfQuery(detail, text) : [make("p", { class: "note" },
+        "The documents of this query are not on the page, which has those of the queries on which the runs differ most; ragkpi report --detail-queries N takes more.")]));
+  }
+
+  function measuresOfQuery(query) {
+    const shown = data.measures.filter((measure) => measure.name in data.per_query);
+    const columns = [{ title: "Run", key: (run) => data.runs[run], cell: (run) => make("th", { scope: "row" }, id(data.runs[run]), data.runs.length > 1 && run === state.a ? " (A)" : data.runs.length > 1 && run === state.b ? " (B)" : null) },
+      ...shown.map((measure) => ({
+        title: measure.name, numeric: true, key: (run) => asNumber(data.per_query[measure.name][run][query]),
+        cell: (run) => number(data.per_query[measure.name][run][query], measure.style),
+      }))];
+    return table("of-query", columns, data.runs.map((_, run) => run), { rowClass: (run) => (data.runs.length > 1 && (run === state.a || run === state.b) ? "baseline" : null) });
+  }
+
+  function documentsOfQuery(detail, text) {
+    const runs = data.runs.length > 1 ? [state.a, state.b] : [0];
+    const ranks = data.runs.map((_, run) => {
+      const found = new Map(detail.rankings[run].map((place, at) => [place, at + 1]));
+      detail.below[run].forEach(([place, rank]) => found.set(place, rank));
+      return found;
+    });
+    const asked = new Set(words(text?.[0] ?? ""));
+    const lists = runs.map((run, side) => make("div", {},
+      make("h3", {}, runs.length > 1 ? `${"AB"[side]}: ` : "", id(data.runs[run])),
+      ranking(detail, run, runs.length > 1 ? runs[1 - side] : null, ranks, asked)));
+    return [missedOfQuery(detail, runs, ranks), make("div", { class: "rankings" }, lists)];
+  }
+
+  const words = (text) => (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => word.length > 3 || /\p{N}/u.test(word));
+
+  function ranking(detail, run, other, ranks, asked) {
+    const list = make("ol", { class: "ranking" });
+    const all = detail.rankings[run];
+    const draw = (most) => list.replaceChildren(...all.slice(0, most).map((place, at) => card(detail, place, at + 1, other, ranks, asked)));
+    draw(FEW_CARDS);
+    if (!all.length) return make("p", { class: "hint" }, "Nothing was retrieved.");
+    if (all.length <= FEW_CARDS) return list;
+    const more = make("button", { type: "button", onclick: () => { draw(all.length); more.remove(); } }, `Show all ${all.length}`);
+    return make("div", {}, list, more);
+  }
+
+  function badge(level) {
+    if (level === null) return make("span", { class: "badge unjudged" }, "unjudged");
+    const relevant = level >= Math.max(1, data.relevance_level);
+    return make("span", { class: `badge ${relevant ? "relevant" : "nonrelevant"}` }, `${relevant ? "relevant" : "not relevant"}, level ${level}`);
+  }
+
+  const kindOf = (level) => (level === null ? "unjudged" : level >= Math.max(1, data.relevance_level) ? "relevant" : "nonrelevant");
+
+  function card(detail, place, rank, other, ranks, asked) {
+    const level = detail.levels[place];
+    const name = detail.documents[place];
+    const there = other === null ? null : ranks[other].get(place);
+    const elsewhere = [];
+    if (other !== null) elsewhere.push(there ? `there ${there}` : "not there");
+    if (data.pool) elsewhere.push(detail.pool_ranks[place] ? `pool ${detail.pool_ranks[place]}` : "not in the pool");
+    const text = data.texts[name];
+    const mark = (on) => () => document.querySelectorAll(`[data-place="${place}"]`).forEach((one) => one.classList.toggle("same", on));
+    return make("li", { class: `card ${kindOf(level)}`, "data-place": place, onmouseenter: mark(true), onmouseleave: mark(false) },
+      make("header", {}, make("span", { class: "rank" }, make("span", { class: "sr" }, "rank "), String(rank)), id(name), badge(level), make("span", { class: "elsewhere" }, elsewhere.join(" · "))),
+      text ? make("p", { class: "text", dir: "auto" }, ...emphasised(text[0], asked), cutNote(text)) : null);
+  }
+
+  function emphasised(text, asked) {
+    return visible(text.replaceAll("\n", "\u2424")).replaceAll("\u2424", "\n").split(/([\p{L}\p{N}]+)/u)
+      .map((piece) => (asked.has(piece.toLowerCase()) ? make("mark", {}, piece) : piece));
+  }
+
+  const cutNote = ([shown, length]) => {
+    const drawn = [...shown].length;
+    return drawn < length ? make("span", { class: "hint" }, ` … (${drawn.toLocaleString("en")} of ${length.toLocaleString("en")} characters)`) : null;
+  };
+
+  function missedOfQuery(detail, runs, ranks) {
+    const missed = detail.documents.map((_, place) => place).filter((place) =>
+      kindOf(detail.levels[place]) === "relevant" && runs.some((run) => !(ranks[run].get(place) <= SHOWN)));
+    if (!missed.length) return make("p", { class: "hint" }, `Every relevant document is among the first ${SHOWN}.`);
+    missed.sort((one, other) => detail.levels[other] - detail.levels[one]);
+    const rankOf = (run) => (place) => ranks[run].get(place) ?? Infinity;
+    const columns = [
+      { title: "Document", key: (place) => detail.documents[place], cell: (place) => id(detail.documents[place]) },
+      { title: "Grade", key: (place) => detail.levels[place], cell: (place) => badge(detail.levels[place]) },
+      ...runs.map((run, side) => ({
+        title: runs.length > 1 ? `Rank in ${"AB"[side]}` : "Rank", numeric: true, key: rankOf(run),
+        cell: (place) => (ranks[run].has(place) ? String(ranks[run].get(place)) : "not retrieved"),
+      })),
+    ];
+    if (data.pool) columns.push({
+      title: "Rank in the pool", numeric: true, key: (place) => detail.pool_ranks[place] ?? Infinity,
+      cell: (place) => (detail.pool_ranks[place] ? String(detail.pool_ranks[place]) : "not in it"),
+    });
+    return make("details", { open: true },
+      make("summary", {}, `${plural(missed.length, "relevant document", "relevant documents")} missed by ${runs.length > 1 ? "A or B" : "the run"} in the first ${SHOWN}`),
+      make("div", { class: "scroll" }, table("missed", columns, missed)));
+  }
+
+  // ---- charts, by Bokeh; drawn when they come into view, and again when the colours change ----
+
+  const figures = new Map();
+  const inView = new IntersectionObserver((entries) => {
+    for (const entry of entries) if (entry.isIntersecting) drawFigure(entry.target);
+  }, { rootMargin: "300px" });
+
+  function figure(name, chart, caption) {
+    const element = byId(name);
+    if (!element) return;
+    const canvas = make("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${caption}` });
+    canvas.style.minHeight = "320px";
+    element.replaceChildren(canvas, make("figcaption", {}, caption));
+    figures.set(element, { canvas, chart, drawn: false });
+    inView.unobserve(element);
+    inView.observe(element);
+  }
+
+  function drawFigure(element) {
+    const found = figures.get(element);
+    if (!found || found.drawn) return;
+    found.drawn = true;
+    found.canvas.replaceChildren();
+    const draw = { plane: drawPlane, bars: drawBars, intervals: drawIntervals }[found.chart.kind];
+    Bokeh.Plotting.show(draw(found.chart), found.canvas);
+  }
+
+  const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
+  const DASHES = ["solid", "dashed", "dotdash", "dotted"];
+  const MARKERS = ["circle", "square", "diamond", "triangle", "inverted_triangle", "x", "plus", "star"];
+
+  function extent(values) {
+    let [low, high] = [Infinity, -Infinity];
+    for (const value of values) if (Number.isFinite(value)) [low, high] = [Math.min(low, value), Math.max(high, value)];
+    if (low > high) return [0, 1];
+    const margin = (high - low || 1) * 0.03;
+    return [low - margin, high + margin];
+  }
+
+  function emptyFigure(chart, options = {}) {
+    const log = chart.x.scale === "log";
+    const plot = Bokeh.Plotting.figure({
+      title: chart.title, height: 320, sizing_mode: "stretch_width", tools: "pan,box_zoom,reset,save",
+      x_axis_type: log ? "log" : "linear", x_axis_label: chart.x.label, y_axis_label: chart.y?.label ?? "", ...options,
+    });
+    plot.toolbar.logo = null;
+    plot.toolbar.autohide = true;
+    plot.background_fill_color = null;
+    plot.border_fill_color = null;
+    plot.outline_line_color = colour("line");
+    plot.title.text_color = colour("ink");
+    for (const axis of [...plot.xaxes, ...plot.yaxes]) {
+      Object.assign(axis, {
+        axis_label_text_color: colour("quiet"), major_label_text_color: colour("quiet"), axis_label_text_font_style: "normal",
+        axis_line_color: colour("line"), major_tick_line_color: colour("line"), minor_tick_line_color: null,
+      });
+    }
+    for (const grid of [...plot.xgrids, ...plot.ygrids]) Object.assign(grid, { grid_line_color: colour("line"), grid_line_alpha: 0.5 });
+    if (log && chart.x.ticks?.length) plot.xaxes[0].ticker = new Bokeh.FixedTicker({ ticks: [...chart.x.ticks] });
+    return plot;
+  }
+
+  function clickable(plot, renderer, source, chart, tooltips) {
+    plot.add_tools(new Bokeh.HoverTool({ renderers: [renderer], tooltips }));
+    if (!chart.queries) return;
+    plot.add_tools(new Bokeh.TapTool({ renderers: [renderer] }));
+    source.selected.properties.indices.change.connect(() => {
+      const chosen = source.selected.indices[0];
+      if (chosen !== undefined) open(source.data.query[chosen]);
+    });
+  }
+
+  function drawPlane(chart) {
+    const numbers = (direction, axis) => [
+      ...chart.lines.flatMap((line) => [...line[direction], ...(direction === "y" ? [...(line.low ?? []), ...(line.high ?? [])] : [])]),
+      ...chart.points.flatMap((group) => group[direction]), ...chart.rules.filter((rule) => rule.axis === direction).map((rule) => rule.at),
+    ].filter((value) => typeof value === "number" && (axis.scale !== "log" || value > 0));
+    const range = (direction) => {
+      const axis = chart[direction];
+      const [low, high] = extent(numbers(direction, axis));
+      if (axis.scale === "log") return [Math.min(...numbers(direction, axis)) / 1.15, Math.max(...numbers(direction, axis)) * 1.15];
+      const margin = direction === "y" || chart.points.length ? 0.03 : 0;
+      const bottom = axis.low === null || axis.low === undefined ? low : Math.min(axis.low - margin * ((axis.high ?? high) - axis.low), axis.low);
+      const top = axis.high === null || axis.high === undefined ? high : Math.max(axis.high + margin * (axis.high - bottom), high);
+      return [bottom, top];
+    };
+    const plot = emptyFigure(chart, { x_range: range("x"), y_range: range("y") });
+    const items = [];
+    const finite = (values) => values.map((value) => (typeof value === "number" ? value : NaN));
+    let curve = 0;
+    for (const line of chart.lines) {
+      const ceiling = line.role === "ceiling";
+      const source = new Bokeh.ColumnDataSource({ data: { x: [...line.x], y: finite(line.y) } });
+      const ink = ceiling ? colour("quiet") : colour(`chart-${(curve % 8) + 1}`);
+      if (line.low?.length) {
+        const band = new Bokeh.ColumnDataSource({ data: { x: [...line.x], low: finite(line.low), high: finite(line.high) } });
+        plot.varea({ x: { field: "x" }, y1: { field: "low" }, y2: { field: "high" }, source: band, fill_color: ink, fill_alpha: 0.15 });
+      }
+      const glyph = plot.line({ field: "x" }, { field: "y" }, { source, line_width: ceiling ? 1.5 : 2, line_color: ink, line_dash: ceiling ? [2, 4] : DASHES[Math.floor(curve / 4) % 4] });
+      const glyphs = [glyph];
+      if (!ceiling) {
+        glyphs.push(plot.scatter({ field: "x" }, { field: "y" }, { source, size: 7, marker: MARKERS[curve % 8], fill_color: ink, line_color: ink }));
+        plot.add_tools(new Bokeh.HoverTool({ renderers: [glyphs[1]], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
+        curve += 1;
+      }
+      items.push([visible(line.name), glyphs]);
+    }
+    let from = 0;
+    chart.points.forEach((group, place) => {
+      const queries = chart.queries?.slice(from, from + group.labels.length) ?? [];
+      from += group.labels.length;
+      const source = new Bokeh.ColumnDataSource({ data: { x: finite(group.x), y: finite(group.y), query: queries, label: group.labels.map(visible) } });
+      const ink = colour(`chart-${(place % 8) + 1}`);
+      const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8], fill_color: ink, fill_alpha: 0.55, line_color: ink });
+      clickable(plot, glyph, source, chart, [["query", "@label"], [chart.x.label, "@x{0.0000}"], [chart.y.label, "@y{0.0000}"]]);
+      items.push([visible(group.name), [glyph]]);
+    });
+    for (const rule of chart.rules) {
+      plot.add_layout(new Bokeh.Span({ location: rule.at, dimension: rule.axis === "x" ? "height" : "width", line_color: colour("quiet"), line_dash: "dotted" }));
+    }
+    if (items.length > 1) {
+      const legend = new Bokeh.Legend({
+        items: items.map(([label, renderers]) => new Bokeh.LegendItem({ label: { value: label }, renderers })), orientation: "horizontal",
+        ncols: 4, background_fill_color: null, border_line_color: null, label_text_color: colour("ink"), label_text_font_size: "11px", click_policy: "hide",
+      });
+      plot.add_layout(legend, "below");
+    }
+    return plot;
+  }
+
+  function drawBars(chart) {
+    const [low, high] = extent([0, ...chart.values]);
+    const plot = emptyFigure(chart, { x_range: [-0.8, chart.values.length - 0.2], y_range: [low, high] });
+    plot.xaxes[0].major_label_text_font_size = "0px";
+    plot.xaxes[0].major_tick_line_color = null;
+    const source = new Bokeh.ColumnDataSource({ data: {
+      x: chart.values.map((_, place) => place), y: chart.values, query: chart.queries, label: chart.labels,
+      ink: chart.gains.map((gain) => colour(gain > 0 ? "chart-1" : "chart-2")),
+    } });
+    const glyph = plot.vbar({ x: { field: "x" }, top: { field: "y" }, width: 0.85, bottom: 0, source, fill_color: { field: "ink" }, line_color: { field: "ink" } });
+    clickable(plot, glyph, source, chart, [["query", "@label"], ["difference", "@y{+0.0000}"]]);
+    return plot;
+  }
+
+  function drawIntervals(chart) {
+    const names = chart.rows.map((row) => visible(row.name)).reverse();
+    const rows = [...chart.rows].reverse();
+    const known = rows.flatMap((row) => [row.low, row.value, row.high]).filter((value) => typeof value === "number");
+    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known), height: Math.max(200, 110 + 26 * rows.length) });
+    const source = new Bokeh.ColumnDataSource({ data: {
+      name: names, low: rows.map((row) => row.low ?? NaN), value: rows.map((row) => row.value ?? NaN), high: rows.map((row) => row.high ?? NaN),
+    } });
+    plot.hbar({ y: { field: "name" }, left: { field: "low" }, right: { field: "high" }, height: 0.3, source, fill_color: colour("chart-1"), fill_alpha: 0.3, line_color: colour("chart-1") });
+    const glyph = plot.scatter({ field: "value" }, { field: "name" }, { source, size: 9, fill_color: colour("ink"), line_color: colour("ink") });
+    plot.add_tools(new Bokeh.HoverTool({ renderers: [glyph], tooltips: [["now", "@value{0.0000}"], ["least", "@low{0.0000}"], ["greatest", "@high{0.0000}"]] }));
+    return plot;
+  }
+
+  function recolour() {
+    for (const [element, found] of figures) {
+      found.drawn = false;
+      if (element.isConnected) { inView.unobserve(element); inView.observe(element); }
+      else figures.delete(element);
+    }
+  }
+
+  // ---- all together ----
+
+  function options(select, names, chosen) {
+    select.replaceChildren(...names.map((name, place) => make("option", { value: place, selected: place === chosen }, visible(name))));
+  }
+
+  function show() {
+    const inQuery = state.q !== null;
+    options(byId("measure"), data.measures.map((measure) => measure.name), data.measures.findIndex((measure) => measure.name === state.m));
+    options(byId("a"), data.runs, state.a);
+    options(byId("b"), data.runs, state.b);
+    options(byId("slice"), data.slices.map((part) => `${part.name} (${part.queries.length})`), state.s);
+    byId("overview").hidden = inQuery;
+    byId("query").hidden = !inQuery;
+    if (!inQuery || !shownOrder.length) drawOverview();
+    if (inQuery) drawQuery();
+  }
+
+  let drawnFor = "";
+  function drawOverview() {
+    const now = JSON.stringify([state.m, state.a, state.b, state.s]);
+    if (now === drawnFor) return;
+    drawnFor = now;
+    for (const draw of [drawSummary, drawCompare, drawHeatmap, drawDepth, drawDiagnosis, drawHoles]) draw();
+    fill("sections", [...document.querySelectorAll("#overview > section:not([hidden])")].map((section) =>
+      make("a", { href: `#${section.id}`, onclick: (event) => { event.preventDefault(); if (state.q !== null) go({ q: null }); section.scrollIntoView(); } },
+        section.querySelector("h2").textContent)));
+  }
+
+  byId("measure").onchange = (event) => go({ m: data.measures[event.target.value].name });
+  byId("a").onchange = (event) => go({ a: Number(event.target.value), b: Number(event.target.value) === state.b ? state.a : state.b });
+  byId("b").onchange = (event) => go({ b: Number(event.target.value), a: Number(event.target.value) === state.a ? state.b : state.a });
+  byId("slice").onchange = (event) => go({ s: Number(event.target.value) });
+  byId("filter").oninput = drawHeatmap;
+  byId("controls").onsubmit = (event) => event.preventDefault();
+  document.querySelectorAll(".paired").forEach((label) => { label.hidden = data.runs.length < 2; });
+  document.querySelectorAll(".sliced").forEach((label) => { label.hidden = data.slices.length < 2; });
+  addEventListener("hashchange", () => {
+    const section = byId(location.hash.slice(1));
+    if (section?.matches("section")) return; // a link to a part of the page
+    readFragment();
+    show();
+  });
+  addEventListener("popstate", () => { readFragment(); show(); if (state.q === null) window.scrollTo(0, scrolled); });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", recolour);
+  addEventListener("beforeprint", () => figures.forEach((_, element) => drawFigure(element)));
+  readFragment();
+  drawAbout();
+  show();
+})();

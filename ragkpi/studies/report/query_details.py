@@ -1,0 +1,174 @@
+"""Single queries: who retrieved which documents where, and which relevant ones were missed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ragkpi.ranking.hits import Hits, TopDocuments
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.report.report_runs import ReportedRun, documents_of
+
+
+@dataclass(frozen=True)
+class QueryDetail:
+    """A query and its n documents: those that runs show, and the relevant ones.
+
+    Attributes
+    ----------
+    query
+        Its number among the evaluated queries.
+    documents, levels, pool_ranks : length n
+        Their ids, judged levels (None: unjudged) and ranks in the pool (None: not in it, or no
+        pool).
+    rankings
+        For each run its first documents, as places in `documents`.
+    below
+        For each run the relevant documents that it has further down, and their ranks there.
+    """
+
+    query: int
+    documents: list[bytes]
+    levels: list[int | None]
+    pool_ranks: list[int | None]
+    rankings: list[list[int]]
+    below: list[list[tuple[int, int]]]
+
+    def is_first(self, place: int, depth: int) -> bool:
+        """Say whether some run has a document among its first ones."""
+        return any(place in ranking[:depth] for ranking in self.rankings)
+
+
+def telling_queries(runs: Sequence[ReportedRun], measure: int, most: int) -> list[int]:
+    """Return the queries to show documents of, those first on which the runs differ most.
+
+    Where runs do not differ in the measure, or there is only one, the worst queries come first.
+    """
+    sign = runs[0].scores.metrics[measure].measure.sign
+    values: FloatArray = np.array([run.scores.per_query(measure) for run in runs], dtype=np.float64)
+    values = np.nan_to_num(values * sign, nan=0.0, posinf=1e308, neginf=-1e308)
+    spread = values.max(axis=0) - values.min(axis=0)
+    order = np.lexsort((values.mean(axis=0), -spread))
+    return [int(query) for query in order[:most]]
+
+
+@dataclass(frozen=True)
+class _Rankings:
+    """The first documents of a run by query number in the judgements: name and judgement row."""
+
+    rows: dict[int, list[tuple[bytes, int]]] = field(default_factory=dict)
+
+
+def query_details(
+    chosen: Sequence[int],
+    runs: Sequence[ReportedRun],
+    tops: Sequence[Hits],
+    pool: Hits | None,
+    judgements: Judgements,
+    depth: int,
+) -> list[QueryDetail]:
+    """Collect the documents of some queries.
+
+    Parameters
+    ----------
+    chosen
+        Numbers of evaluated queries.
+    runs
+        Judged, over the evaluated queries.
+    tops, pool
+        The runs and the pool, read for the names of their documents by `judgements`, down to
+        `depth` at least.
+    judgements
+        Of the chosen queries, or of more.
+    depth
+        How many documents of each run are shown.
+    """
+    settings = runs[0].judged.settings
+    rankings = [_rankings(hits.top, judgements, settings, depth) for hits in tops]
+    pooled = _Rankings() if pool is None else _rankings(pool.top, judgements, Settings(), None)
+    ids = runs[0].scores.queries
+    return [
+        _detail(query, judgements.index[ids[query]], runs, rankings, pooled, judgements)
+        for query in chosen
+    ]
+
+
+def _rankings(
+    top: TopDocuments, judgements: Judgements, settings: Settings, depth: int | None
+) -> _Rankings:
+    """Order the documents of each query; -J closes the ranks over unjudged ones, -M cuts."""
+    found = _Rankings()
+    rows = np.lexsort((top.rank, top.query))
+    if settings.unjudged == "removed":
+        known = top.judgement[rows]
+        rows = rows[(known >= 0) & (judgements.level[known] >= 0)]
+    limits = [limit for limit in (depth, settings.max_retrieved) if limit is not None]
+    most = min(limits) if limits else None
+    numbers = zip(top.query[rows].tolist(), rows.tolist(), strict=True)
+    judgement = top.judgement.tolist()
+    for query, row in numbers:
+        ranking = found.rows.setdefault(query, [])
+        if most is None or len(ranking) < most:
+            ranking.append((top.document[row], judgement[row]))
+    return found
+
+
+def _detail(
+    query: int,
+    number: int,
+    runs: Sequence[ReportedRun],
+    rankings: Sequence[_Rankings],
+    pooled: _Rankings,
+    judgements: Judgements,
+) -> QueryDetail:
+    place: dict[bytes, int] = {}
+    row_of: dict[bytes, int] = {}
+    rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
+    least = max(runs[0].judged.settings.relevance_level, 1)
+    relevant = rows[judgements.level[rows] >= least]
+    named = dict(zip(documents_of(judgements, relevant), relevant.tolist(), strict=True))
+    listed = []
+    for ranking in rankings:
+        documents = ranking.rows.get(number, [])
+        for name, row in documents:
+            place.setdefault(name, len(place))
+            row_of.setdefault(name, row)
+        listed.append([place[name] for name, _ in documents])
+    for name, row in named.items():
+        place.setdefault(name, len(place))
+        row_of.setdefault(name, row)
+    pool_rank = {
+        name: rank for rank, (name, _) in enumerate(pooled.rows.get(number, []), start=1)
+    }
+    level = judgements.level.tolist() if len(judgements.level) < 1000 else judgements.level
+    levels = [_level(int(level[row])) if row >= 0 else None for row in row_of.values()]
+    below = [
+        [
+            (place[name], rank)
+            for name, rank in _relevant_ranks(run.judged, query, named)
+            if rank > len(shown)
+        ]
+        for run, shown in zip(runs, listed, strict=True)
+    ]
+    ranks = [pool_rank.get(name) for name in place]
+    return QueryDetail(query, list(place), levels, ranks, listed, below)
+
+
+def _level(level: int) -> int | None:
+    return level if level >= 0 else None
+
+
+def _relevant_ranks(
+    judged: Judged, query: int, named: dict[bytes, int]
+) -> Iterator[tuple[bytes, int]]:
+    """Yield the relevant documents that a run has, with their ranks."""
+    hits = slice(int(judged.starts[query]), int(judged.starts[query + 1]))
+    ranks: IntArray = judged.rank[hits]
+    by_row = dict(zip(judged.judgement[hits].tolist(), ranks.tolist(), strict=True))
+    for name, row in named.items():
+        if row in by_row:
+            yield name, by_row[row]

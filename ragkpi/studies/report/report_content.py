@@ -1,0 +1,295 @@
+"""All that a page shows, as one JSON object that programs can read as well."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from ragkpi import __version__
+from ragkpi.charts.chart_object import chart_object
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Evaluation, Evaluator, Run
+from ragkpi.formats.texts import Text
+from ragkpi.measures.measure import Metric
+from ragkpi.ranking.hits import Hits
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.paired import Procedure
+from ragkpi.studies.holes.assessment import candidates
+from ragkpi.studies.holes.holes_answer import holes_answer
+from ragkpi.studies.holes.holes_charts import holes_charts
+from ragkpi.studies.holes.holes_study import find_bounds
+from ragkpi.studies.report.query_details import QueryDetail, query_details, telling_queries
+from ragkpi.studies.report.report_runs import ReportedRun, metrics_needed, reported_runs
+from ragkpi.studies.report.shown_texts import ShownTexts, shown_texts
+from ragkpi.studies.report.slices import MOST_RUNS, Slice, slice_object
+from ragkpi.wording import as_json, counted, decoded
+
+DEFAULT_MEASURES = ("ndcg_cut.10", "P.10", "recall.10", "recip_rank")
+EVERYTHING = 1 << 62
+_MOST_CELLS = 5_000  # queries times runs whose documents are all kept in memory by name
+_MOST_DIGITS_CELLS = 100_000  # values of queries that are written with all their digits
+_FEW_DIGITS = 6
+_MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
+_MOST_SLICES = 30
+_FIRST_TO_JUDGE = 10
+
+
+@dataclass(frozen=True)
+class ReportOptions:
+    """What a page is made of besides an evaluation.
+
+    Attributes
+    ----------
+    title, main
+        Of the page; and the printed name of the measure that it begins with (None: the first).
+    procedure
+        How intervals and p-values are computed.
+    query_file, corpus_file
+        Files of texts; None for none.
+    labels
+        For each way to slice the queries, by its name, the label of each query.
+    detail_queries, detail_depth
+        Of how many queries documents are shown, and how many of each run.
+    signature
+        What the numbers depend on.
+    """
+
+    title: str = "ragkpi report"
+    main: str | None = None
+    procedure: Procedure = field(default_factory=Procedure)
+    query_file: str | None = None
+    corpus_file: str | None = None
+    labels: Mapping[str, Mapping[bytes, str]] = field(default_factory=dict)
+    detail_queries: int = 200
+    detail_depth: int = 100
+    signature: Signature | None = None
+
+
+@dataclass(frozen=True)
+class ReportContent:
+    """The JSON object of a page, and what its maker should be told."""
+
+    document: Mapping[str, Any]
+    evaluations: Sequence[Evaluation]
+
+
+def read_report(
+    evaluator: Evaluator, runs: Sequence[Run], names: Sequence[str], options: ReportOptions
+) -> ReportContent:
+    """Evaluate runs and collect what a page shows of them.
+
+    Parameters
+    ----------
+    evaluator
+        For the measures to be shown; further ones are added to it.
+    runs, names
+        Paths or columns, and what the page calls them.
+    options
+        What else belongs on the page.
+    """
+    shown = evaluator.metrics
+    evaluator.metrics = metrics_needed(shown, evaluator.pool is not None)
+    judgements = evaluator.relevance.judgements
+    small = len(judgements.queries) * len(runs) <= _MOST_CELLS
+    hits = [evaluator.read(run, depth=_depth(run, small, options)) for run in runs]
+    evaluations = evaluator.score(hits)
+    reported = reported_runs(names, evaluations, shown)
+    queries = reported[0].scores.queries
+    chosen = telling_queries(reported, _main(shown, options), options.detail_queries)
+    details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
+    files = [run for run in runs if isinstance(run, str) and run != "-"]
+    texts = shown_texts(details, set(queries), options.query_file, options.corpus_file, files)
+    holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
+    notes = list(dict.fromkeys(note for one in evaluations for note in one.notes))
+    notes += list(dict.fromkeys(text for one in evaluations for text in one.warnings))
+    document = _document(evaluator, reported, details, texts, holes, options)
+    document["notes"] = [*notes, *document["notes"]]
+    return ReportContent(document, evaluations)
+
+
+def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
+    """Return the place of the measure that the page begins with."""
+    places = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
+    if not places:
+        raise UsageError("a page needs a measure that is a number; give one with -m")
+    return next((i for i in places if metrics[i].name == options.main), places[0])
+
+
+def _depth(run: Run, small: bool, options: ReportOptions) -> int:
+    if small:
+        return EVERYTHING
+    return options.detail_depth if run == "-" else 0  # what cannot be read again is kept
+
+
+def _details(
+    evaluator: Evaluator,
+    runs: Sequence[Run],
+    reported: Sequence[ReportedRun],
+    read: Sequence[Hits] | None,
+    chosen: Sequence[int],
+    options: ReportOptions,
+) -> list[QueryDetail]:
+    """Look at the documents of some queries; where memory is short, the files are read again."""
+    if not chosen or not options.detail_depth:
+        return []
+    judgements = evaluator.relevance.judgements
+    ids = [reported[0].scores.queries[query] for query in chosen]
+    some = replace(judgements, index={query: judgements.index[query] for query in ids})
+    whole, evaluator.relevance = evaluator.relevance, replace(evaluator.relevance, judgements=some)
+    try:
+        depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
+        tops = read or [evaluator.read(run, depth=depth) for run in runs]
+        pool = None if evaluator.pool is None else evaluator.read(evaluator.pool, depth=EVERYTHING)
+    finally:
+        evaluator.relevance = whole
+    return query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
+
+
+def _holes(
+    evaluator: Evaluator,
+    hits: Sequence[Hits],
+    evaluations: Sequence[Evaluation],
+    shown: Sequence[Metric],
+    names: Sequence[str],
+) -> dict[str, Any]:
+    """Bound what unjudged documents could change."""
+    count = len(shown)
+    some = [
+        replace(
+            one,
+            scores=replace(
+                one.scores,
+                metrics=one.scores.metrics[:count],
+                statistics=one.scores.statistics[:count],
+            ),
+        )
+        for one in evaluations
+    ]
+    settings = evaluator.settings
+    found = find_bounds(evaluator.relevance.judgements, hits, some, settings)
+    listed = candidates(found, some, settings)
+    answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden")
+    charts = [chart_object(chart) for chart in holes_charts(found, names)]
+    return {"answer": answer.document(Layout()), "charts": charts}
+
+
+def _document(
+    evaluator: Evaluator,
+    runs: Sequence[ReportedRun],
+    details: Sequence[QueryDetail],
+    texts: ShownTexts,
+    holes: dict[str, Any] | None,
+    options: ReportOptions,
+) -> dict[str, Any]:
+    scores = runs[0].scores
+    notes = []
+    procedure = options.procedure
+    pairs = len(runs) * (len(runs) - 1) // 2
+    if pairs * len(scores.queries) * procedure.trials > _MOST_TRIALS:
+        procedure = replace(procedure, test="t")
+        notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
+    slices, left_out = _slices(scores.queries, options.labels)
+    if left_out:
+        notes.append(f"the page has the {_MOST_SLICES} largest slices; {left_out} are left out")
+    if len(details) < len(scores.queries):
+        notes.append(
+            f"documents are shown for {counted(len(details), 'query', 'queries')} of "
+            f"{len(scores.queries):,}, those on which the runs differ most; "
+            "--detail-queries N shows more"
+        )
+    if holes is None:
+        notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
+    if len(runs) > MOST_RUNS:
+        notes.append(f"depth and diagnosis are of the first {MOST_RUNS} runs")
+    judgements = evaluator.relevance.judgements
+    document: dict[str, Any] = {
+        "ragkpi": __version__,
+        "kind": "report",
+        "title": options.title,
+        "notes": notes,
+        "measures": [_measure(metric) for metric in scores.metrics if metric.measure.numeric],
+        "main": scores.metrics[_main(scores.metrics, options)].name,
+        "pool": evaluator.pool is not None,
+        "relevance_level": evaluator.settings.relevance_level,
+        "runs": [run.name for run in runs],
+        "queries": [decoded(query) for query in scores.queries],
+        "query_texts": [_text(texts.queries.get(query)) for query in scores.queries],
+        "per_query": _per_query(runs),
+        "slices": [
+            slice_object(part, runs, judgements, procedure, options.signature) for part in slices
+        ],
+        "details": [_detail(detail) for detail in details],
+    }
+    names = {name for detail in details for name in detail.documents}
+    documents = sorted(name for name in names if name in texts.documents)
+    document["texts"] = {decoded(name): _text(texts.documents[name]) for name in documents}
+    if holes is not None:
+        document["holes"] = holes
+    return document
+
+
+def _measure(metric: Metric) -> dict[str, Any]:
+    return {
+        "name": metric.name,
+        "better": metric.measure.better,
+        "style": metric.measure.style,
+        "definition": metric.measure.help,
+    }
+
+
+def _per_query(runs: Sequence[ReportedRun]) -> dict[str, list[list[Any]]]:
+    """Return a list of values per run by measure, in the order of the queries."""
+    scores = runs[0].scores
+    shown = [i for i, m in enumerate(scores.metrics) if m.measure.numeric and m.is_printed("query")]
+    many = len(shown) * len(runs) * len(scores.queries) > _MOST_DIGITS_CELLS
+    return {
+        scores.metrics[i].name: [
+            [
+                as_json(_rounded(value) if many else value, scores.metrics[i].measure.style)
+                for value in run.scores.per_query(i).tolist()
+            ]
+            for run in runs
+        ]
+        for i in shown
+    }
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_FEW_DIGITS}g}")
+
+
+def _slices(
+    queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
+) -> tuple[list[Slice], int]:
+    """Return all queries and the largest slices of them, and how many are left out."""
+    found = []
+    for name, label_of in labels.items():
+        members: dict[str, list[int]] = {}
+        for number, query in enumerate(queries):
+            if query in label_of:
+                members.setdefault(label_of[query], []).append(number)
+        found += [
+            Slice(f"{name}: {label}", np.array(numbers)) for label, numbers in members.items()
+        ]
+    found.sort(key=lambda part: (-len(part.queries), part.name))
+    everything = Slice("all queries", np.arange(len(queries)))
+    return [everything, *found[:_MOST_SLICES]], max(0, len(found) - _MOST_SLICES)
+
+
+def _text(text: Text | None) -> list[Any] | None:
+    return None if text is None else [decoded(text[0]), text[1]]
+
+
+def _detail(detail: QueryDetail) -> dict[str, Any]:
+    return {
+        "query": detail.query,
+        "documents": [decoded(name) for name in detail.documents],
+        "levels": detail.levels,
+        "pool_ranks": detail.pool_ranks,
+        "rankings": detail.rankings,
+        "below": [[list(pair) for pair in pairs] for pairs in detail.below],
+    }

@@ -1,0 +1,111 @@
+"""The page: one HTML file with its data, its style and its scripts inside."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+from collections.abc import Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from ragkpi.errors import UsageError
+from ragkpi.formats.json_text import written
+from ragkpi.reports.output_files import write
+
+_CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
+_HEIGHT = 900  # pixels of the frame in a notebook
+
+
+@dataclass(frozen=True)
+class Report:
+    """A page, shown inline in notebooks.
+
+    Attributes
+    ----------
+    html
+        The page.
+    data
+        What it shows, valid under ``schema.json#/$defs/report``.
+    """
+
+    html: str
+    data: Mapping[str, Any]
+
+    def save(self, path: str) -> None:
+        """Write the page to a file, which is replaced at once or not at all."""
+        write(self.html, path)
+
+    def __repr__(self) -> str:
+        runs, queries = self.data["runs"], self.data["queries"]
+        return f"Report({len(runs)} runs, {len(queries)} queries, {len(self.html):,} characters)"
+
+    def _repr_html_(self) -> str:
+        return (
+            f'<iframe title="{html.escape(str(self.data["title"]))}" '
+            'sandbox="allow-scripts allow-popups allow-downloads" '
+            f'style="width:100%;height:{_HEIGHT}px;border:0" '
+            f'srcdoc="{html.escape(self.html)}"></iframe>'
+        )
+
+
+def refuse_without_packages() -> None:
+    """Raise `UsageError` if the packages that make pages are not installed."""
+    missing = [name for name in ("jinja2", "bokeh") if find_spec(name) is None]
+    if missing:
+        raise UsageError(
+            f"a page needs {' and '.join(missing)}, not installed; pip install 'ragkpi[report]'"
+        )
+
+
+def report_page(data: Mapping[str, Any]) -> Report:
+    """Make the page of a report's data.
+
+    The scripts are named by their hashes in the page's own policy, so that the browser runs no
+    other, whatever stands in ids and texts, and it loads nothing from anywhere.
+    """
+    refuse_without_packages()
+    from jinja2 import Environment, StrictUndefined
+    from markupsafe import Markup
+
+    folder = files("ragkpi.studies.report")
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    template = environment.from_string((folder / "page.html.jinja").read_text("utf-8"))
+    scripts = [*_chart_scripts(), (folder / "page.js").read_text("utf-8")]
+    page = template.render(
+        data=data,
+        json=Markup(embedded_json(data)),
+        style=Markup((folder / "page.css").read_text("utf-8")),
+        scripts=[Markup(script) for script in scripts],
+        hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
+    )
+    return Report(page, data)
+
+
+def embedded_json(data: Mapping[str, Any]) -> str:
+    r"""Write data so that no text in it can end the element that it stands in.
+
+    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which JSON reads back as they were.
+    """
+    text = written(data).decode("utf-8")
+    for character in "<>&\u2028\u2029":
+        text = text.replace(character, f"\\u{ord(character):04x}")
+    return text
+
+
+def _chart_scripts() -> list[str]:
+    import bokeh
+
+    folder = Path(bokeh.__file__).parent / "server" / "static" / "js"
+    # "</script" may stand inside a string of JavaScript, where the backslash means nothing.
+    return [
+        (folder / name).read_text("utf-8").replace("</script", "<\\/script")
+        for name in _CHART_SCRIPTS
+    ]
+
+
+def _hash(script: str) -> str:
+    return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()

@@ -1,0 +1,88 @@
+"""Texts on a page of bounded size: cut where they must be, with their length said."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from ragkpi.formats.texts import Text, read_texts, texts_of_run
+from ragkpi.studies.report.query_details import QueryDetail
+
+BUDGET = 4_500_000  # characters of all documents' texts together
+LONGEST = 2_000  # characters of one
+_FIRST = 10  # documents of a run that are read rather than skimmed
+_FAVOUR = 8  # how many times as long as others their texts may be
+
+
+@dataclass(frozen=True)
+class ShownTexts:
+    """Texts of queries and of documents, by id; each cut, with its whole length."""
+
+    queries: Mapping[bytes, Text]
+    documents: Mapping[bytes, Text]
+
+
+def shown_texts(
+    details: Sequence[QueryDetail],
+    queries: Collection[bytes],
+    query_file: str | None,
+    corpus_file: str | None,
+    run_files: Sequence[str],
+) -> ShownTexts:
+    """Read the texts of what the page shows.
+
+    Parameters
+    ----------
+    details, queries
+        The queries whose documents are shown, and the ids of all queries.
+    query_file, corpus_file
+        Where texts are, if anywhere.
+    run_files
+        Runs whose own file may carry texts; they serve where the others have none.
+    """
+    wanted = {name for detail in details for name in detail.documents}
+    documents: dict[bytes, Text] = {}
+    asked: dict[bytes, Text] = {}
+    for path in run_files:
+        of_queries, of_documents = texts_of_run(path)
+        asked |= {id_: text for id_, text in of_queries.items() if id_ in queries}
+        documents |= {id_: text for id_, text in of_documents.items() if id_ in wanted}
+    if query_file is not None:
+        asked |= read_texts(query_file, queries)
+    if corpus_file is not None:
+        documents |= read_texts(corpus_file, wanted)
+    favoured = {
+        name
+        for detail in details
+        for place, name in enumerate(detail.documents)
+        if (detail.levels[place] or 0) > 0 or detail.is_first(place, _FIRST)
+    }
+    return ShownTexts(
+        {id_: _cut(text, LONGEST) for id_, text in asked.items()}, _fitted(documents, favoured)
+    )
+
+
+def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
+    """Cut texts to the greatest length for which all of them fit; favoured ones may be longer."""
+    low, high = 0, LONGEST
+    while low < high:
+        middle = (low + high + 1) // 2
+        if sum(len(text) for text, _ in _cut_all(texts, favoured, middle).values()) <= BUDGET:
+            low = middle
+        else:
+            high = middle - 1
+    return _cut_all(texts, favoured, low)
+
+
+def _cut_all(
+    texts: Mapping[bytes, Text], favoured: Collection[bytes], length: int
+) -> dict[bytes, Text]:
+    short = max(length // _FAVOUR, 1) if length < LONGEST else length
+    return {
+        id_: _cut(text, length if id_ in favoured else short) for id_, text in texts.items()
+    }
+
+
+def _cut(text: Text, length: int) -> Text:
+    shown, whole = text
+    return Text((shown[:length], whole))

@@ -1,0 +1,173 @@
+"""What the page says of a set of queries: all of them, or a slice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart
+from ragkpi.charts.chart_object import chart_object
+from ragkpi.measures.corpus import corpus_size
+from ragkpi.measures.scores import score
+from ragkpi.ranking.judged import IntArray
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Layout
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.bootstrap import intervals
+from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.query_samples import comparable
+from ragkpi.studies.compare.comparison_report import ComparisonReport
+from ragkpi.studies.depth.depth_answer import depth_answer
+from ragkpi.studies.depth.depth_charts import depth_charts
+from ragkpi.studies.depth.depth_curves import Curve, Curves
+from ragkpi.studies.depth.depth_study import DEPTHS, Limits, run_values, study_run
+from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
+from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
+from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, diagnose
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
+from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, judged_share
+
+MOST_RUNS = 10  # of which depth and diagnose are drawn and put into words
+_MOST_QUERIES = 20  # in the table of diagnose
+_MOST_MISSED = 3
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A set of queries.
+
+    Attributes
+    ----------
+    name
+        What the page calls it.
+    queries
+        Their numbers, ascending.
+    """
+
+    name: str
+    queries: IntArray
+
+
+def slice_object(
+    part: Slice,
+    runs: Sequence[ReportedRun],
+    judgements: Judgements,
+    procedure: Procedure,
+    signature: Signature | None,
+) -> dict[str, Any]:
+    """Collect what the page says of a slice, valid under ``schema.json#/$defs/report_slice``."""
+    some = [run.over(part.queries) for run in runs]
+    spoken = some[:MOST_RUNS]
+    found: dict[str, Any] = {
+        "name": part.name,
+        "queries": part.queries.tolist(),
+        "runs": _evaluated(some, procedure, signature),
+        "judged": [judged_share(run) for run in some],
+        "comparisons": comparisons(some, procedure),
+        "depth": _depth(spoken),
+    }
+    if some[0].judged.pool is not None:
+        found["diagnoses"] = [_diagnosis(run, judgements) for run in spoken]
+    return found
+
+
+def _evaluated(
+    runs: Sequence[ReportedRun], procedure: Procedure, signature: Signature | None
+) -> list[dict[str, Any]]:
+    bootstrap = procedure.bootstrap
+    rows = [
+        EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
+        for run in runs
+    ]
+    objects: list[dict[str, Any]] = EvaluationReport(rows, bootstrap).document(Layout())["runs"]
+    return objects
+
+
+def comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
+    """Compare every run with every other, once for each as the baseline."""
+    if len(runs) < 2 or not comparable(runs[0].scores):
+        return []
+    found = []
+    for baseline in range(len(runs)):
+        order = [baseline, *(place for place in range(len(runs)) if place != baseline)]
+        compared = compare(
+            [runs[place].name for place in order],
+            [runs[place].scores for place in order],
+            procedure,
+        )
+        found.append(ComparisonReport(compared).document(Layout())["comparison"])
+    return found
+
+
+def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
+    deepest = max(int(run.judged.num_ret.max(initial=1)) for run in runs)
+    deepest = min(deepest, *(int(corpus_size(run.judged).min()) for run in runs))
+    depths = [depth for depth in DEPTHS if depth <= max(deepest, 1)]
+    limits = Limits()
+    curves = [
+        Curve(
+            run.name,
+            score(run.judged, run_values(depths, limits.m)),
+            study_run(run.judged, depths, limits),
+        )
+        for run in runs
+    ]
+    found = Curves(curves, depths, limits)
+    recall = _by_depth(found, "recall", "recall")
+    evidence = _by_depth(found, "ra_nwg", "RA-nWG")
+    return _answer(depth_answer(found, None), [*depth_charts(found), recall, evidence])
+
+
+def _by_depth(found: Curves, measure: str, label: str) -> Chart:
+    """Draw a measure between 0 and 1 by depth, a line per run."""
+    ticks = found.depths
+    lines = [
+        Line(
+            curve.name,
+            found.depths,
+            [_number(curve.value(measure, depth)) for depth in found.depths],
+        )
+        for curve in found.curves
+    ]
+    return PlaneChart(
+        f"{label} by depth",
+        Axis("K, documents retrieved", "log", ticks=ticks),
+        Axis(label, low=0, high=1),
+        lines,
+    )
+
+
+def _number(value: float | None) -> float:
+    return float("nan") if value is None else value
+
+
+def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
+    found = diagnose(run.judged, judgements, CUTOFF, Thresholds())
+    answer = diagnosis_answer(found, judgements.document, _MOST_QUERIES, _MOST_MISSED)
+    return {"run": run.name, **_answer(answer, [_labelled(found)])}
+
+
+def _labelled(found: Diagnosis) -> PlaneChart:
+    """Name the points of the quadrants, so that a click on one opens its query."""
+    chart = diagnosis_chart(found)
+    groups = []
+    for points in chart.points:
+        drawn = (np.array(found.verdicts) == points.name) & ~np.isnan(found.pct_proc)
+        names = [
+            query.decode("utf-8", "surrogateescape")
+            for query, kept in zip(found.queries, drawn, strict=True)
+            if kept
+        ]
+        groups.append(replace(points, labels=names if len(names) == len(points.x) else ()))
+    return replace(chart, points=groups)
+
+
+def _answer(answer: Answer, charts: Sequence[Chart]) -> dict[str, Any]:
+    return {
+        "answer": answer.document(Layout()),
+        "charts": [chart_object(chart) for chart in charts],
+    }
