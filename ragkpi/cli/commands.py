@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, str] = {
     "holes": "How much unjudged documents can change values and the order of runs.",
     "log": "Show the evaluations that 'eval --log FILE' wrote down.",
     "measures": "List the measures, or explain one.",
+    "report": "Write one HTML page: runs, queries and documents, to look at and to share.",
     "schema": "Print the JSON schema of what 'eval' and 'compare' write as JSON.",
     "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",
 }

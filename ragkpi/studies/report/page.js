@@ -317,8 +317,8 @@
       values: ordered.map((pair) => pair.b - pair.a), gains: ordered.map((pair) => pair.gain), labels: ordered.map((pair) => visible(data.queries[pair.query])),
       x: { label: `${labels.length} queries, from the largest gain to the largest loss` }, y: { label: `difference in ${state.m}` },
     }, `B is better on ${won.length}, equal on ${ordered.length - won.length - lost.length} and worse on ${lost.length} of ${plural(ordered.length, "query", "queries")}. A click on a bar opens the query.`);
-    fill("won", differences("won", "Queries that B won", won));
-    fill("lost", differences("lost", "Queries that B lost", lost));
+    fill("won", won.length ? differences("won", "Queries that B won", won) : make("p", { class: "hint" }, "B wins no query."));
+    fill("lost", lost.length ? differences("lost", "Queries that B lost", lost) : make("p", { class: "hint" }, "B loses no query."));
   }
 
   function differences(name, title, pairs) {
@@ -448,7 +448,7 @@
     return [
       make("div", { class: "answer" }, paragraphs(answer)),
       make("div", { class: "charts" }, charts),
-      make("div", { class: "notes" }, paragraphs(notes)),
+      make("details", { open: notes.length < 8 }, make("summary", {}, "What that follows from"), make("div", { class: "notes" }, paragraphs(notes))),
       make("details", {}, make("summary", {}, "The numbers"), make("div", { class: "scroll" }, rowsTable(name, rows, queryColumn))),
     ];
   }
@@ -489,7 +489,9 @@
   function drawAbout() {
     const definitions = data.measures.map((measure) => make("details", {},
       make("summary", {}, make("code", {}, measure.name)), make("pre", {}, measure.definition)));
-    fill("about-body", make("div", { class: "notes" }, paragraphs(data.notes)), make("h3", {}, "Measures"), ...definitions);
+    byId("cautions").hidden = !data.notes.length;
+    fill("cautions", make("summary", {}, `${plural(data.notes.length, "thing", "things")} to know before believing the numbers`), ...paragraphs(data.notes));
+    fill("about-body", make("h3", {}, "Measures"), ...definitions);
   }
 
   // ---- the page of one query ----
@@ -615,12 +617,14 @@
     const element = byId(name);
     if (!element) return;
     const canvas = make("div", { class: "canvas", role: "img", "aria-label": `${chart.title}. ${caption}` });
-    canvas.style.minHeight = "320px";
+    canvas.style.minHeight = `${heightOf(chart)}px`;
     element.replaceChildren(canvas, make("figcaption", {}, caption));
     figures.set(element, { canvas, chart, drawn: false });
     inView.unobserve(element);
     inView.observe(element);
   }
+
+  const heightOf = (chart) => (chart.kind === "intervals" ? Math.max(170, 110 + 26 * chart.rows.length) : 320);
 
   function drawFigure(element) {
     const found = figures.get(element);
@@ -741,7 +745,7 @@
     plot.xaxes[0].major_tick_line_color = null;
     const source = new Bokeh.ColumnDataSource({ data: {
       x: chart.values.map((_, place) => place), y: chart.values, query: chart.queries, label: chart.labels,
-      ink: chart.gains.map((gain) => colour(gain > 0 ? "chart-1" : "chart-2")),
+      ink: chart.gains.map((gain) => colour(gain > 0 ? "chart-1" : gain < 0 ? "chart-2" : "quiet")),
     } });
     const glyph = plot.vbar({ x: { field: "x" }, top: { field: "y" }, width: 0.85, bottom: 0, source, fill_color: { field: "ink" }, line_color: { field: "ink" } });
     clickable(plot, glyph, source, chart, [["query", "@label"], ["difference", "@y{+0.0000}"]]);
@@ -752,7 +756,7 @@
     const names = chart.rows.map((row) => visible(row.name)).reverse();
     const rows = [...chart.rows].reverse();
     const known = rows.flatMap((row) => [row.low, row.value, row.high]).filter((value) => typeof value === "number");
-    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known), height: Math.max(200, 110 + 26 * rows.length) });
+    const plot = emptyFigure(chart, { y_range: new Bokeh.FactorRange({ factors: names }), x_range: extent(known), height: heightOf(chart) });
     const source = new Bokeh.ColumnDataSource({ data: {
       name: names, low: rows.map((row) => row.low ?? NaN), value: rows.map((row) => row.value ?? NaN), high: rows.map((row) => row.high ?? NaN),
     } });

@@ -141,9 +141,7 @@ def _detail(
     for name, row in named.items():
         place.setdefault(name, len(place))
         row_of.setdefault(name, row)
-    pool_rank = {
-        name: rank for rank, (name, _) in enumerate(pooled.rows.get(number, []), start=1)
-    }
+    pool_rank = {name: rank for rank, (name, _) in enumerate(pooled.rows.get(number, []), start=1)}
     level = judgements.level.tolist() if len(judgements.level) < 1000 else judgements.level
     levels = [_level(int(level[row])) if row >= 0 else None for row in row_of.values()]
     below = [

@@ -14,7 +14,10 @@ from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure
@@ -23,12 +26,11 @@ from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import find_bounds
 from ragkpi.studies.report.query_details import QueryDetail, query_details, telling_queries
-from ragkpi.studies.report.report_runs import ReportedRun, metrics_needed, reported_runs
+from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, metrics_needed, reported_runs
 from ragkpi.studies.report.shown_texts import ShownTexts, shown_texts
 from ragkpi.studies.report.slices import MOST_RUNS, Slice, slice_object
 from ragkpi.wording import as_json, counted, decoded
 
-DEFAULT_MEASURES = ("ndcg_cut.10", "P.10", "recall.10", "recip_rank")
 EVERYTHING = 1 << 62
 _MOST_CELLS = 5_000  # queries times runs whose documents are all kept in memory by name
 _MOST_DIGITS_CELLS = 100_000  # values of queries that are written with all their digits
@@ -38,6 +40,23 @@ _MOST_SLICES = 30
 _FIRST_TO_JUDGE = 10
 
 
+def default_measures(settings: Settings, pool: object) -> list[str]:
+    """Name the measures of a page for which nobody asked for others, the first one first."""
+    found = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
+    if pool is not None:
+        found += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
+    if settings.corpus_size is not None or settings.corpus_sizes:
+        found.append(f"bor.{CUTOFF}")
+    return found
+
+
+def over_all_queries(settings: Settings, runs: int) -> Settings:
+    """Let several runs be compared over all judged queries, missing ones as empty rankings."""
+    if runs > 1 and settings.missing == "intersection":
+        return replace(settings, missing="zero")
+    return settings
+
+
 @dataclass(frozen=True)
 class ReportOptions:
     """What a page is made of besides an evaluation.
@@ -45,7 +64,7 @@ class ReportOptions:
     Attributes
     ----------
     title, main
-        Of the page; and the printed name of the measure that it begins with (None: the first).
+        Of the page; and the measure that it begins with, as for ``-m`` (None: the first).
     procedure
         How intervals and p-values are computed.
     query_file, corpus_file
@@ -104,8 +123,8 @@ def read_report(
     files = [run for run in runs if isinstance(run, str) and run != "-"]
     texts = shown_texts(details, set(queries), options.query_file, options.corpus_file, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
-    notes = list(dict.fromkeys(note for one in evaluations for note in one.notes))
-    notes += list(dict.fromkeys(text for one in evaluations for text in one.warnings))
+    notes = [*_concerning(names, [one.warnings for one in evaluations])]
+    notes += _concerning(names, [one.notes for one in evaluations])
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]
     return ReportContent(document, evaluations)
@@ -116,7 +135,8 @@ def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
     places = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
     if not places:
         raise UsageError("a page needs a measure that is a number; give one with -m")
-    return next((i for i in places if metrics[i].name == options.main), places[0])
+    first = {metric.name for metric in find_metrics([options.main])} if options.main else set()
+    return next((i for i in places if metrics[i].name in first), places[0])
 
 
 def _depth(run: Run, small: bool, options: ReportOptions) -> int:
@@ -139,7 +159,7 @@ def _details(
     judgements = evaluator.relevance.judgements
     ids = [reported[0].scores.queries[query] for query in chosen]
     some = replace(judgements, index={query: judgements.index[query] for query in ids})
-    whole, evaluator.relevance = evaluator.relevance, replace(evaluator.relevance, judgements=some)
+    whole, evaluator.relevance = evaluator.relevance, Qrels(some)
     try:
         depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
         tops = read or [evaluator.read(run, depth=depth) for run in runs]
@@ -175,6 +195,18 @@ def _holes(
     answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden")
     charts = [chart_object(chart) for chart in holes_charts(found, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
+
+
+def _concerning(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[str]:
+    """Name the runs that a line concerns, if it does not concern all of them."""
+    about: dict[str, list[str]] = {}
+    for name, lines in zip(names, texts, strict=True):
+        for line in lines:
+            about.setdefault(line, []).append(name)
+    return [
+        line if len(runs) == len(names) else f"{line} ({', '.join(runs)})"
+        for line, runs in about.items()
+    ]
 
 
 def _document(

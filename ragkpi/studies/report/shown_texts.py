@@ -78,9 +78,7 @@ def _cut_all(
     texts: Mapping[bytes, Text], favoured: Collection[bytes], length: int
 ) -> dict[bytes, Text]:
     short = max(length // _FAVOUR, 1) if length < LONGEST else length
-    return {
-        id_: _cut(text, length if id_ in favoured else short) for id_, text in texts.items()
-    }
+    return {id_: _cut(text, length if id_ in favoured else short) for id_, text in texts.items()}
 
 
 def _cut(text: Text, length: int) -> Text:

@@ -1,0 +1,110 @@
+"""`ragkpi report`: one page that a team looks at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ragkpi.cli.eval_output import Origin
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.output_options import File
+from ragkpi.cli.resampling_options import comparing
+from ragkpi.cli.run_files import expect_files, refuse_standard_input_twice
+from ragkpi.cli.shared_options import takes
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.statistics.paired import Procedure
+
+
+@takes(asked=of_qrels, procedure=comparing)
+def command(
+    asked: EvaluationOptions,
+    procedure: Procedure,
+    files: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+    ] = None,
+    output: File = None,
+    queries: Annotated[
+        str | None,
+        typer.Option(
+            "--queries",
+            metavar="FILE",
+            help="Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
+        ),
+    ] = None,
+    corpus: Annotated[
+        str | None,
+        typer.Option(
+            "--corpus",
+            metavar="FILE",
+            help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+        ),
+    ] = None,
+    title: Annotated[
+        str | None, typer.Option("--title", metavar="TEXT", help="Of the page.")
+    ] = None,
+    detail_queries: Annotated[
+        int,
+        typer.Option(
+            "--detail-queries",
+            metavar="N",
+            min=0,
+            help="Show the documents of N queries: those on which the runs differ most.",
+        ),
+    ] = 200,
+    detail_depth: Annotated[
+        int,
+        typer.Option(
+            "--detail-depth", metavar="N", min=1, help="Show N documents of a query of a run."
+        ),
+    ] = 100,
+) -> None:
+    """Write one HTML page about runs: which is better, on which queries, through which documents.
+
+    The page holds a summary with intervals and p-values against any of the runs, two runs against
+    each other, values of queries by run, depth, --pool's diagnosis, what unjudged documents could
+    change, and of each query the rankings side by side. It needs no network and no other file:
+    open it from disk, mail it, keep it with a build. -o - writes it to standard output. The JSON
+    that it shows stands in it; 'ragkpi schema' describes it. Texts that a run in JSON Lines carries
+    are shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10, recip_rank;
+    with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+
+    With several runs all judged queries count, and one that a run lacks scores as empty.
+    """
+    qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi report QRELS RUN... -o FILE")
+    refuse_standard_input_twice([qrels, *paths])
+    if output is None:
+        raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+    from ragkpi.reports.output_files import write
+    from ragkpi.reports.run_names import run_names
+    from ragkpi.studies.report.report_content import (
+        ReportOptions,
+        default_measures,
+        over_all_queries,
+        read_report,
+    )
+    from ragkpi.studies.report.report_page import refuse_without_packages, report_page
+
+    refuse_without_packages()
+    settings = over_all_queries(asked.settings, len(paths))
+    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
+    asked = EvaluationOptions(
+        requests, settings, asked.rel_info, asked.pool, asked.qrels_format, asked.run_format
+    )
+    metrics = asked.values()
+    options = ReportOptions(
+        title=title or f"{', '.join(run_names(paths)[:3])}{', …' if len(paths) > 3 else ''}",
+        main=requests[0],
+        procedure=procedure,
+        query_file=queries,
+        corpus_file=corpus,
+        detail_queries=detail_queries,
+        detail_depth=detail_depth,
+        signature=Origin.of(asked, metrics, {"qrels": qrels}).signature,
+    )
+    found = read_report(asked.evaluator(qrels, metrics), paths, run_names(paths), options)
+    say(dict(zip(paths, found.evaluations, strict=True)))
+    write(report_page(found.document).html, output)
