@@ -20,7 +20,7 @@
       const place = data.runs.indexOf(given.get(name));
       return place < 0 ? otherwise : place;
     };
-    state.m = measures.has(given.get("m")) ? given.get("m") : data.main;
+    state.m = measures.has(given.get("m")) ? given.get("m") : data.measures[0].name;
     state.a = run("a", 0);
     state.b = run("b", state.a === 0 ? data.runs.length - 1 : 0);
     if (state.a === state.b && data.runs.length > 1) state.b = state.a === 0 ? 1 : 0;
@@ -221,13 +221,14 @@
     }));
     const compared = comparison(state.a);
     fill("summary-answer", make("p", {}, ...summarySentence(part, best)));
-    fill("summary-notes", ...paragraphs([
-      "★ the best value. In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that is below 0.05." : ""),
-      intervalNote(part),
-      ...(compared ? compared.explanation : []),
-      "judged: the share of the first 10 documents of the queries that somebody judged.",
-      part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
-    ].filter(Boolean)));
+    fill("summary-notes",
+      ...paragraphs([(several ? "★ the best value. " : "") + "In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that is below 0.05." : "")]),
+      make("details", {}, make("summary", {}, "How these numbers were computed"), ...paragraphs([
+        intervalNote(part),
+        ...(compared ? compared.explanation : []),
+        "judged: the share of the first 10 documents of the queries that somebody judged.",
+        part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
+      ].filter(Boolean))));
   }
 
   function intervalNote(part) {
@@ -350,7 +351,7 @@
     const [low, high] = extent(values.flatMap((ofRun) => slice().queries.map((query) => asNumber(ofRun[query]))).filter(Number.isFinite));
     const style = styleOf(state.m);
     const columns = [
-      { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryButton(row.query), queryWords(row.query)] },
+      { title: "Query", key: (row) => data.queries[row.query], cell: (row) => [queryButton(row.query), " ", queryWords(row.query)] },
       { title: "mean", numeric: true, key: (row) => row.mean, cell: (row) => number(Number.isNaN(row.mean) ? null : row.mean) },
       { title: "spread", numeric: true, key: (row) => row.spread, cell: (row) => number(Number.isNaN(row.spread) ? null : row.spread) },
       ...data.runs.map((name, run) => ({
@@ -723,7 +724,7 @@
       const ink = colour(`chart-${(place % 8) + 1}`);
       const glyph = plot.scatter({ field: "x" }, { field: "y" }, { source, size: 9, marker: MARKERS[place % 8], fill_color: ink, fill_alpha: 0.55, line_color: ink });
       clickable(plot, glyph, source, chart, [["query", "@label"], [chart.x.label, "@x{0.0000}"], [chart.y.label, "@y{0.0000}"]]);
-      items.push([visible(group.name), [glyph]]);
+      if (group.x.length) items.push([visible(group.name), [glyph]]);
     });
     for (const rule of chart.rules) {
       plot.add_layout(new Bokeh.Span({ location: rule.at, dimension: rule.axis === "x" ? "height" : "width", line_color: colour("quiet"), line_dash: "dotted" }));

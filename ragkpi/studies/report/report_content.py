@@ -243,8 +243,7 @@ def _document(
         "kind": "report",
         "title": options.title,
         "notes": notes,
-        "measures": [_measure(metric) for metric in scores.metrics if metric.measure.numeric],
-        "main": scores.metrics[_main(scores.metrics, options)].name,
+        "measures": _measures(scores.metrics, _main(scores.metrics, options)),
         "pool": evaluator.pool is not None,
         "relevance_level": evaluator.settings.relevance_level,
         "runs": [run.name for run in runs],
@@ -262,6 +261,12 @@ def _document(
     if holes is not None:
         document["holes"] = holes
     return document
+
+
+def _measures(metrics: Sequence[Metric], main: int) -> list[dict[str, Any]]:
+    """Describe the measures that are numbers, the one that the page begins with first."""
+    ordered = [metrics[main], *metrics[:main], *metrics[main + 1 :]]
+    return [_measure(metric) for metric in ordered if metric.measure.numeric]
 
 
 def _measure(metric: Metric) -> dict[str, Any]:

@@ -1,0 +1,245 @@
+"""The page in a real Chromium: what people see and do."""
+
+import json
+import re
+import time
+
+import pytest
+
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION
+from tests.studies.report.browser import MISSING, browser, complaints, requested
+
+pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
+
+RUNS = (BM25, DENSE, FUSION)
+ARGUMENTS = ("-m", "ndcg_cut.10", "-m", "P.5", "-m", "bor.10", "-N", "5000")
+HOSTILE = (
+    "<script>window.broken=1</script>",
+    "</script><script>window.broken=1</script>",
+    "\"'><img/src=x/onerror=window.broken=1>",
+    "a\u202eb",
+    "&lt;b&gt;",
+)
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with browser(tmp_path_factory.mktemp("profile")) as found:
+        yield found
+
+
+@pytest.fixture
+def page(driver, ragkpi, tmp_path):
+    """Write the fixtures' page, open it, and return its address."""
+    texts = ("--queries", "queries.tsv", "--pool", "first_stage.run")
+    path = tmp_path / "report.html"
+    done = ragkpi("report", *ARGUMENTS, *texts, "-o", path, "qrels.txt", *RUNS, folder=FIXTURES)
+    assert done.status == 0, done.err
+    driver.get_log("browser")
+    driver.get(path.as_uri())
+    return path.as_uri()
+
+
+def text_of(driver, selector):
+    return driver.execute_script("return document.querySelector(arguments[0]).innerText", selector)
+
+
+def texts_of(driver, selector):
+    return driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText)", selector
+    )
+
+
+def click(driver, selector):
+    driver.execute_script("document.querySelector(arguments[0]).click()", selector)
+
+
+def draw_all(driver):
+    """Let every chart be drawn, also those that are out of view."""
+    driver.execute_script("dispatchEvent(new Event('beforeprint'))")
+    for _ in range(100):
+        if not driver.execute_script(
+            "return [...document.querySelectorAll('.canvas')].some((one) => !one.children.length)"
+        ):
+            return
+        time.sleep(0.1)
+    raise AssertionError("a chart is not drawn")
+
+
+def test_it_loads_without_a_network_and_without_complaints(driver, page):
+    draw_all(driver)
+    assert complaints(driver) == []
+    asked = [url for url in requested(driver) if not url.startswith(("data:", "blob:"))]
+    assert [url for url in asked if url.startswith("http")] == []
+    assert page in asked
+    assert len(texts_of(driver, "figure .canvas")) >= 6
+
+
+def test_every_number_of_the_summary_is_that_of_eval(driver, page, ragkpi):
+    arguments = ("-c", "--ci", "--format", "json", "qrels.txt", *RUNS)
+    out = ragkpi("eval", *ARGUMENTS, *arguments, folder=FIXTURES).out
+    expected = json.loads(out)["runs"]
+    shown = driver.execute_script(
+        "return [...document.querySelectorAll('td[data-measure]')].map((cell) =>"
+        " [cell.dataset.run, cell.dataset.measure, cell.innerText])"
+    )
+    assert len(shown) == 9
+    for place, measure, text in shown:
+        run = expected[int(place)]
+        lines = text.replace("★", "").replace("(best)", "").split("\n")
+        low, high = run["intervals"][measure]
+        assert lines[0].strip() == f"{run['values'][measure]:.4f}"
+        assert f"[{low:.4f}, {high:.4f}]" in lines
+
+
+def test_a_click_changes_the_baseline_to_what_compare_says(driver, page, ragkpi):
+    click(driver, 'input[name=baseline][value="2"]')
+    out = ragkpi(
+        "compare",
+        "-c",
+        *ARGUMENTS,
+        "--format",
+        "json",
+        "qrels.txt",
+        FUSION,
+        BM25,
+        DENSE,
+        folder=FIXTURES,
+    ).out
+    for one in json.loads(out)["comparison"]["differences"]:
+        place = ["bm25", "dense", "fusion"].index(one["run"])
+        cell = text_of(driver, f'td[data-measure="{one["measure"]}"][data-run="{place}"]')
+        assert f"{one['difference']:+.4f}".replace("+0.0000", "0.0000") in cell
+        assert f"p {one['p_corrected']:.4f}" in cell
+    assert "fusion" in driver.execute_script("return location.hash")
+
+
+def test_every_value_of_a_query_is_that_of_eval(driver, page, ragkpi):
+    out = ragkpi(
+        "eval", "-c", "-q", *ARGUMENTS, "--format", "json", "qrels.txt", *RUNS, folder=FIXTURES
+    ).out
+    expected = json.loads(out)["runs"]
+    for measure in ("ndcg_cut_10", "P_5"):
+        driver.get(f"{page}#m={measure}")
+        rows = driver.execute_script(
+            "return [...document.querySelectorAll('#heatmap tbody tr')].map((row) =>"
+            " [...row.children].map((cell) => cell.innerText))"
+        )
+        assert len(rows) == 12
+        for head, _, _, *cells in rows:
+            query = head.split()[0]
+            assert cells == [f"{run['per_query'][query][measure]:.4f}" for run in expected]
+
+
+def test_a_heading_sorts_by_click_and_by_key(driver, page):
+    from selenium.webdriver.common.keys import Keys
+
+    button = "#heatmap thead th:nth-child(4) button"
+    values = "#heatmap tbody td:nth-child(4)"
+    click(driver, button)
+    falling = [float(text) for text in texts_of(driver, values)]
+    assert falling == sorted(falling, reverse=True)
+    assert driver.find_element("css selector", button).is_displayed()
+    driver.switch_to.active_element.send_keys(Keys.ENTER)
+    rising = [float(text) for text in texts_of(driver, values)]
+    assert rising == sorted(falling)
+    head = driver.find_element("css selector", "#heatmap thead th:nth-child(4)")
+    assert head.get_attribute("aria-sort") == "ascending"
+
+
+def test_a_query_opens_with_both_rankings_and_a_link_opens_it_again(driver, page):
+    driver.get(f"{page}#a=bm25&b=fusion")
+    driver.execute_script(
+        "[...document.querySelectorAll('#heatmap button.link')]"
+        ".find((one) => one.textContent === 'hd-03').click()"
+    )
+    assert "Query hd-03" in text_of(driver, "#query h2")
+    assert text_of(driver, ".question") == "Can I export all tickets of one customer as CSV?"
+    run = [line.split() for line in (FIXTURES / BM25).read_text().splitlines()]
+    expected = [fields[2] for fields in run if fields[0] == "hd-03"]
+    assert texts_of(driver, ".rankings > :first-child .card .id") == expected
+    levels = {
+        fields[2]: fields[3]
+        for fields in (line.split() for line in (FIXTURES / "qrels.txt").read_text().splitlines())
+        if fields[0] == "hd-03"
+    }
+    badges = texts_of(driver, ".rankings > :first-child .card .badge")
+    for name, badge in zip(expected, badges, strict=True):
+        assert badge.endswith(f"level {levels[name]}" if name in levels else "unjudged")
+    link = driver.current_url
+    driver.get("about:blank")
+    driver.get(link)
+    assert "Query hd-03" in text_of(driver, "#query h2")
+    click(driver, "#back")
+    assert driver.find_element("css selector", "#overview").is_displayed()
+
+
+def test_missed_documents_come_with_their_rank_in_the_pool(driver, page):
+    driver.get(f"{page}#a=bm25&b=fusion&q=hd-03")
+    pool = [line.split() for line in (FIXTURES / "first_stage.run").read_text().splitlines()]
+    ranks = {fields[2]: fields[3] for fields in pool if fields[0] == "hd-03"}
+    rows = driver.execute_script(
+        "return [...document.querySelectorAll('#query details table tbody tr')].map((row) =>"
+        " [...row.children].map((cell) => cell.innerText))"
+    )
+    assert rows
+    for document, badge, _, _, pool_rank in rows:
+        assert badge.startswith("relevant")
+        assert pool_rank == ranks.get(document, "not in it")
+
+
+def test_hostile_ids_texts_and_names_stay_text(driver, ragkpi, tmp_path):
+    qrels = "".join(f"q{i} 0 {name} 1\n" for i, name in enumerate(HOSTILE))
+    run = "".join(f"q{i} Q0 {name} 1 1.0 t\n" for i, name in enumerate(HOSTILE))
+    (tmp_path / "qrels").write_bytes(qrels.encode() + b"\xff\xfe 0 d\xff 1\n")
+    (tmp_path / "<b>&\"run'").write_bytes(run.encode() + b"\xff\xfe Q0 d\xff 1 1.0 t\n")
+    (tmp_path / "other").write_text(run)
+    long = "long " * 300_000
+    corpus = [{"_id": name, "text": f"</script>{name} <b>{long}"} for name in HOSTILE]
+    lines = "".join(json.dumps(record) + "\n" for record in corpus)
+    (tmp_path / "corpus.jsonl").write_text(lines)
+    done = ragkpi(
+        *("report", "-o", "page.html", "--corpus", "corpus.jsonl", "-m", "P.1"),
+        *("--title", "</title><script>window.broken=1</script>", "qrels", "<b>&\"run'", "other"),
+        folder=tmp_path,
+    )
+    assert done.status == 0, done.err
+    assert (tmp_path / "page.html").stat().st_size < 8_000_000
+    driver.get_log("browser")
+    driver.get((tmp_path / "page.html").as_uri())
+    draw_all(driver)
+    shown = driver.execute_script("return document.body.innerText")
+    assert "<b>&\"run'" in shown
+    assert r"\xff\xfe" in shown
+    for place, name in enumerate(HOSTILE):
+        driver.get((tmp_path / "page.html").as_uri() + f"#q=q{place}")
+        card = text_of(driver, ".card")
+        assert name.replace("\u202e", r"\u202e") in card
+        assert "of 1,500,0" in card  # how long the text is of which the beginning is shown
+    assert driver.execute_script("return window.broken === undefined")
+    assert complaints(driver) == []
+
+
+def test_charts_and_controls_have_texts_for_who_does_not_see_them(driver, page):
+    labels = driver.execute_script(
+        "return [...document.querySelectorAll('.canvas')].map((one) => one.ariaLabel)"
+    )
+    assert labels
+    assert all(re.search(r"\w{3}", label or "") for label in labels)
+    unnamed = driver.execute_script(
+        "return [...document.querySelectorAll('select, input, button')].filter((one) =>"
+        " !one.closest('label') && !one.ariaLabel && !one.textContent.trim()).length"
+    )
+    assert unnamed == 0
+    assert driver.execute_script(
+        "return [...document.querySelectorAll('table')].every((one) => one.tHead && one.tBodies[0])"
+    )
+
+
+@pytest.mark.parametrize("width", [800, 1280])
+def test_nothing_is_wider_than_the_window(driver, page, width):
+    size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+    driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+    draw_all(driver)
+    assert driver.execute_script("return document.documentElement.scrollWidth") <= width
+    driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

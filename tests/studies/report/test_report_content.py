@@ -1,0 +1,151 @@
+"""What the page shows, as the JSON in it: by the schema, and by what other commands say."""
+
+import json
+import re
+
+import pytest
+
+from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION
+from tests.published_schema import valid_document
+
+RUNS = (BM25, DENSE, FUSION)
+MEASURES = ("-m", "ndcg_cut.10", "-m", "recall.10", "-N", "5000")
+
+
+@pytest.fixture
+def report(ragkpi, tmp_path):
+    """Make a page and return the JSON in it."""
+
+    def run(*arguments, folder=FIXTURES):
+        path = tmp_path / "page.html"
+        done = ragkpi("report", "-o", path, *arguments, folder=folder)
+        assert done.status == 0, done.err
+        page = path.read_bytes().decode("utf-8")
+        text = re.search(r'<script type="application/json" id="data">(.*?)</script>', page, re.S)[1]
+        return valid_document(text)
+
+    return run
+
+
+def asked(ragkpi, command, *arguments):
+    done = ragkpi(command, "--format", "json", *arguments, folder=FIXTURES)
+    assert done.status == 0, done.err
+    return json.loads(done.out)
+
+
+def test_runs_and_comparisons_are_those_of_eval_and_compare(report, ragkpi):
+    found = report(*MEASURES, "qrels.txt", *RUNS)["slices"][0]
+    evaluated = asked(ragkpi, "eval", "-c", "--ci", *MEASURES, "qrels.txt", *RUNS)
+    for ours, theirs in zip(found["runs"], evaluated["runs"], strict=True):
+        for key in ("name", "values", "intervals", "queries"):
+            assert ours[key] == theirs[key]
+    for baseline, path in enumerate(RUNS):
+        others = [run for run in RUNS if run != path]
+        compared = asked(ragkpi, "compare", "-c", *MEASURES, "qrels.txt", path, *others)
+        assert found["comparisons"][baseline] == compared["comparison"]
+
+
+def test_questions_are_answered_as_by_their_commands(report, ragkpi):
+    pool = ("--pool", "first_stage.run")
+    found = report(*MEASURES, *pool, "qrels.txt", "reranked.run")
+    part = found["slices"][0]
+    depth = asked(ragkpi, "depth", "-N", "5000", "qrels.txt", "reranked.run")
+    assert part["depth"]["answer"]["answer"] == depth["answer"]
+    assert part["depth"]["answer"]["findings"] == depth["findings"]
+    diagnosis = asked(ragkpi, "diagnose", *pool, "qrels.txt", "reranked.run")
+    assert part["diagnoses"][0]["answer"]["answer"] == diagnosis["answer"]
+    holes = asked(ragkpi, "holes", *MEASURES, "qrels.txt", "reranked.run")
+    assert found["holes"]["answer"]["rows"] == holes["rows"]
+
+
+def test_values_of_queries_are_those_of_eval(report, ragkpi):
+    found = report(*MEASURES, "qrels.txt", *RUNS)
+    evaluated = asked(ragkpi, "eval", "-c", "-q", *MEASURES, "qrels.txt", *RUNS)
+    assert set(found["per_query"]) == {"ndcg_cut_10", "recall_10"}
+    for measure, of_runs in found["per_query"].items():
+        for values, run in zip(of_runs, evaluated["runs"], strict=True):
+            expected = [run["per_query"][query][measure] for query in found["queries"]]
+            assert values == expected
+
+
+def test_details_are_the_files_lines(report):
+    found = report(*MEASURES, "--pool", "first_stage.run", "qrels.txt", *RUNS)
+    judged = {}
+    for line in (FIXTURES / "qrels.txt").read_text().splitlines():
+        query, _, document, level = line.split()
+        judged.setdefault(query, {})[document] = int(level)
+    assert len(found["details"]) == 12
+    for detail in found["details"]:
+        query, documents = found["queries"][detail["query"]], detail["documents"]
+        for path, ranking in zip(RUNS, detail["rankings"], strict=True):
+            lines = [line.split() for line in (FIXTURES / path).read_text().splitlines()]
+            expected = sorted((int(x[3]), x[2]) for x in lines if x[0] == query)
+            assert [documents[place] for place in ranking] == [name for _, name in expected]
+        levels = dict(zip(documents, detail["levels"], strict=True))
+        assert levels == {name: judged[query].get(name) for name in documents}
+        assert {name for name, level in judged[query].items() if level > 0} <= set(documents)
+
+
+def test_documents_of_few_queries_when_few_are_asked_for(report):
+    found = report(*MEASURES, "--detail-queries", "2", "--detail-depth", "3", "qrels.txt", *RUNS)
+    values = found["per_query"]["ndcg_cut_10"]
+    spread = [max(of_query) - min(of_query) for of_query in zip(*values, strict=True)]
+    widest = sorted(range(12), key=lambda query: -spread[query])[:2]
+    assert [detail["query"] for detail in found["details"]] == widest
+    assert all(len(ranking) <= 3 for one in found["details"] for ranking in one["rankings"])
+    assert any("2 queries of 12" in note for note in found["notes"])
+
+
+def test_relevant_documents_below_the_shown_ones_keep_their_rank(report):
+    whole = report(*MEASURES, "qrels.txt", *RUNS)
+    cut = report(*MEASURES, "--detail-depth", "1", "qrels.txt", *RUNS)
+    ranks = {
+        (one["query"], run, one["documents"][place]): rank
+        for one in whole["details"]
+        for run, ranking in enumerate(one["rankings"])
+        for rank, place in enumerate(ranking, start=1)
+        if one["levels"][place] and rank > 1
+    }
+    below = {
+        (one["query"], run, one["documents"][place]): rank
+        for one in cut["details"]
+        for run, pairs in enumerate(one["below"])
+        for place, rank in pairs
+    }
+    assert below == ranks
+
+
+def test_judged_documents_alone_close_the_ranks(report):
+    found = report(*MEASURES, "-J", "qrels.txt", "reranked.run")
+    for detail in found["details"]:
+        shown = [detail["levels"][place] for place in detail["rankings"][0]]
+        assert None not in shown
+
+
+def test_one_run_is_compared_with_nothing(report):
+    found = report(*MEASURES, "qrels.txt", BM25)
+    assert found["slices"][0]["comparisons"] == []
+
+
+def test_long_texts_are_cut_so_that_the_page_stays_small(report, tmp_path):
+    lines = [line.split() for line in (FIXTURES / BM25).read_text().splitlines()]
+    with open(tmp_path / "corpus.tsv", "w") as file:
+        file.writelines(f"{fields[2]}\t{'word ' * 20_000}\n" for fields in lines)
+    found = report(*MEASURES, "--corpus", tmp_path / "corpus.tsv", "qrels.txt", BM25)
+    assert {length for _, length in found["texts"].values()} == {100_000}
+    assert max(len(text) for text, _ in found["texts"].values()) == 2_000
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("qrels.txt", BM25), b"-o report.html"),
+        (("-o", "x.html", "qrels.txt"), b"expected qrels and runs"),
+        (("-o", "x.html", "-m", "runid", "qrels.txt", BM25), b"a measure that is a number"),
+    ],
+)
+def test_what_cannot_be_a_page_is_refused_in_a_line(ragkpi, arguments, said):
+    done = ragkpi("report", *arguments, folder=FIXTURES)
+    assert done.status == 1
+    assert said in done.err
+    assert done.err.count(b"\n") == 1
