@@ -49,7 +49,9 @@ def telling_queries(runs: Sequence[ReportedRun], measure: int, most: int) -> lis
     Where runs do not differ in the measure, or there is only one, the worst queries come first.
     """
     sign = runs[0].scores.metrics[measure].measure.sign
-    values: FloatArray = np.array([run.scores.per_query(measure) for run in runs], dtype=np.float64)
+    values: FloatArray = np.array(
+        [run.scores.columns[measure].per_query for run in runs], dtype=np.float64
+    )
     values = np.nan_to_num(values * sign, nan=0.0, posinf=1e308, neginf=-1e308)
     spread = values.max(axis=0) - values.min(axis=0)
     order = np.lexsort((values.mean(axis=0), -spread))

@@ -26,7 +26,13 @@ from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import find_bounds
 from ragkpi.studies.report.query_details import QueryDetail, query_details, telling_queries
-from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, metrics_needed, reported_runs
+from ragkpi.studies.report.report_runs import (
+    CUTOFF,
+    ReportedRun,
+    metrics_needed,
+    only,
+    reported_runs,
+)
 from ragkpi.studies.report.shown_texts import ShownTexts, shown_texts
 from ragkpi.studies.report.slices import MOST_RUNS, Slice, slice_object
 from ragkpi.wording import as_json, counted, decoded
@@ -177,18 +183,7 @@ def _holes(
     names: Sequence[str],
 ) -> dict[str, Any]:
     """Bound what unjudged documents could change."""
-    count = len(shown)
-    some = [
-        replace(
-            one,
-            scores=replace(
-                one.scores,
-                metrics=one.scores.metrics[:count],
-                statistics=one.scores.statistics[:count],
-            ),
-        )
-        for one in evaluations
-    ]
+    some = [replace(one, scores=only(one.scores, shown)) for one in evaluations]
     settings = evaluator.settings
     found = find_bounds(evaluator.relevance.judgements, hits, some, settings)
     listed = candidates(found, some, settings)
@@ -280,18 +275,21 @@ def _measure(metric: Metric) -> dict[str, Any]:
 
 def _per_query(runs: Sequence[ReportedRun]) -> dict[str, list[list[Any]]]:
     """Return a list of values per run by measure, in the order of the queries."""
-    scores = runs[0].scores
-    shown = [i for i, m in enumerate(scores.metrics) if m.measure.numeric and m.is_printed("query")]
-    many = len(shown) * len(runs) * len(scores.queries) > _MOST_DIGITS_CELLS
+    shown = [
+        metric
+        for metric in runs[0].scores.metrics
+        if metric.measure.numeric and metric.is_printed("query")
+    ]
+    many = len(shown) * len(runs) * len(runs[0].scores.queries) > _MOST_DIGITS_CELLS
     return {
-        scores.metrics[i].name: [
+        metric.name: [
             [
-                as_json(_rounded(value) if many else value, scores.metrics[i].measure.style)
-                for value in run.scores.per_query(i).tolist()
+                as_json(_rounded(value) if many else value, metric.measure.style)
+                for value in run.scores[metric.name].per_query.tolist()
             ]
             for run in runs
         ]
-        for i in shown
+        for metric in shown
     }
 
 

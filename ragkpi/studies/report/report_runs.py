@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -38,10 +38,7 @@ class ReportedRun:
 
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run as if only some queries, by number, had been evaluated."""
-        statistics = [values[queries] for values in self.scores.statistics]
-        ids = [self.scores.queries[query] for query in queries.tolist()]
-        scores = replace(self.scores, queries=ids, statistics=statistics, divisor=len(ids))
-        return ReportedRun(self.name, scores, part_of(self.judged, queries))
+        return ReportedRun(self.name, self.scores.over(queries), part_of(self.judged, queries))
 
 
 def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
@@ -53,18 +50,19 @@ def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
     return [*shown, *(metric for metric in find_metrics(more) if metric.name not in known)]
 
 
+def only(scores: Scores, shown: Sequence[Metric]) -> Scores:
+    """Keep the columns of some metrics."""
+    return scores.only(scores[metric.name] for metric in shown)
+
+
 def reported_runs(
     names: Sequence[str], evaluations: Sequence[Evaluation], shown: Sequence[Metric]
 ) -> list[ReportedRun]:
     """Reduce evaluations to the queries that all runs have, and to the measures on the page."""
-    count = len(shown)
-    runs = []
-    for name, evaluation in zip(names, evaluations, strict=True):
-        scores = evaluation.scores
-        scores = replace(
-            scores, metrics=scores.metrics[:count], statistics=scores.statistics[:count]
-        )
-        runs.append(ReportedRun(name, scores, evaluation.plain))
+    runs = [
+        ReportedRun(name, only(one.scores, shown), one.plain)
+        for name, one in zip(names, evaluations, strict=True)
+    ]
     common = set(runs[0].scores.queries).intersection(*(run.scores.queries for run in runs))
     return [
         run if len(common) == len(run.scores.queries) else run.over(_places(run, common))

@@ -19,7 +19,6 @@ from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import intervals
 from ragkpi.statistics.paired import Procedure, compare
-from ragkpi.statistics.query_samples import comparable
 from ragkpi.studies.compare.comparison_report import ComparisonReport
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
@@ -89,7 +88,8 @@ def _evaluated(
 
 def comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
     """Compare every run with every other, once for each as the baseline."""
-    if len(runs) < 2 or not comparable(runs[0].scores):
+    tested = any(metric.is_comparable for metric in runs[0].scores.metrics)
+    if len(runs) < 2 or not tested:
         return []
     found = []
     for baseline in range(len(runs)):
