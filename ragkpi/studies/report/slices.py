@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart
 from ragkpi.charts.chart_object import chart_object
-from ragkpi.measures.corpus import corpus_size
+from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import IntArray
 from ragkpi.ranking.judgements import Judgements
