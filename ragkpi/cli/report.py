@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from ragkpi.cli.eval_output import Origin
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels, say
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.output_options import File
 from ragkpi.cli.resampling_options import comparing
-from ragkpi.cli.run_files import expect_files, refuse_standard_input_twice
+from ragkpi.cli.run_files import Results, expect_files, read_runs, refuse_standard_input_twice
 from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
@@ -78,25 +79,27 @@ def command(
     refuse_standard_input_twice([qrels, *paths])
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+    from ragkpi.ranking.hits import Hits
     from ragkpi.reports.output_files import write
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.report.report_content import (
         ReportOptions,
         default_measures,
         over_all_queries,
-        read_report,
+        report_document,
+        wanted_of,
     )
     from ragkpi.studies.report.report_page import refuse_without_packages, report_page
+    from ragkpi.studies.report.report_runs import metrics_needed
 
     refuse_without_packages()
-    settings = over_all_queries(asked.settings, len(paths))
     requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    asked = EvaluationOptions(
-        requests, settings, asked.rel_info, asked.pool, asked.qrels_format, asked.run_format
-    )
+    settings = over_all_queries(asked.settings, len(paths))
+    asked = replace(asked, requests=requests, settings=settings)
     metrics = asked.values()
+    names = run_names(paths)
     options = ReportOptions(
-        title=title or f"{', '.join(run_names(paths)[:3])}{', …' if len(paths) > 3 else ''}",
+        title=title or ", ".join([*names[:3], *["…"][: max(0, len(names) - 3)]]),
         main=requests[0],
         procedure=procedure,
         query_file=queries,
@@ -105,6 +108,13 @@ def command(
         detail_depth=detail_depth,
         signature=Origin.of(asked, metrics, {"qrels": qrels}).signature,
     )
-    found = read_report(asked.evaluator(qrels, metrics), paths, run_names(paths), options)
-    say(dict(zip(paths, found.evaluations, strict=True)))
-    write(report_page(found.document).html, output)
+    evaluator = asked.evaluator(qrels, metrics)
+    read = read_runs(evaluator, paths, wanted_of(evaluator, metrics, len(paths)))
+    outcomes = Results(
+        paths, evaluator.score(read, metrics_needed(metrics, asked.pool is not None))
+    )
+    evaluations = outcomes.every()
+    outcomes.say()
+    hits = [run for run in read if isinstance(run, Hits)]
+    found = report_document(evaluator, paths, names, hits, evaluations, metrics, options)
+    write(report_page(found).html, output)

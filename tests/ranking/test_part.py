@@ -16,8 +16,8 @@ REQUESTS = ("all_trec", "bor.10", "ra_nwg.10", "pct_proc.10", "pool_miss.10")
 def evaluation(qrels):
     settings = Settings(corpus_size=5000, missing="zero")
     pool = str(FIXTURES / "first_stage.run")
-    evaluator = Evaluator(str(qrels), find_metrics(REQUESTS), settings, pool=pool)
-    return evaluator.evaluate(str(FIXTURES / "dense.run"))
+    evaluator = Evaluator(str(qrels), settings, pool=pool)
+    return evaluator.evaluate(str(FIXTURES / "dense.run"), find_metrics(REQUESTS))
 
 
 @pytest.mark.parametrize("places", [[0], [1, 4, 8], [11], list(range(12))])

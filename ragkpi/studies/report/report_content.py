@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -10,12 +11,12 @@ import numpy as np
 
 from ragkpi import __version__
 from ragkpi.charts.chart_object import chart_object
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.hits import Hits, Wanted, find_hits
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
@@ -94,37 +95,50 @@ class ReportOptions:
     signature: Signature | None = None
 
 
-@dataclass(frozen=True)
-class ReportContent:
-    """The JSON object of a page, and what its maker should be told."""
+def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wanted:
+    """Return what to read runs for: the names of all documents, where memory allows it.
 
-    document: Mapping[str, Any]
-    evaluations: Sequence[Evaluation]
+    Raises `UsageError` for metrics that make no page.
+    """
+    _main(shown, ReportOptions())
+    small = len(evaluator.relevance.judgements.queries) * runs <= _MOST_CELLS
+    metrics = metrics_needed(shown, evaluator.pool is not None)
+    return evaluator.needs(metrics, EVERYTHING if small else 0)
 
 
-def read_report(
-    evaluator: Evaluator, runs: Sequence[Run], names: Sequence[str], options: ReportOptions
-) -> ReportContent:
-    """Evaluate runs and collect what a page shows of them.
+def report_document(
+    evaluator: Evaluator,
+    runs: Sequence[Run],
+    names: Sequence[str],
+    hits: Sequence[Hits],
+    evaluations: Sequence[Evaluation],
+    shown: Sequence[Metric],
+    options: ReportOptions,
+) -> dict[str, Any]:
+    """Collect what a page shows.
 
     Parameters
     ----------
     evaluator
-        For the measures to be shown; further ones are added to it.
+        By which the runs were evaluated.
     runs, names
         Paths or columns, and what the page calls them.
+    hits, evaluations
+        Of the runs, read for `wanted_of` and scored by `metrics_needed`.
+    shown
+        The measures that are shown.
     options
         What else belongs on the page.
+
+    Returns
+    -------
+    dict
+        Valid under ``schema.json#/$defs/report``.
     """
-    shown = evaluator.metrics
-    evaluator.metrics = metrics_needed(shown, evaluator.pool is not None)
-    judgements = evaluator.relevance.judgements
-    small = len(judgements.queries) * len(runs) <= _MOST_CELLS
-    hits = [evaluator.read(run, depth=_depth(run, small, options)) for run in runs]
-    evaluations = evaluator.score(hits)
     reported = reported_runs(names, evaluations, shown)
     queries = reported[0].scores.queries
     chosen = telling_queries(reported, _main(shown, options), options.detail_queries)
+    small = len(evaluator.relevance.judgements.queries) * len(runs) <= _MOST_CELLS
     details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
     files = [run for run in runs if isinstance(run, str) and run != "-"]
     texts = shown_texts(details, set(queries), options.query_file, options.corpus_file, files)
@@ -133,7 +147,7 @@ def read_report(
     notes += _concerning(names, [one.notes for one in evaluations])
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]
-    return ReportContent(document, evaluations)
+    return document
 
 
 def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
@@ -145,10 +159,18 @@ def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
     return next((i for i in places if metrics[i].name in first), places[0])
 
 
-def _depth(run: Run, small: bool, options: ReportOptions) -> int:
-    if small:
-        return EVERYTHING
-    return options.detail_depth if run == "-" else 0  # what cannot be read again is kept
+def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> list[Hits]:
+    """Read runs from their files or columns; the error of one that cannot be read is raised."""
+    paths = [run for run in runs if isinstance(run, str)]
+    of_paths = iter(evaluator.read(paths, wanted))
+    found = []
+    for run in runs:
+        judgements = evaluator.relevance.judgements
+        read = next(of_paths) if isinstance(run, str) else find_hits([run], judgements, wanted)
+        if isinstance(read, RagkpiError):
+            raise read
+        found.append(read)
+    return found
 
 
 def _details(
@@ -160,18 +182,20 @@ def _details(
     options: ReportOptions,
 ) -> list[QueryDetail]:
     """Look at the documents of some queries; where memory is short, the files are read again."""
-    if not chosen or not options.detail_depth:
+    if not chosen:
         return []
     judgements = evaluator.relevance.judgements
     ids = [reported[0].scores.queries[query] for query in chosen]
     some = replace(judgements, index={query: judgements.index[query] for query in ids})
-    whole, evaluator.relevance = evaluator.relevance, Qrels(some)
-    try:
-        depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
-        tops = read or [evaluator.read(run, depth=depth) for run in runs]
-        pool = None if evaluator.pool is None else evaluator.read(evaluator.pool, depth=EVERYTHING)
-    finally:
-        evaluator.relevance = whole
+    reader = copy(evaluator)
+    reader.relevance = Qrels(some)
+    if read is None and "-" in runs:
+        raise UsageError("-: so many queries are read twice, which a pipe cannot be; give a file")
+    depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
+    tops = read or read_every(reader, runs, Wanted(depth=depth))
+    pool = None
+    if evaluator.pool is not None:
+        (pool,) = read_every(reader, [evaluator.pool], Wanted(depth=EVERYTHING))
     return query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
 
 
