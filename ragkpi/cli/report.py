@@ -1,36 +1,33 @@
 """`ragkpi report`: one page that a team looks at."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
-from ragkpi.cli.output_options import File
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import comparing
 from ragkpi.cli.run_files import Results, expect_files, read_runs, refuse_standard_input_twice
-from ragkpi.cli.shared_options import takes
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.statistics.paired import Procedure
 
 
-@takes(asked=of_qrels, procedure=comparing)
+@takes(options=of_qrels, procedure=comparing, labels=labels.without(short=False, long=False))
 def command(
-    asked: EvaluationOptions,
-    procedure: Procedure,
+    options: EvaluationOptions,
+    procedure: "Procedure",
+    labels: Labels,
     files: Annotated[
         list[str] | None,
-        typer.Argument(metavar="QRELS RUN...", help="Qrels and runs.", show_default=False),
+        argument(metavar="QRELS RUN...", help="Qrels and runs."),
     ] = None,
     output: File = None,
     queries: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--queries",
             metavar="FILE",
             help="Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
@@ -38,18 +35,16 @@ def command(
     ] = None,
     corpus: Annotated[
         str | None,
-        typer.Option(
+        option(
             "--corpus",
             metavar="FILE",
             help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
         ),
     ] = None,
-    title: Annotated[
-        str | None, typer.Option("--title", metavar="TEXT", help="Of the page.")
-    ] = None,
+    title: Annotated[str | None, option("--title", metavar="TEXT", help="Of the page.")] = None,
     detail_queries: Annotated[
         int,
-        typer.Option(
+        option(
             "--detail-queries",
             metavar="N",
             min=0,
@@ -58,9 +53,7 @@ def command(
     ] = 200,
     detail_depth: Annotated[
         int,
-        typer.Option(
-            "--detail-depth", metavar="N", min=1, help="Show N documents of a query of a run."
-        ),
+        option("--detail-depth", metavar="N", min=1, help="Show N documents of a query of a run."),
     ] = 100,
 ) -> None:
     """Write one HTML page about runs: which is better, on which queries, through which documents.
@@ -81,7 +74,6 @@ def command(
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
     from ragkpi.ranking.hits import Hits
     from ragkpi.reports.output_files import write
-    from ragkpi.reports.run_names import run_names
     from ragkpi.studies.report.report_content import (
         ReportOptions,
         default_measures,
@@ -93,12 +85,19 @@ def command(
     from ragkpi.studies.report.report_runs import metrics_needed
 
     refuse_without_packages()
-    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    settings = over_all_queries(asked.settings, len(paths))
-    asked = replace(asked, requests=requests, settings=settings)
-    metrics = asked.values()
-    names = run_names(paths)
-    options = ReportOptions(
+    requests = list(options.requests) or default_measures(options.settings, options.pool)
+    settings = over_all_queries(options.settings, len(paths))
+    options = replace(options, requests=requests, settings=settings)
+    metrics = options.values()
+    evaluator = options.evaluator(qrels, metrics)
+    read = read_runs(evaluator, paths, wanted_of(evaluator, metrics, len(paths)))
+    needed = metrics_needed(metrics, options.pool is not None)
+    outcomes = Results(paths, evaluator.score(read, needed))
+    evaluations = outcomes.every()
+    outcomes.say()
+    hits = [run for run in read if isinstance(run, Hits)]
+    names = labels.of(paths, [one.scores for one in evaluations])
+    page = ReportOptions(
         title=title or ", ".join([*names[:3], *["…"][: max(0, len(names) - 3)]]),
         main=requests[0],
         procedure=procedure,
@@ -106,15 +105,7 @@ def command(
         corpus_file=corpus,
         detail_queries=detail_queries,
         detail_depth=detail_depth,
-        signature=Origin.of(asked, metrics, {"qrels": qrels}).signature,
+        signature=Origin.of(options, metrics, {"qrels": qrels}).signature,
     )
-    evaluator = asked.evaluator(qrels, metrics)
-    read = read_runs(evaluator, paths, wanted_of(evaluator, metrics, len(paths)))
-    outcomes = Results(
-        paths, evaluator.score(read, metrics_needed(metrics, asked.pool is not None))
-    )
-    evaluations = outcomes.every()
-    outcomes.say()
-    hits = [run for run in read if isinstance(run, Hits)]
-    found = report_document(evaluator, paths, names, hits, evaluations, metrics, options)
+    found = report_document(evaluator, paths, names, hits, evaluations, metrics, page)
     write(report_page(found).html, output)
