@@ -16,7 +16,7 @@ from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.hits import Hits, Wanted, find_hits
+from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
@@ -166,7 +166,7 @@ def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> lis
     found = []
     for run in runs:
         judgements = evaluator.relevance.judgements
-        read = next(of_paths) if isinstance(run, str) else find_hits([run], judgements, wanted)
+        read = next(of_paths) if isinstance(run, str) else run.hits(judgements, wanted)
         if isinstance(read, RagkpiError):
             raise read
         found.append(read)
