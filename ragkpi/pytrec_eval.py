@@ -1,0 +1,217 @@
+"""pytrec_eval's interface on ragkpi: ``import ragkpi.pytrec_eval as pytrec_eval``.
+
+For a package that imports pytrec_eval itself (BEIR, MTEB, ir_measures), put this one in its place
+before: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
+
+Keys and values are pytrec_eval's, and its measures and nicknames are here with ragkpi's own. What
+differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall points, scores in
+single precision); a score that is NaN is refused; an empty ranking has ``11pt_avg`` 0, not NaN; a
+key keeps parameters that pytrec_eval drops (``set_F_2``); measures whose summary is not the mean
+of their queries (``bor``, ``ef``) cannot be aggregated from their values.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+
+from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
+from ragkpi.evaluation import Evaluator
+from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.measures.registry import NICKNAMES, REGISTRY, find_metrics
+from ragkpi.measures.scores import MetricScores
+from ragkpi.ranking.hits import join_hits
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.ranking.runs_in_memory import RunInMemory
+from ragkpi.ranking.settings import Settings
+from ragkpi.wording import decoded
+
+__all__ = [
+    "RelevanceEvaluator",
+    "compute_aggregated_measure",
+    "parse_qrel",
+    "parse_run",
+    "supported_measures",
+    "supported_nicknames",
+]
+
+__version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
+
+supported_measures = {
+    name for name, measure in REGISTRY.items() if measure.reads in ("qrels", "any")
+}
+supported_nicknames = {
+    name: {member.partition(".")[0] for member in members}
+    for name, members in NICKNAMES.items()
+    if all(member.partition(".")[0] in supported_measures for member in members)
+}
+
+
+class RelevanceEvaluator:
+    """Qrels and measures, ready for run after run.
+
+    Parameters
+    ----------
+    query_relevance
+        ``{query: {document: level}}``; queries without documents are left out.
+    measures
+        Names as ``-m`` takes them, ``"P.5"``, ``"P_5"``, ``"map_cut.10,100"``, or nicknames.
+    relevance_level
+        Lowest level that is relevant.
+    judged_docs_only_flag
+        Whether unjudged documents are dropped from the rankings.
+    corpus_size
+        How many documents could have been retrieved, for ``bor`` and its relatives.
+
+    Raises
+    ------
+    ValueError
+        If a measure is not known.
+    TypeError
+        If the qrels are no dictionaries of whole numbers.
+
+    Examples
+    --------
+    >>> evaluator = RelevanceEvaluator({"q1": {"d1": 1, "d2": 0}}, {"recip_rank", "P.1"})
+    >>> evaluator.evaluate({"q1": {"d1": 0.5, "d2": 0.9}, "q2": {"d1": 1.0}})
+    {'q1': {'recip_rank': 0.5, 'P_1': 0.0}}
+    """
+
+    def __init__(
+        self,
+        query_relevance: Mapping[str, Mapping[str, int]],
+        measures: Iterable[str],
+        relevance_level: int = 1,
+        judged_docs_only_flag: bool = False,
+        *,
+        corpus_size: int | None = None,
+    ) -> None:
+        if not isinstance(query_relevance, Mapping):
+            raise TypeError("query_relevance is no mapping; expected {query: {document: level}}")
+        try:
+            metrics = find_metrics(list(measures))
+        except UsageError as problem:
+            raise ValueError(f"unsupported measure: {problem}") from None
+        foreign = [one.name for one in metrics if one.measure.name not in supported_measures]
+        if foreign:
+            raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
+        self._metrics = metrics
+        self._settings = Settings(
+            relevance_level,
+            unjudged="removed" if judged_docs_only_flag else "kept",
+            corpus_size=corpus_size,
+        )
+        self._evaluator: Evaluator | None = None
+        judged = {query: levels for query, levels in query_relevance.items() if levels}
+        if judged:
+            try:
+                qrels = Qrels(group_judgements(qrels_columns(judged)))
+            except UsageError as problem:
+                raise TypeError(str(problem)) from None
+            self._evaluator = Evaluator(qrels, self._settings)
+
+    def evaluate(self, scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+        """Evaluate a run ``{query: {document: score}}``: query to measure to value.
+
+        Queries that are not judged are left out, and so are judged ones that the run lacks; an
+        empty ranking has zeros. `TypeError` if it is no such mapping.
+        """
+        if not isinstance(scores, Mapping):
+            raise TypeError("Argument object scores should be of type dictionary.")
+        if self._evaluator is None:
+            return {}
+        judgements = self._evaluator.relevance.judgements
+        try:
+            hits = join_hits([])
+            if any(scores.values()):
+                wanted = self._evaluator.needs(self._metrics)
+                hits = RunInMemory(scores).hits(judgements, wanted)
+        except UsageError as problem:
+            raise TypeError(f"Unable to extract query/object scores: {problem}") from None
+        # Rankings without documents are no part of the hits, and are evaluated as missing ones.
+        self._evaluator.settings = replace(
+            self._settings, missing="intersection" if all(scores.values()) else "zero"
+        )
+        (outcome,) = self._evaluator.score([hits], self._metrics)
+        if isinstance(outcome, NothingInCommonError):
+            return {}
+        if isinstance(outcome, RagkpiError):
+            raise outcome
+        names = [column.name for column in outcome.scores.columns]
+        values = [_values(column) for column in outcome.scores.columns]
+        rows = list(zip(*values, strict=True)) or [()] * len(outcome.scores.queries)
+        by_query = dict(zip(map(decoded, outcome.scores.queries), rows, strict=True))
+        return {
+            query: dict(zip(names, by_query[query], strict=True))
+            for query in scores
+            if query in by_query
+        }
+
+
+def _values(column: MetricScores) -> Sequence[float]:
+    """Return what pytrec_eval calls the values of queries: 0 for a text, 1 for their number."""
+    if not column.metric.measure.numeric:
+        return [0.0] * len(column.statistics)
+    if column.metric.measure.aggregate.kind == "count":
+        return [1.0] * len(column.statistics)
+    found: list[float] = column.per_query.astype(float).tolist()
+    return found
+
+
+def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
+    """Compute the value over queries from theirs: a sum, a geometric or an arithmetic mean.
+
+    Parameters
+    ----------
+    measure
+        A key of `RelevanceEvaluator.evaluate`.
+    values
+        Its values; NaN for no value at all, as everywhere here that is NA, is left out.
+
+    Raises
+    ------
+    ValueError
+        If the summary of that measure does not follow from its values, as that of ``bor``.
+
+    Examples
+    --------
+    >>> compute_aggregated_measure("P_5", [0.2, 0.4]), compute_aggregated_measure("num_ret", [3, 4])
+    (0.30000000000000004, 7.0)
+    """
+    known = [value for value in values if not math.isnan(value)]
+    if measure.startswith("num_"):
+        return float(sum(known))
+    if measure.startswith("gm_"):
+        return math.exp(sum(known) / len(known)) if known else math.nan
+    try:
+        measures = [metric.measure for metric in find_metrics([measure])]
+    except UsageError:
+        measures = []
+    if any(one.numeric and not one.is_mean for one in measures):
+        raise ValueError(
+            f"{measure} over queries does not follow from its values; ragkpi.evaluate computes it"
+        )
+    return float(sum(known) / len(known)) if known else math.nan
+
+
+def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
+    """Read the lines of a TREC run; `AssertionError` for a document twice in a query."""
+    run: dict[str, dict[str, float]] = defaultdict(dict)
+    for line in f_run:
+        query, _, document, _, score, _ = line.split()
+        assert document not in run[query], f"document {document} of query {query} again"
+        run[query][document] = float(score)
+    return run
+
+
+def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
+    """Read the lines of TREC qrels; `AssertionError` for a document twice in a query."""
+    qrels: dict[str, dict[str, int]] = defaultdict(dict)
+    for line in f_qrel:
+        query, _, document, level = line.split()
+        assert document not in qrels[query], f"document {document} of query {query} again"
+        qrels[query][document] = int(level)
+    return qrels
