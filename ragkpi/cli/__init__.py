@@ -149,8 +149,10 @@ def _run(arguments: list[str]) -> int:
         from ragkpi.cli.usage_errors import usage_text
 
         return _fail(usage_text(problem), UsageError.exit_status)
-    except SystemExit as stop:  # what typer makes of a closed pipe
-        raise stop.__context__ or stop from None
+    except SystemExit as stop:  # what typer makes of a closed pipe, and of a completion
+        if stop.__context__ is not None:
+            raise stop.__context__ from None
+        return int(stop.code or 0)
     if status == _INTERRUPT_STATUS:  # and of an interrupt
         raise KeyboardInterrupt
     return status if isinstance(status, int) else 0

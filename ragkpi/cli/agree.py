@@ -58,6 +58,7 @@ def command(
         bool,
         option(
             "-q",
+            "--per-query",
             "--query_eval_wanted",
             help="Also show what the judges disagree about: a row per query, the worst first.",
         ),

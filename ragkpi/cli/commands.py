@@ -2,35 +2,163 @@
 
 import difflib
 import importlib
-import inspect
 import os
-from collections.abc import Callable, Mapping
-from typing import Annotated, Any, get_args, get_origin
+import re
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NamedTuple
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ragkpi.cli.option_groups import Option
+from ragkpi.cli.typer_commands import typer_command
 from ragkpi.errors import UsageError
 
-# Name: what it is for. The module ragkpi.cli.NAME holds a function `command`.
-COMMANDS: Mapping[str, str] = {
-    "agree": "May these judgements be trusted: do two judges agree, and order runs alike?",
-    "calibrate": "Which measure tracks the quality of responses, and which alpha suits best.",
-    "check": "Report what is wrong or suspicious about a run, and mend it.",
-    "compare": "Compare runs with a baseline: differences, intervals, tests.",
-    "convert": "Write a run or qrels in another format.",
-    "depth": "How many passages to retrieve, or tools to show: success against chance, by depth.",
-    "diagnose": "Retriever or reranker: where each query lost its evidence, and what was missed.",
-    "eval": "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
-    "holes": "How much unjudged documents can change values and the order of runs.",
-    "log": "Show the evaluations that 'eval --log FILE' wrote down.",
-    "measures": "List the measures, or explain one.",
-    "report": "Write one HTML page: runs, queries and documents, to look at and to share.",
-    "schema": "Print the JSON schema of what 'eval' and 'compare' write as JSON.",
-    "zscores": "Write the means and deviations over runs that 'eval -Z' needs.",
+Task = Literal["evaluate", "decide", "prepare"]
+
+TASKS: Mapping[Task, str] = {
+    "evaluate": "Evaluate and compare",
+    "decide": "Decide",
+    "prepare": "Prepare, look up and keep",
 }
 
+
+class Entry(NamedTuple):
+    """What is known of a command before its module is imported.
+
+    Attributes
+    ----------
+    task
+        Under which of `TASKS` it is listed.
+    purpose
+        What it is for.
+    examples
+        Two command lines that do something in the folder ``fixtures``.
+    """
+
+    task: Task
+    purpose: str
+    examples: tuple[str, str]
+
+
+# By name, in the order in which people need them. The module ragkpi.cli.NAME holds a function
+# `command`.
+COMMANDS: Mapping[str, Entry] = {
+    "eval": Entry(
+        "evaluate",
+        "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
+        (
+            "ragkpi eval qrels.txt reranked.run",
+            "ragkpi eval -m P.10,ndcg_cut.10,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
+        ),
+    ),
+    "compare": Entry(
+        "evaluate",
+        "Compare runs with a baseline: differences, intervals, tests.",
+        (
+            "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
+            "ragkpi compare -m map --test t --format latex qrels.txt runs/bm25.run runs/dense.run",
+        ),
+    ),
+    "report": Entry(
+        "evaluate",
+        "Write one HTML page: runs, queries and documents, to look at and to share.",
+        (
+            "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi report -o page.html --pool first_stage.run --queries queries.tsv qrels.txt "
+            "reranked.run",
+        ),
+    ),
+    "depth": Entry(
+        "decide",
+        "How many passages to retrieve, or tools to show: success against chance, by depth.",
+        (
+            "ragkpi depth -N 5000 qrels.txt runs/bm25.run",
+            "ragkpi depth -N 58 --relevant 4",
+        ),
+    ),
+    "diagnose": Entry(
+        "decide",
+        "Retriever or reranker: where each query lost its evidence, and what was missed.",
+        (
+            "ragkpi diagnose --pool first_stage.run qrels.txt reranked.run",
+            "ragkpi diagnose -k 5 --worst 3 --pool first_stage.run qrels.txt reranked.run",
+        ),
+    ),
+    "holes": Entry(
+        "decide",
+        "How much unjudged documents can change values and the order of runs.",
+        (
+            "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
+            "ragkpi holes -m ndcg_cut.20 --within cutoff --first 10 qrels.txt runs/bm25.run",
+        ),
+    ),
+    "calibrate": Entry(
+        "decide",
+        "Which measure tracks the quality of responses, and which alpha suits best.",
+        (
+            "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
+            "ragkpi calibrate -m P.10 -m F.10 --quality quality.tsv qrels.txt reranked.run",
+        ),
+    ),
+    "agree": Entry(
+        "decide",
+        "May these judgements be trusted: do two judges agree, and order runs alike?",
+        (
+            "ragkpi agree qrels.txt qrels.llm.txt",
+            "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run runs/fusion.run",
+        ),
+    ),
+    "check": Entry(
+        "prepare",
+        "Report what is wrong or suspicious about runs, and mend them.",
+        (
+            "ragkpi check qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi check --fix mended.run first_stage.run",
+        ),
+    ),
+    "convert": Entry(
+        "prepare",
+        "Write a run or qrels in another format.",
+        (
+            "ragkpi convert reranked.run reranked.jsonl",
+            "ragkpi convert --to csv qrels.txt -",
+        ),
+    ),
+    "measures": Entry(
+        "prepare",
+        "List the measures, search them, or explain one.",
+        ("ragkpi measures precision", "ragkpi measures ndcg_cut bor"),
+    ),
+    "zscores": Entry(
+        "prepare",
+        "Write the means and deviations over runs that 'eval -Z' needs.",
+        (
+            "ragkpi zscores qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
+        ),
+    ),
+    "log": Entry(
+        "prepare",
+        "Show the evaluations that 'eval --log FILE' wrote down.",
+        (
+            "ragkpi log record.jsonl",
+            "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
+        ),
+    ),
+    "schema": Entry(
+        "prepare",
+        "Print the JSON schema of what commands write as JSON.",
+        ("ragkpi schema", "ragkpi schema > ragkpi.schema.json"),
+    ),
+}
+
+
+Shell = Literal["bash", "zsh", "fish"]
+
+# Where a shell says what it wants completed.
+COMPLETE_VARIABLE = "_RAGKPI_COMPLETE"
+
+_WIDTH: dict[str, Any] = {"help_option_names": ["-h", "--help"], "max_content_width": 100}
 
 # Their abbreviations mean what they mean to trec_eval, whatever else there is.
 _TREC_EVAL = {
@@ -38,6 +166,12 @@ _TREC_EVAL = {
     *("--complete_rel_info_wanted", "--level_for_rel", "--Number_docs_in_coll", "--Zscore"),
     *("--Judged_docs_only", "--Max_retrieved_per_topic", "--Rel_info_format", "--Results_format"),
 }
+
+
+# The spelling that trec_eval has for an option, where there is another one.
+_TREC_EVAL_ONLY = re.compile(
+    "(, )?(" + "|".join(sorted(_TREC_EVAL - {"--help", "--version", "--measure"})) + r")(?![\w-])"
+)
 
 
 class AbbreviatingCommand(TyperCommand):
@@ -53,11 +187,15 @@ class AbbreviatingCommand(TyperCommand):
             heading = getattr(parameter, "rich_help_panel", None) or "Options"
             record = parameter.get_help_record(ctx)
             if record is not None:
-                groups.setdefault(heading, []).append(record)
+                names, text = record
+                shown = _TREC_EVAL_ONLY.sub("", names) if names.count("--") > 1 else names
+                groups.setdefault(heading, []).append((shown, text))
         for heading, records in groups.items():
             if records:
                 with formatter.section(heading):
                     formatter.write_dl(records)
+        with formatter.section("Examples"):
+            formatter.write("".join(f"  {line}\n" for line in COMMANDS[self.name or ""].examples))
 
 
 def _expanded(argument: str, known: list[str]) -> str:
@@ -74,6 +212,11 @@ def _expanded(argument: str, known: list[str]) -> str:
 class LazyGroup(TyperGroup):
     """The `ragkpi` command; knows its commands by name only."""
 
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if args[:1] == ["help"]:  # ragkpi help COMMAND
+            args = [*args[1:2], "--help"]
+        return super().parse_args(ctx, args)
+
     def list_commands(self, ctx: Any) -> list[str]:
         return list(COMMANDS)
 
@@ -86,51 +229,18 @@ class LazyGroup(TyperGroup):
             raise UsageError(f"no command is named '{cmd_name}'; {advice}")
         module = importlib.import_module(f"ragkpi.cli.{cmd_name}")
         app = _application()
-        app.command(
-            cmd_name, cls=AbbreviatingCommand, context_settings=getattr(module, "CONTEXT", {})
-        )(_declared(module.command))
+        settings = {**_WIDTH, **getattr(module, "CONTEXT", {})}
+        app.command(cmd_name, cls=AbbreviatingCommand, context_settings=settings)(
+            typer_command(module.command)
+        )
         return typer.main.get_command(app)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(list(COMMANDS.items()))
-
-
-def _declared(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters are declared as typer reads them."""
-
-    def run(**given: Any) -> None:
-        command(**given)
-
-    signature = inspect.signature(command)
-    parameters = [_for_typer(parameter) for parameter in signature.parameters.values()]
-    run.__doc__ = command.__doc__
-    run.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    return run
-
-
-def _for_typer(parameter: inspect.Parameter) -> inspect.Parameter:
-    if get_origin(parameter.annotation) is not Annotated:
-        return parameter
-    type_, declared = get_args(parameter.annotation)
-    if not isinstance(declared, Option):
-        return parameter
-    facts: dict[str, Any] = {
-        "help": declared.help,
-        "metavar": declared.metavar,
-        "min": declared.min,
-        "max": declared.max,
-        "parser": declared.parse,
-    }
-    if not declared.names:
-        return parameter.replace(
-            annotation=Annotated[type_, typer.Argument(**facts, show_default=False)]
-        )
-    found = typer.Option(
-        *declared.names, **facts, envvar=declared.envvar, rich_help_panel=declared.heading
-    )
-    return parameter.replace(annotation=Annotated[type_, found])
+        for task, heading in TASKS.items():
+            with formatter.section(heading):
+                formatter.write_dl(
+                    [(name, one.purpose) for name, one in COMMANDS.items() if one.task == task]
+                )
 
 
 def _application() -> typer.Typer:
@@ -139,30 +249,51 @@ def _application() -> typer.Typer:
 
 def group() -> Any:
     """Return the `ragkpi` command."""
+    if COMPLETE_VARIABLE in os.environ:
+        from typer._completion_classes import completion_init
+
+        completion_init()
     app = _application()
 
     @app.callback(
         cls=LazyGroup,
         invoke_without_command=True,
-        context_settings={"help_option_names": ["-h", "--help"]},
+        context_settings=_WIDTH,
     )
     def ragkpi(
         context: typer.Context,
-        version: bool = typer.Option(False, "--version", help="Print the version and stop."),
+        version: Annotated[
+            bool, typer.Option("--version", help="Print the version and stop.")
+        ] = False,
+        completion: Annotated[
+            Shell | None,
+            typer.Option(
+                "--completion", metavar="SHELL", help="Print a script for bash, zsh, fish."
+            ),
+        ] = None,
     ) -> None:
         """trec_eval's numbers, and the ones that retrieval for language models needs.
 
-        'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi COMMAND -h' explains a
-        command, 'ragkpi measures NAME' a measure.
+        'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a
+        command with examples, 'ragkpi measures NAME' a measure. 'ragkpi --completion bash' (zsh,
+        fish) prints what makes a shell complete commands, options and names.
 
-        Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed,
-        4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130 interrupted,
-        141 nobody reads the output.
+        Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or
+        check found errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi
+        itself, 130 interrupted, 141 nobody reads the output.
         """
         if version:
             from ragkpi import __version__
 
             print(f"ragkpi {__version__}")
+        elif completion is not None:
+            from typer._completion_shared import get_completion_script
+
+            print(
+                get_completion_script(
+                    prog_name="ragkpi", complete_var=COMPLETE_VARIABLE, shell=completion
+                )
+            )
         elif context.invoked_subcommand is None:
             print(context.get_help())
 

@@ -36,7 +36,7 @@ def command(
     worst: Annotated[
         int, option("--worst", metavar="N", min=0, help="Show the N worst queries.")
     ] = 10,
-    per_query: Annotated[bool, option("-q", help="Show all queries.")] = False,
+    per_query: Annotated[bool, option("-q", "--per-query", help="Show all queries.")] = False,
     missed: Annotated[
         int,
         option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),

@@ -53,16 +53,17 @@ def command(
         argument(metavar="QRELS RUN...", help="Files; - is standard input."),
     ] = None,
     per_query: Annotated[
-        bool, option("-q", "--query_eval_wanted", help="Also print a line per query.")
+        bool,
+        option("-q", "--per-query", "--query_eval_wanted", help="Also print a line per query."),
     ] = False,
     no_summary: Annotated[
-        bool, option("-n", "--nosummary", help="Leave out the lines over all queries.")
+        bool,
+        option("-n", "--no-summary", "--nosummary", help="Leave out the lines over all queries."),
     ] = False,
     zscores: Annotated[
         str | None,
         option(
-            "-Z",
-            "--Zscore",
+            *("-Z", "--zscores", "--Zscore"),
             metavar="FILE",
             help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
         ),

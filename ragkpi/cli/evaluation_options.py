@@ -46,7 +46,7 @@ class EvaluationOptions:
         from ragkpi.measures.registry import find_metrics
         from ragkpi.measures.rel_info import default_requests
 
-        return find_metrics(self.requests or default or default_requests(self.rel_info))
+        return find_metrics(_apart(self.requests) or default or default_requests(self.rel_info))
 
     def evaluator(self, qrels: str, metrics: "Sequence[Metric]") -> "Evaluator":
         """Read the qrels, and the pool if there is one.
@@ -70,18 +70,48 @@ class EvaluationOptions:
         )
 
 
+def parse_size(text: str) -> int:
+    """Read a number of documents: ``5000``, ``5k``, ``113.5M``, ``1.2G``."""
+    from decimal import Decimal, InvalidOperation
+
+    unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
+    try:
+        size = Decimal(text[:-1] if unit > 1 else text) * unit
+    except InvalidOperation:
+        size = Decimal(-1)
+    if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
+        raise UsageError(f"-N {text}: expected a number of documents such as 5000, 5k or 113.5M")
+    return int(size)
+
+
+def _apart(requests: Sequence[str]) -> list[str]:
+    """Take ``map,ndcg_cut.5,10`` apart: a comma before a name begins another request."""
+    import re
+
+    return [one for text in requests for one in re.split(r",(?=[A-Za-z]\w*(?:[.,@]|$))", text)]
+
+
+def _offered(beginning: str) -> list[str]:
+    """Return the measures and nicknames that begin so."""
+    from ragkpi.measures.registry import NICKNAMES, all_measures
+
+    return [name for name in [*all_measures(), *NICKNAMES] if name.startswith(beginning)]
+
+
 Measures = Annotated[
     list[str],
     option(
         *("-m", "--measure"),
         metavar="NAME[.PARAMS]",
-        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable.",
+        help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable, or with "
+        "commas: map,ndcg_cut.10.",
+        complete=_offered,
     ),
 ]
 Level = Annotated[
     int,
     option(
-        *("-l", "--level_for_rel"),
+        *("-l", "--level", "--level_for_rel"),
         metavar="LEVEL",
         min=0,
         help="Lowest judged level that is relevant.",
@@ -122,8 +152,7 @@ def evaluation(
     complete: Annotated[
         bool,
         option(
-            "-c",
-            "--complete_rel_info_wanted",
+            *("-c", "--complete", "--complete_rel_info_wanted"),
             help="Average over all judged queries; a query missing from the run scores as empty.",
         ),
     ] = False,
@@ -134,8 +163,7 @@ def evaluation(
     max_retrieved: Annotated[
         int | None,
         option(
-            "-M",
-            "--Max_retrieved_per_topic",
+            *("-M", "--max-retrieved", "--Max_retrieved_per_topic"),
             metavar="DEPTH",
             min=0,
             help="Only this many top documents per query.",
@@ -143,19 +171,20 @@ def evaluation(
     ] = None,
     judged_only: Annotated[
         bool,
-        option("-J", "--Judged_docs_only", help="Drop unjudged documents from the rankings."),
+        option(
+            *("-J", "--judged-only", "--Judged_docs_only"),
+            help="Drop unjudged documents from the rankings.",
+        ),
     ] = False,
     corpus_size: Annotated[
         int | None,
         option(
-            "-N",
-            "--Number_docs_in_coll",
-            "--corpus-size",
+            *("-N", "--corpus-size", "--Number_docs_in_coll"),
             metavar="N",
-            min=0,
+            parse=parse_size,
             envvar="RAGKPI_CORPUS_SIZE",
             help="Documents (passages, tools) that could have been retrieved: what chance "
-            "draws from.",
+            "draws from, e.g. 5000, 5k or 113.5M.",
         ),
     ] = None,
     corpus_sizes: Annotated[
@@ -201,8 +230,7 @@ def evaluation(
     rel_info: Annotated[
         Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],
         option(
-            "-R",
-            "--Rel_info_format",
+            *("-R", "--rel-info", "--Rel_info_format"),
             metavar="FORMAT",
             help="Format of QRELS: qrels, qrels_jg (several assessors), prefs or qrels_prefs "
             "(preferences). Each has its own measures.",

@@ -32,7 +32,7 @@ def command(
         ),
     ] = "retrieved",
     per_query: Annotated[
-        bool, option("-q", "--query_eval_wanted", help="Also show a row per query.")
+        bool, option("-q", "--per-query", "--query_eval_wanted", help="Also show a row per query.")
     ] = False,
     first: Annotated[
         int,

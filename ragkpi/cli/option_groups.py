@@ -24,6 +24,8 @@ class Option(NamedTuple):
         The environment variable that gives its value where the command line does not.
     parse
         What reads its text, if that is not the type.
+    complete
+        From the beginning of a value to the values that a shell may offer.
     heading
         The group of the help text that it stands in.
     """
@@ -35,6 +37,7 @@ class Option(NamedTuple):
     max: float | None = None
     envvar: str | None = None
     parse: Callable[[str], Any] | None = None
+    complete: Callable[[str], Sequence[str]] | None = None
     heading: str = "Options"
 
 

@@ -127,6 +127,9 @@ def _add(
     if not dot:
         request.plain = True
         return
+    cut = f"{name}_cut"
+    if parameters.isdecimal() and cut in registry and name in registry:
+        raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
     parsed = registry[name].parameters.parse(name, parameters)
     (request.listed if from_nickname else request.given).extend(parsed)
 

@@ -90,7 +90,7 @@ def test_missing_queries_are_an_error(evaluate, files):
         ("-l x qrels run", "-l x: no whole number"),
         ("-l -1 qrels run", "-l"),
         ("-M -1 qrels run", "-M"),
-        ("-N many qrels run", "-N many: no whole number"),
+        ("-N many qrels run", "-N many: expected a number of documents"),
         ("-D 1 qrels run", "-D 1: no debug output"),
         ("-T msmarco qrels run", "expected trec_results"),
         ("-R nothing qrels run", "-R nothing: no such choice; expected qrels, qrels_jg"),

@@ -1,13 +1,48 @@
 """`ragkpi measures`: the registry, listed or explained."""
 
+import csv
+import io
+
+import pytest
+
+from ragkpi.measures.measure import QUESTIONS
 from ragkpi.measures.registry import NICKNAMES, REGISTRY
+from tests.published_schema import valid_document
 
 
-def test_every_measure_and_nickname_is_listed(ragkpi):
+def test_every_measure_stands_under_its_question_and_nicknames_follow(ragkpi):
     outcome = ragkpi("measures")
+    assert outcome.status == 0
+    *blocks, nicknames = outcome.out.decode().split("\n\n")
+    for (question, text), block in zip(QUESTIONS.items(), blocks, strict=True):
+        head, *lines = block.splitlines()
+        assert head == text
+        expected = [name for name, measure in REGISTRY.items() if measure.question == question]
+        assert [line.split()[0] for line in lines] == expected
+    assert [line.split()[0] for line in nicknames.splitlines()] == ["Nicknames", *NICKNAMES]
+
+
+@pytest.mark.parametrize(
+    ("words", "found", "absent"),
+    [
+        (["precision"], "Rprec", "ndcg"),
+        (["MRR"], "recip_rank", "map"),
+        (["average", "geom"], "gm_map", "map"),
+    ],
+)
+def test_search(ragkpi, words, found, absent):
+    outcome = ragkpi("measures", *words)
     names = [line.split()[0] for line in outcome.out.decode().splitlines() if line]
     assert outcome.status == 0
-    assert names == [*REGISTRY, "Nicknames", *NICKNAMES]
+    assert found in names
+    assert absent not in names
+
+
+def test_the_registry_as_rows(ragkpi):
+    rows = list(csv.DictReader(io.StringIO(ragkpi("measures", "--format", "csv").out.decode())))
+    assert [row["measure"] for row in rows] == list(REGISTRY)
+    assert {row["question"] for row in rows} == set(QUESTIONS)
+    assert valid_document(ragkpi("measures", "map", "--format", "json").out)
 
 
 def test_every_measure_is_explained(ragkpi):
