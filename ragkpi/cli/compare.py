@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.human_judgements import Human, write_corrected
 from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output
 from ragkpi.cli.resampling_options import comparing
@@ -29,6 +30,7 @@ def command(
         list[str] | None,
         argument(metavar="QRELS BASELINE RUN...", help="Files; - is standard input."),
     ] = None,
+    human: Human = None,
 ) -> None:
     """Compare runs with a baseline, query by query.
 
@@ -40,6 +42,11 @@ def command(
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
+    if human is not None:
+        level, correction = procedure.bootstrap.level, procedure.correction
+        judges = (human, qrels)
+        write_corrected("differences", options, judges, paths, output, labels, level, correction)
+        return
     from ragkpi.formats.inputs import inputs
     from ragkpi.statistics.paired import compare
     from ragkpi.studies.compare.comparison_report import ComparisonReport

@@ -7,6 +7,7 @@ import typer
 from ragkpi.cli.eval_output import Findings, Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.gate_options import Gates, gates
+from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output_of_eval
 from ragkpi.cli.record_options import Record, record
@@ -60,6 +61,7 @@ def command(
         bool,
         option("-n", "--no-summary", "--nosummary", help="Leave out the lines over all queries."),
     ] = False,
+    human: Human = None,
     zscores: Annotated[
         str | None,
         option(
@@ -96,6 +98,19 @@ def command(
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
     refuse_standard_input_twice([qrels, *paths, *gates.files])
+    if human is not None:
+        refused = {
+            "--format trec": output.format == "trec",
+            "-q": per_query,
+            "-n": no_summary,
+            "-Z": zscores is not None,
+            "--log": record is not None,
+            "--fail-under": gates != Gates([], None, None),
+        }
+        refuse_beside_human(refused)
+        level = 0.95 if bootstrap is None else bootstrap.level
+        write_corrected("values", options, (human, qrels), paths, output, labels, level)
+        return
     as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
     if output.format == "trec" and len(paths) > 1:
         raise UsageError(

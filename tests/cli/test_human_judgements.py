@@ -1,0 +1,83 @@
+"""`eval --human` and `compare --human`: few human judgements, and a model's of everything."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.cli.commandline import FIXTURES
+from tests.published_schema import valid_document
+
+MODEL = "qrels.llm.txt"
+RUNS = ("runs/bm25.run", "runs/fusion.run")
+
+
+@pytest.fixture
+def people(tmp_path):
+    """The fixtures' qrels, but for two of their twelve queries."""
+    lines = (FIXTURES / "qrels.txt").read_text().splitlines(keepends=True)
+    file = tmp_path / "people.txt"
+    file.write_text("".join(line for line in lines if line[:5] not in ("hd-03", "hd-08")))
+    return file
+
+
+def document(outcome):
+    assert outcome.status == 0, outcome.err
+    return valid_document(outcome.out)
+
+
+def test_values(ragkpi, people):
+    arguments = ("--human", people, MODEL, *RUNS, "-m", "map", "-m", "num_ret")
+    found = document(ragkpi("eval", *arguments, "--format", "json", folder=FIXTURES))["findings"]
+    assert (found["human"], found["other"]) == ("people", "qrels.llm")
+    assert (found["judged"], found["queries"]) == (10, 12)
+    assert [one["run"] for one in found["corrected"]] == ["bm25", "fusion"]
+    assert found["refused"][0]["measure"] == "num_ret"
+    # What it starts from is what eval prints under either judgement.
+    for key, qrels in (("human", people), ("other", MODEL)):
+        plain = document(
+            ragkpi("eval", "-c", qrels, *RUNS, "-m", "map", "--format", "json", folder=FIXTURES)
+        )
+        values = [run["values"]["map"] for run in plain["runs"]]
+        assert [one[key] for one in found["corrected"]] == pytest.approx(values)
+
+
+def test_a_table_with_a_sentence(ragkpi, people):
+    outcome = ragkpi("eval", "--human", people, MODEL, RUNS[0], folder=FIXTURES)
+    text = outcome.out.decode()
+    assert outcome.status == 0
+    assert outcome.err == b""
+    assert "ndcg_cut_10" in text
+    assert "assumed: the 10 queries are a random sample of all" in text
+    assert text.splitlines()[-1].startswith("qrels.llm ")
+
+
+def test_differences(ragkpi, people):
+    arguments = ("--human", people, MODEL, *RUNS, "-m", "map", "-m", "P.10", "--confidence", "0.9")
+    found = document(ragkpi("compare", *arguments, "--format", "json", folder=FIXTURES))
+    findings = found["findings"]
+    assert (findings["baseline"], findings["level"]) == ("bm25", 0.9)
+    assert [one["measure"] for one in findings["corrected"]] == ["map", "P_10"]
+    assert all(one["p"] <= one["p_corrected"] for one in findings["corrected"])
+    assert found["answer"][0].startswith("By people, fusion would be better than bm25 by map (+")
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        (("-q",), b"--human with -q"),
+        (("--fail-under", "map=0.1"), b"--human with --fail-under"),
+        (("--format", "trec"), b"--human with --format trec"),
+        (("-m", "num_ret"), b"no mean over queries"),
+    ],
+)
+def test_what_has_no_estimate_is_refused(ragkpi, people, options, words):
+    outcome = ragkpi("eval", "--human", people, *options, MODEL, RUNS[0], folder=FIXTURES)
+    assert outcome.status == 1
+    assert words in outcome.err
+    assert outcome.out == b""
+
+
+def test_people_who_judged_everything_leave_nothing_to_estimate(ragkpi):
+    outcome = ragkpi("eval", "--human", "qrels.txt", MODEL, RUNS[0], folder=FIXTURES)
+    assert outcome.status == 1
+    assert b"people judged all 12 queries" in outcome.err

@@ -1,0 +1,163 @@
+"""What people would say over all queries: the study, by hand and by simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from scipy.stats import ttest_ind
+
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.statistics.prediction_powered import prediction_powered
+from ragkpi.studies.agree.correction_answer import correction_answer, doubts
+from ragkpi.studies.agree.correction_study import correct
+from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
+
+
+def names(numbers):
+    return [b"q%03d" % number for number in numbers]
+
+
+def judged_by_both(seed=1, queries=60, judged=range(0, 60, 3), bias=0.1, runs=1):
+    """Runs under people, who judged some queries, and under a model that judged all."""
+    random = np.random.default_rng(seed)
+    human, model = [], []
+    for run in range(runs):
+        truth = random.normal(0.5 + 0.1 * run, 0.15, size=queries)
+        says = truth + bias + random.normal(0, 0.05, size=queries)
+        human.append(scores([(MAP, truth[list(judged)])], names(judged)))
+        model.append(scores([(MAP, says)], names(range(queries))))
+    return human, model
+
+
+def test_values_are_those_of_prediction_powered_inference():
+    human, model = judged_by_both()
+    found = correct(human, model, "values")
+    (one,) = found.corrected
+    everything = model[0]["map"].per_query[:, None]
+    rest = np.delete(everything, range(0, 60, 3), axis=0)
+    expected = prediction_powered(
+        human[0]["map"].per_query[:, None], everything[::3], rest, lambda means: float(means[0])
+    )
+    assert (found.judged, found.queries, found.left_out) == (20, 60, 0)
+    assert one.found.estimate == pytest.approx(expected.estimate)
+    assert one.found.interval == pytest.approx(expected.interval)
+    assert one.found.other == pytest.approx(everything.mean())
+    assert one.found.worth > 20
+
+
+def test_differences_are_of_the_same_queries():
+    human, model = judged_by_both(runs=3)
+    found = correct(human, model, "differences")
+    assert [one.run for one in found.corrected] == [1, 2]
+    difference = [
+        (runs[1]["map"].per_query - runs[0]["map"].per_query)[:, None] for runs in (human, model)
+    ]
+    rest = np.delete(difference[1], range(0, 60, 3), axis=0)
+    expected = prediction_powered(
+        difference[0], difference[1][::3], rest, lambda means: float(means[0])
+    )
+    assert found.corrected[0].found.estimate == pytest.approx(expected.estimate)
+    assert found.corrected[0].found.p == pytest.approx(expected.p)
+    # Holm: the smaller of two p-values doubles.
+    smaller = min(one.found.p for one in found.corrected)
+    assert min(one.p_corrected for one in found.corrected) == pytest.approx(2 * smaller)
+
+
+def test_queries_whose_value_is_na_count_for_nothing():
+    """A mean over known queries is a ratio of means: here people know it for 4 of 5."""
+    human, model = judged_by_both()
+    with_na = human[0]["map"].per_query.copy()
+    with_na[::5] = math.nan
+    found = correct([scores([(MAP, with_na)], human[0].queries)], model, "values")
+    assert found.corrected[0].found.human == pytest.approx(np.nanmean(with_na))
+
+
+def test_ratios_of_means_go_through_their_statistics():
+    random = np.random.default_rng(4)
+    success = random.random(200) < 0.6
+    chance = random.uniform(0.01, 0.05, size=200)
+    says = success ^ (random.random(200) < 0.1)
+    model = [scores([(BOR, np.stack([says, chance], axis=1))], names(range(200)))]
+    human = [scores([(BOR, np.stack([success, chance], axis=1)[:50])], names(range(50)))]
+    (one,) = correct(human, model, "values").corrected
+    assert one.found.human == pytest.approx(math.log2(success[:50].mean() / chance[:50].mean()))
+    assert one.found.other == pytest.approx(math.log2(says.mean() / chance.mean()))
+    whole = math.log2(success.mean() / chance.mean())
+    assert one.found.interval.low < whole < one.found.interval.high
+    assert one.found.worth > 60
+
+
+def test_sums_and_counts_are_refused_in_words():
+    human, model = judged_by_both()
+    sums = [(NUM_RET, [10.0] * 60), (NUM_Q, [1.0] * 60), (MAP, model[0]["map"].per_query)]
+    few = [(metric, np.array(rows)[::3]) for metric, rows in sums]
+    found = correct([scores(few, human[0].queries)], [scores(sums, model[0].queries)], "values")
+    assert [metric.name for metric, _ in found.refused] == ["num_ret", "num_q"]
+    answer = correction_answer(found, "eval", ["run"], ("people", "model"))
+    assert "num_ret: left out, it is a sum over queries, not a mean" in answer.rows.notes
+
+
+def test_too_few_too_many_and_none():
+    _, model = judged_by_both()
+    for judged, problem in ((range(9), "9 queries; expected at least 10"), (range(60), "all 60")):
+        human, _ = judged_by_both(judged=judged)
+        with pytest.raises(UsageError, match=problem):
+            correct(human, model, "values")
+    human, _ = judged_by_both(judged=range(20))
+    other = [scores([(MAP, [0.5] * 30)], names(range(100, 130)))]
+    with pytest.raises(NothingInCommonError):
+        correct(human, other, "values")
+
+
+def test_queries_that_people_alone_judged_are_left_out():
+    human, model = judged_by_both(judged=range(30))
+    fewer = [scores([(MAP, model[0]["map"].per_query[5:])], names(range(5, 60)))]
+    found = correct(human, fewer, "values")
+    assert (found.judged, found.left_out, found.queries) == (25, 5, 55)
+
+
+def test_a_sample_that_is_none_is_noticed():
+    values = judged_by_both()[1][0]["map"].per_query
+    easy = np.argsort(-values)[:20]
+    human, model = judged_by_both(judged=sorted(easy.tolist()))
+    found = correct(human, model, "values")
+    (check,) = found.sampling
+    rest = np.delete(values, easy)
+    assert check.p == pytest.approx(ttest_ind(values[easy], rest, equal_var=False).pvalue)
+    assert check.doubtful
+    assert "do not look like a random sample" in doubts(found)
+    assert doubts(correct(*judged_by_both(), "values")) == ""
+
+
+def test_a_rate_that_hardly_varies_is_said():
+    rows = np.ones(60)
+    rows[3] = 0
+    model = [scores([(MAP, np.ones(60) - np.eye(60)[5])], names(range(60)))]
+    human = [scores([(MAP, rows[:30])], names(range(30)))]
+    answer = correction_answer(correct(human, model, "values"), "eval", ["r"], ("people", "model"))
+    assert any(
+        "nearly all judged queries have the same value" in note for note in answer.rows.notes
+    )
+
+
+def test_nothing_varies():
+    model = [scores([(MAP, np.ones(60))], names(range(60)))]
+    human = [scores([(MAP, np.ones(30))], names(range(30)))]
+    answer = correction_answer(correct(human, model, "values"), "eval", ["r"], ("people", "model"))
+    assert answer.sentences == [
+        "Nothing can be corrected: no value varies among the queries that people judged."
+    ]
+
+
+def test_a_true_difference_of_nothing_is_rarely_called_one():
+    called = 0
+    for seed in range(300):
+        random = np.random.default_rng(seed)
+        runs = [random.normal(0.5, 0.2, size=90) for _ in range(2)]
+        says = [run + random.normal(0.1, 0.1, size=90) for run in runs]
+        human = [scores([(MAP, run[:30])], names(range(30))) for run in runs]
+        model = [scores([(MAP, run)], names(range(90))) for run in says]
+        called += correct(human, model, "differences").corrected[0].found.p < 0.05
+    assert 0.02 * 300 <= called <= 0.085 * 300  # 5 of 100, give or take 2.5 standard errors
