@@ -10,6 +10,9 @@ from typing import Any, Literal
 # How a value is written: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
+# Control characters, marks of direction and of line ends, and bytes that are no UTF-8.
+_HIDDEN = re.compile("[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
+
 DECIMALS = 4
 SIGNIFICANT = 6
 NOT_AVAILABLE = "NA"
@@ -21,10 +24,16 @@ def decoded(value: Any) -> Any:
 
 
 def visible(text: str) -> str:
-    r"""Write control characters and bytes that are no UTF-8 as ``\x1b``, for screens and pages."""
-    return re.sub(
-        "[\0-\x1f\x7f-\x9f\udc80-\udcff]", lambda found: f"\\x{ord(found[0]) & 0xFF:02x}", text
-    )
+    r"""Write control characters and bytes that are no UTF-8 as ``\x1b``, for screens and pages.
+
+    So are characters that move or turn round the text around them (``\u202e``).
+    """
+    return _HIDDEN.sub(_spelled, text)
+
+
+def _spelled(found: re.Match[str]) -> str:
+    number = ord(found[0])
+    return f"\\u{number:04x}" if 0xFF < number < 0xDC00 else f"\\x{number & 0xFF:02x}"
 
 
 def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:

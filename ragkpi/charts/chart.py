@@ -10,6 +10,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from ragkpi.wording import visible
+
 
 @dataclass(frozen=True)
 class Axis:
@@ -148,6 +150,7 @@ _LONGEST_NAME = 32
 
 def shortened(name: str, longest: int = _LONGEST_NAME) -> str:
     """Cut the name of a row that would take the room of its interval."""
+    name = visible(name)
     return name if len(name) <= longest else f"{name[: longest - 1]}…"
 
 

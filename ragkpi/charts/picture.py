@@ -6,6 +6,7 @@ Readable without colour: curves differ in marker and stroke, ceilings are dashed
 from __future__ import annotations
 
 import importlib.util
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,6 +23,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import replacing
+from ragkpi.wording import visible
 
 _FORMATS = ("png", "svg")
 _MARKERS = "osD^vPX*"
@@ -38,6 +40,7 @@ _STYLE: Any = {
     "axes.titlelocation": "left",
     "svg.hashsalt": "ragkpi",  # the same picture is the same file
     "svg.fonttype": "none",
+    "text.parse_math": False,  # a dollar in the name of a run is a dollar
 }
 
 
@@ -61,8 +64,9 @@ def draw(charts: Sequence[Chart], path: str) -> None:
         If the ending is another one, matplotlib is missing, or the file cannot be written.
     """
     refuse_undrawable(path)
-    import matplotlib
+    matplotlib = _matplotlib()
     from matplotlib.figure import Figure
+    from matplotlib.text import Text
 
     form = path.rpartition(".")[2].lower()
     with matplotlib.rc_context(_STYLE):
@@ -70,8 +74,24 @@ def draw(charts: Sequence[Chart], path: str) -> None:
         panels = figure.subplots(1, len(charts), squeeze=False)[0]
         for chart, axes in zip(charts, panels, strict=True):
             _panel(chart, axes)
+        for text in figure.findobj(Text):
+            text.set_text(visible(text.get_text()))
         with replacing(path, "--plot") as file:
             figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)
+
+
+def _matplotlib() -> Any:
+    """Import it with its own settings: ``matplotlibrc`` in the working directory has no say."""
+    found = importlib.util.find_spec("matplotlib")
+    folders = [] if found is None else found.submodule_search_locations or []
+    before = os.open(".", os.O_RDONLY)
+    try:
+        for folder in folders:
+            os.chdir(os.path.join(folder, "mpl-data"))
+        return importlib.import_module("matplotlib")
+    finally:
+        os.fchdir(before)
+        os.close(before)
 
 
 def _height(charts: Sequence[Chart]) -> float:

@@ -15,6 +15,7 @@ from ragkpi.charts.chart import (
     extent,
     shortened,
 )
+from ragkpi.wording import visible
 
 _MARKERS = "o+x*#@%&"
 _BETWEEN, _CEILING, _ACROSS, _DOWN = "·", "-", "┄", "┊"
@@ -29,7 +30,7 @@ def text(chart: Chart, width: int = 80) -> str:
     making the chart unreadable.
     """
     lines = _intervals(chart, width) if isinstance(chart, IntervalChart) else _plane(chart, width)
-    return "".join(f"{line.rstrip()}\n" for line in [chart.title, *lines])
+    return "".join(f"{visible(line.rstrip())}\n" for line in [chart.title, *lines])
 
 
 class _Grid:

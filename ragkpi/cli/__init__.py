@@ -163,12 +163,15 @@ def _drop_output() -> None:
 
 
 def _fail(text: str, status: int) -> int:
-    print("ragkpi:", " ".join(text.split("\n")), file=sys.stderr)
+    from ragkpi.cli.messages import tell
+
+    tell(text)
     return status
 
 
 def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
-    label = "ragkpi: warning:" if issubclass(category, RagkpiWarning) else "ragkpi: internal:"
-    print(label, message, file=sys.stderr)
+    from ragkpi.cli.messages import tell
+
+    tell(f"{'warning' if issubclass(category, RagkpiWarning) else 'internal'}: {message}")

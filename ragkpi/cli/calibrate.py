@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import resampling
@@ -92,8 +93,6 @@ def _scored(
     paths: Sequence[str], results: "Sequence[Evaluation]", scores: "Quality", file: str
 ) -> "list[tuple[Judged, Mapping[bytes, float]]]":
     """Pair every run with its scores; say which queries have none."""
-    import sys
-
     from ragkpi.reports.run_names import run_names
     from ragkpi.wording import shown_queries
 
@@ -120,10 +119,9 @@ def _scored(
                 f"{shown_queries(judged.queries)}; scored: {shown_queries(sorted(of_run))})"
             )
         if lacking:
-            print(
-                f"ragkpi: {len(lacking)} of {len(judged.queries)} queries of {path} have no score "
-                f"in {file} and are left out ({shown_queries(lacking)})",
-                file=sys.stderr,
+            tell(
+                f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
+                f"in {file} and are left out ({shown_queries(lacking)})"
             )
         found.append((judged, of_run))
     return found

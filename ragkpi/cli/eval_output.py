@@ -1,10 +1,11 @@
 """What `ragkpi eval` found, as lines or as a report, and what it depends on."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from ragkpi.cli.messages import tell
 
 if TYPE_CHECKING:
     from ragkpi.cli.evaluation_options import EvaluationOptions
@@ -112,4 +113,4 @@ class Findings:
         if self.bootstrap is not None:
             from ragkpi.studies.evaluate.evaluation_report import interval_note
 
-            print(f"ragkpi: {interval_note(self.bootstrap)}", file=sys.stderr)
+            tell(interval_note(self.bootstrap))

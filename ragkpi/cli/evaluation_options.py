@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 
@@ -305,13 +306,12 @@ def say(evaluations: "Mapping[str, Evaluation]") -> None:
 
     A line each, which names the runs that it concerns if it does not concern all of them.
     """
-    import sys
     import warnings
 
     from ragkpi.errors import RagkpiWarning
 
     for note, about in _concerning(evaluations, lambda one: one.notes):
-        print(f"ragkpi: {note}{about}", file=sys.stderr)
+        tell(f"{note}{about}")
     for warning, about in _concerning(evaluations, lambda one: one.warnings):
         warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)
 

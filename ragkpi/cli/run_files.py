@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import typer
 
 from ragkpi.cli.evaluation_options import say
+from ragkpi.cli.messages import tell
 from ragkpi.errors import RagkpiError, UsageError
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
         return
     sys.stdout.flush()
     for problem in problems:
-        print("ragkpi:", problem, file=sys.stderr)
+        tell(problem)
     raise typer.Exit(problems[0].exit_status)
 
 

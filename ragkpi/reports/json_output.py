@@ -3,16 +3,27 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from ragkpi.reports.layout import Layout, Report
 
+_NO_UTF8 = re.compile("[\udc80-\udcff]")
+_LOOKS_SO = re.compile(r"\\\\x(?=[0-9a-f]{2})")
+
 
 def dump(value: Any, indent: int | None = None) -> str:
-    r"""Write JSON that is UTF-8: bytes that were none become escapes, ``\udcff``."""
+    r"""Write JSON that is UTF-8.
+
+    A byte that is none becomes the four characters ``\xff``. So that it can be had back, a text
+    that already looks so begins with ``\x5c`` instead of its backslash.
+    """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    if "\\\\x" in text:
+        text = _LOOKS_SO.sub(r"\\\\x5cx", text)
+    text = _NO_UTF8.sub(lambda found: f"\\\\x{ord(found[0]) & 0xFF:02x}", text)
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of pairs, of JSON
 
 
 def write_json(report: Report, layout: Layout) -> Iterator[str]:

@@ -37,7 +37,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         [
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",
-            _line([_escaped(column.name) for column in table.columns]),
+            _line([_escaped(visible(column.name)) for column in table.columns]),
             r"\midrule",
             *map(_line, rows),
             r"\bottomrule",

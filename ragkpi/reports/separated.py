@@ -10,9 +10,15 @@ from dataclasses import replace
 from ragkpi.reports.layout import Cell, Column, Layout, Report
 from ragkpi.wording import exact
 
+# With these, spreadsheets take a cell for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
 
 def write_csv(report: Report, layout: Layout) -> Iterator[str]:
-    """Write comma-separated values (RFC 4180, with plain newlines)."""
+    """Write comma-separated values (RFC 4180, with plain newlines).
+
+    A text that begins as a formula does has an apostrophe in front, as spreadsheets have it.
+    """
     return _delimited(report, layout, ",")
 
 
@@ -44,4 +50,10 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
 def _texts(cell: Cell, column: Column, wide: bool, layout: Layout) -> list[str]:
     bounds = (cell.interval or (None, None)) if wide else ()
     style = cell.style or column.style
-    return [exact(value, style, layout.digits) for value in (cell.value, *bounds)]
+    texts = [exact(value, style, layout.digits) for value in (cell.value, *bounds)]
+    return texts if isinstance(cell.value, int | float) else [_inert(text) for text in texts]
+
+
+def _inert(text: str) -> str:
+    """Put an apostrophe before a text that a spreadsheet would compute, such as ``=cmd|…``."""
+    return f"'{text}" if text.startswith(_FORMULA) else text

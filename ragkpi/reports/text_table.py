@@ -30,7 +30,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     starred = [any(row[place].best for row in table.rows) for place in range(len(table.columns))]
     for column in table.columns:
         drawing.add_column(
-            Text(column.name), justify="right" if column.numeric else "left", no_wrap=True
+            Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
         )
     columns = []
     for place, column in enumerate(table.columns):

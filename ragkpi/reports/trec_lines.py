@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
@@ -25,6 +26,9 @@ BLOCK = 1000
 
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
+# What ends a column or a line. No id of a TREC file holds it, but one of a JSON file may.
+_SPACE = re.compile(rb"[\t-\r ]")
+_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def write_trec(
@@ -37,8 +41,9 @@ def write_trec(
     intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> None:
     """Write the lines of a run; see `trec_lines`."""
+    on_screen = out.isatty()
     for lines in trec_lines(scores, per_query, summary, name_width, digits, intervals):
-        out.write(lines)
+        out.write(_CONTROL.sub(_spelled, lines) if on_screen else lines)
 
 
 def trec_lines(
@@ -49,7 +54,7 @@ def trec_lines(
     digits: int | None = None,
     intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> Iterator[bytes]:
-    """Format scores as trec_eval prints them.
+    r"""Format scores as trec_eval prints them.
 
     Parameters
     ----------
@@ -67,7 +72,8 @@ def trec_lines(
     Yields
     ------
     bytes
-        Blocks of whole lines. Query ids and texts are the bytes of the input. NA (NaN) is ``NA``.
+        Blocks of whole lines. Query ids and texts are the bytes of the input, but white space in
+        them is written as ``\x0a``, lest it forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
         shown = scores.printed("query")
@@ -78,7 +84,7 @@ def trec_lines(
                 _cells(column.metric.measure.style, column.per_query[block], digits)
                 for column in shown
             ]
-            yield _lines(names, scores.queries[block], cells)
+            yield _lines(names, _one_word(scores.queries[block]), cells)
     if summary == "shown":
         shown = scores.printed("summary")
         names = [_padded(column.metric, name_width) for column in shown]
@@ -102,13 +108,24 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
     """Return a format and what it is to be applied to, one entry per query."""
     form = _form(style, digits)
     if style in _TEXTS:
-        return form, values.tolist()
+        return form, _one_word(values.tolist())
     if style == "significant":
         values = values + 0.0  # takes the sign off a negative zero
     numbers = values.tolist()
     if np.isfinite(values).all():
         return form, numbers
     return b"%b", [form % x if math.isfinite(x) else _NOT_FINITE[str(x)] for x in numbers]
+
+
+def _one_word(texts: list[bytes]) -> list[bytes]:
+    """Escape the white space in texts."""
+    if not _SPACE.search(b"".join(texts)):
+        return texts
+    return [_SPACE.sub(_spelled, text) for text in texts]
+
+
+def _spelled(found: re.Match[bytes]) -> bytes:
+    return b"\\x%02x" % found[0][0]
 
 
 def _form(style: Style, digits: int | None) -> bytes:

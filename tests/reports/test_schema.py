@@ -73,7 +73,7 @@ def test_the_schema_refuses(wrong):
 
 def test_values_by_hand():
     (found,) = json.loads(rendered(REPORTS["one run"], "json", LAYOUTS[2]))["runs"]
-    assert found["values"] == {"runid": "id\udcff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
+    assert found["values"] == {"runid": "id\\xff", "num_q": 3, "map": 0.375, "bor_10": "-inf"}
     assert found["known"] == {"map": 2, "bor_10": 2}
     assert found["intervals"]["bor_10"] == ["-inf", "-inf"]
     assert found["per_query"]["q001"] == {"map": None, "bor_10": "-inf"}
