@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Annotated, Any, NamedTuple, get_args
 
 
-class Option(NamedTuple):
+class Declaration(NamedTuple):
     """What is declared about one option or argument, in ``Annotated[type, option(...)]``.
 
     Attributes
@@ -41,14 +41,14 @@ class Option(NamedTuple):
     heading: str = "Options"
 
 
-def option(*names: str, help: str, **facts: Any) -> Option:
+def option(*names: str, help: str, **facts: Any) -> Declaration:
     """Declare an option."""
-    return Option(names, help, **facts)
+    return Declaration(names, help, **facts)
 
 
-def argument(metavar: str, help: str) -> Option:
+def argument(metavar: str, help: str) -> Declaration:
     """Declare arguments."""
-    return Option((), help, metavar)
+    return Declaration((), help, metavar)
 
 
 class OptionGroup(NamedTuple):

@@ -33,20 +33,33 @@ class Output(NamedTuple):
         As given to --digits.
     plot
         Path of a picture, ``-`` for plain text, None for plain text on terminals only.
+    wide, colour
+        As given to --wide and --color.
     """
 
     format: str | None
     path: str | None
     digits: int | None
     plot: str | None = None
+    wide: bool = False
+    colour: Literal["auto", "always", "never"] = "auto"
 
     def layout(self, **more: Any) -> "Layout":
         """Say how the report is wanted; `more` are fields of `Layout`."""
         from ragkpi.reports.layout import Layout
         from ragkpi.reports.text_table import wants_colour
 
+        on_screen = self.path is None and sys.stdout.isatty()
         coloured = self.path is None and wants_colour(sys.stdout)
-        return Layout(digits=self.digits, colour="always" if coloured else "never", **more)
+        if self.colour != "auto":
+            coloured = self.colour == "always"
+        width = None
+        if on_screen and not self.wide:
+            import shutil
+
+            width = shutil.get_terminal_size().columns
+        colour: Literal["always", "never"] = "always" if coloured else "never"
+        return Layout(digits=self.digits, colour=colour, width=width, **more)
 
     def write(self, report: "Report", charts: Sequence["Chart"] = (), /, **more: Any) -> None:
         """Write a report, as a table if nobody said how, and draw its charts.
@@ -106,6 +119,15 @@ Digits = Annotated[
         help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
     ),
 ]
+Wide = Annotated[bool, option("--wide", help="All columns, however narrow the terminal is.")]
+Colour = Annotated[
+    Literal["auto", "always", "never"],
+    option(
+        "--color",
+        metavar="auto|always|never",
+        help="Colour in tables; auto: on terminals, unless NO_COLOR is set.",
+    ),
+]
 Format = Annotated[
     FormatOfReports | None,
     option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + "table."),
@@ -113,9 +135,15 @@ Format = Annotated[
 
 
 @option_group("Output")
-def output(format_: Format = None, path: File = None, digits: Digits = None) -> Output:
+def output(
+    format_: Format = None,
+    path: File = None,
+    digits: Digits = None,
+    wide: Wide = False,
+    colour: Colour = "auto",
+) -> Output:
     """Read how a result is written."""
-    return Output(format_, path, digits)
+    return Output(format_, path, digits, None, wide, colour)
 
 
 @option_group("Output")
@@ -130,9 +158,11 @@ def output_of_eval(
     ] = None,
     path: File = None,
     digits: Digits = None,
+    wide: Wide = False,
+    colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written that may be trec_eval's lines."""
-    return Output(format_, path, digits)
+    return Output(format_, path, digits, None, wide, colour)
 
 
 @option_group("Output")
@@ -149,6 +179,8 @@ def output_and_plot(
             "gets it anyway.",
         ),
     ] = None,
+    wide: Wide = False,
+    colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written and drawn; refuse what cannot be drawn."""
     if plot == "-":
@@ -161,7 +193,7 @@ def output_and_plot(
         from ragkpi.charts.picture import refuse_undrawable
 
         refuse_undrawable(plot)
-    return Output(format_, path, digits, plot)
+    return Output(format_, path, digits, plot, wide, colour)
 
 
 class Labels(NamedTuple):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, get_args, get_origin
 
 import typer
 
-from ragkpi.cli.option_groups import Option
+from ragkpi.cli.option_groups import Declaration
 
 
 def typer_command(command: Callable[..., None]) -> Callable[..., None]:
@@ -27,7 +27,7 @@ def _for_typer(parameter: inspect.Parameter) -> inspect.Parameter:
     if get_origin(parameter.annotation) is not Annotated:
         return parameter
     type_, declared = get_args(parameter.annotation)
-    if not isinstance(declared, Option):
+    if not isinstance(declared, Declaration):
         return parameter
     facts: dict[str, Any] = {
         "help": declared.help,

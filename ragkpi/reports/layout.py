@@ -29,6 +29,8 @@ class Layout:
         ``"always"`` only for terminals; see `ragkpi.reports.text_table.wants_colour`.
     notes
         Where a format has room for what is not a value: ``"below"`` the table or in ``"columns"``.
+    width
+        Of the terminal, for tables; None where everything is shown.
     """
 
     per_query: Literal["hidden", "shown"] = "hidden"
@@ -37,6 +39,7 @@ class Layout:
     signature: Literal["none", "short", "long"] = "none"
     colour: Literal["always", "never"] = "never"
     notes: Literal["below", "columns"] = "below"
+    width: int | None = None
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,9 @@ class Column:
         Whether positive values have a plus sign.
     digits
         How many, unless the layout says otherwise.
+    role
+        What becomes of it where a terminal is narrow: ``"detail"`` is left out first, ``"prose"``
+        is wrapped.
     """
 
     name: str
@@ -80,6 +86,7 @@ class Column:
     better: Better = "neither"
     signed: bool = False
     digits: int | None = None
+    role: Literal["core", "detail", "prose"] = "core"
 
     @property
     def numeric(self) -> bool:

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator
 from typing import TextIO
 
+from ragkpi.reports.fitting import fit, lines_of, wrapped
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
 
@@ -26,31 +27,53 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     from rich.text import Text
 
     table = report.table(layout)
-    drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     starred = [any(row[place].best for row in table.rows) for place in range(len(table.columns))]
-    for column in table.columns:
+    texts = [
+        [
+            column.text(cell, layout) + (BEST if cell.best else " " * starred[place])
+            for cell in (row[place] for row in table.rows)
+        ]
+        for place, column in enumerate(table.columns)
+    ]
+    widths = [
+        max(map(len, [column.name, *cells]))
+        for column, cells in zip(table.columns, texts, strict=True)
+    ]
+    fitted = fit(table.columns, widths, layout.width)
+    drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for place in fitted.columns:
+        column = table.columns[place]
         drawing.add_column(
             Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
         )
-    columns = []
-    for place, column in enumerate(table.columns):
-        texts = []
-        for cell in (row[place] for row in table.rows):
-            star = BEST if cell.best else " " * starred[place]
-            text = column.text(cell, layout) + star
-            texts.append(Text(text, "bold green" if cell.best else ""))
-        columns.append(Text("\n").join(texts))
-    if table.rows:
-        drawing.add_row(*columns)  # a row of cells with many lines: rich is slow per cell
+    cells = [
+        [lines_of(text, table.columns[place], width) for text in texts[place]]
+        for place, width in zip(fitted.columns, fitted.widths, strict=True)
+    ]
+    heights = [max(map(len, row)) for row in zip(*cells, strict=True)]
+    if table.rows:  # a row of cells with many lines: rich is slow per cell
+        drawing.add_row(
+            *(
+                Text("\n").join(
+                    Text(line, "bold green" if row[place].best else "")
+                    for row, lines, height in zip(table.rows, column, heights, strict=True)
+                    for line in [*lines, *[""] * (height - len(lines))]
+                )
+                for place, column in zip(fitted.columns, cells, strict=True)
+            )
+        )
     out = io.StringIO()
     console = Console(
         file=out,
-        width=1 << 16,  # a number cut short is a wrong number: let the terminal wrap
+        width=1 << 16,  # a number cut short is a wrong number: it is fitted already
         force_terminal=layout.colour == "always",
         color_system="standard" if layout.colour == "always" else None,
         legacy_windows=False,
     )
     console.print(drawing)
     notes = [*table.notes, *([f"{BEST} best of its column"] if any(starred) else [])]
+    if fitted.left_out:
+        notes.append(f"Not shown for want of room: {', '.join(fitted.left_out)} (--wide)")
     lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    yield "".join(f"{line}\n" for line in lines + [visible(note) for note in notes])
+    lines += [line for note in notes for line in wrapped(visible(note), layout.width)]
+    yield "".join(f"{line}\n" for line in lines)

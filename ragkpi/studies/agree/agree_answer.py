@@ -11,7 +11,7 @@ from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.rank_agreement import PERSISTENCE
 from ragkpi.studies.agree.agree_study import Agreement
 from ragkpi.studies.agree.label_study import Estimate, PairAgreement, by_query
-from ragkpi.studies.agree.order_study import OrderAgreement, Swap
+from ragkpi.studies.agree.order_study import OrderAgreement, Reversal
 from ragkpi.studies.evaluate.evaluation_report import interval_note
 from ragkpi.wording import counted, decoded
 
@@ -251,7 +251,7 @@ def _last_sentence(
     )
 
 
-def _swapped(swaps: Sequence[Swap], runs: Sequence[str]) -> str:
+def _swapped(swaps: Sequence[Reversal], runs: Sequence[str]) -> str:
     if not swaps:
         return ", no swaps"
     named = ", ".join(f"{runs[swap.better]} and {runs[swap.worse]}" for swap in swaps[:_SHOWN])

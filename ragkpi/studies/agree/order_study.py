@@ -26,7 +26,7 @@ _MOST_ORDERED = 1 << 24  # comparisons of runs held at a time
 
 
 @dataclass(frozen=True)
-class Swap:
+class Reversal:
     """Two runs whose order is the other way round under the other judgement.
 
     Attributes
@@ -81,7 +81,7 @@ class OrderAgreement:
     shifts: list[Estimate]
     shift: Estimate
     agreements: Mapping[str, Estimate]
-    swaps: list[Swap]
+    swaps: list[Reversal]
     leaders: tuple[int, int]
     drop: tuple[int, int]
 
@@ -191,13 +191,13 @@ def _all_pairs(sample: QuerySample, half: slice, procedure: Procedure) -> list[F
 
 def _swaps(
     reference: FloatArray, other: FloatArray, p_reference: FloatArray, p_other: FloatArray
-) -> list[Swap]:
+) -> list[Reversal]:
     found = []
     for one, two in combinations(range(len(reference)), 2):
         if (reference[one] - reference[two]) * (other[one] - other[two]) < 0:
             better, worse = (one, two) if reference[one] > reference[two] else (two, one)
             p_of = (float(p_reference[one, two]), float(p_other[one, two]))
-            found.append(Swap(better, worse, *p_of))
+            found.append(Reversal(better, worse, *p_of))
     return sorted(found, key=lambda swap: min(swap.p_reference, swap.p_other))
 
 

@@ -19,7 +19,7 @@ _OF_ALPHA = (
     Column("chosen", "decimal", digits=2),
     Column("rho_alpha", "decimal", digits=3),
     Column("held_out", "decimal", digits=3),
-    Column("held_out_before", "decimal", digits=3),
+    Column("held_out_before", "decimal", digits=3, role="detail"),
 )
 
 
@@ -35,7 +35,7 @@ def calibration_answer(calibration: Calibration) -> Answer:
     columns = [
         Column("measure"),
         Column("queries"),
-        Column("n", "integer"),
+        Column("n", "integer", role="detail"),
         *(Column(name, "decimal", digits=3) for name in COEFFICIENTS),
         *(_OF_ALPHA if tuned else ()),
     ]

@@ -20,7 +20,7 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
         Column("finding"),
         Column("count", "integer"),
         Column("where"),
-        Column("what"),
+        Column("what", role="prose"),
     ]
     shown = slice(0 if len(inspections) > 1 else 1, None)
     notes = [note for inspection in inspections for note in _notes(inspection)]

@@ -77,13 +77,13 @@ class ComparisonReport:
         columns = [
             Column("measure"),
             Column("run"),
-            Column("queries", "integer"),
+            Column("queries", "integer", role="detail"),
             Column("value", "decimal"),
             Column("difference", "decimal", signed=True),
-            Column("wins", "integer"),
-            Column("ties", "integer"),
-            Column("losses", "integer"),
-            Column("d_z", "decimal", signed=True, digits=3),
+            Column("wins", "integer", role="detail"),
+            Column("ties", "integer", role="detail"),
+            Column("losses", "integer", role="detail"),
+            Column("d_z", "decimal", signed=True, digits=3, role="detail"),
             Column("p", "decimal"),
             *([Column(corrected, "decimal")] if corrected else []),
         ]

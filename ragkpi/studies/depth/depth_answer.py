@@ -36,6 +36,9 @@ def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Ans
     return Answer("depth", table, sentences, {"limits": curves.limits, "depth": findings}, heads)
 
 
+_DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
+
+
 def _columns(curves: Curves, tokens: float | None) -> list[Column]:
     return [
         *([Column("run")] if curves.several else []),
@@ -47,6 +50,7 @@ def _columns(curves: Curves, tokens: float | None) -> list[Column]:
                 measure.style,
                 signed=measure.name.startswith("dbor"),
                 digits=_SIGNIFICANT if measure.style == "significant" else None,
+                role="detail" if measure.name in _DETAILS else "core",
             )
             for measure in curves.curves[0].measures
         ),

@@ -44,12 +44,12 @@ def diagnosis_answer(
             Column(f"{name}_{diagnosis.cutoff}", "decimal")
             for name in ("proc", "pct_proc", "ra_nwg")
         ),
-        Column("missed_by_pool", "decimal"),
-        Column("missed_by_selection", "decimal"),
+        Column("missed_by_pool", "decimal", role="detail"),
+        Column("missed_by_selection", "decimal", role="detail"),
         Column("missed", "integer"),
         Column("document"),
         Column("grade", "integer"),
-        Column("level", "integer"),
+        Column("level", "integer", role="detail"),
         Column("pool_rank", "integer"),
     ]
     notes = list(_notes(diagnosis, len(shown)))

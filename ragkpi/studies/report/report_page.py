@@ -21,7 +21,7 @@ _HEIGHT = 900  # pixels of the frame in a notebook
 
 
 @dataclass(frozen=True)
-class Report:
+class HtmlReport:
     """A page, shown inline in notebooks.
 
     Attributes
@@ -61,7 +61,7 @@ def refuse_without_packages() -> None:
         )
 
 
-def report_page(data: Mapping[str, Any]) -> Report:
+def report_page(data: Mapping[str, Any]) -> HtmlReport:
     """Make the page of a report's data.
 
     The scripts are named by their hashes in the page's own policy, so that the browser runs no
@@ -82,7 +82,7 @@ def report_page(data: Mapping[str, Any]) -> Report:
         scripts=[Markup(script) for script in scripts],
         hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
     )
-    return Report(page, data)
+    return HtmlReport(page, data)
 
 
 def embedded_json(data: Mapping[str, Any]) -> str:

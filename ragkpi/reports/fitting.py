@@ -1,0 +1,93 @@
+"""A table that fits a terminal: fewer columns, shorter ids, wrapped prose."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from ragkpi.reports.layout import Column
+
+GAP = 3
+# An id that is shorter than this cannot be told from others any more.
+_LEAST = 12
+_LEAST_PROSE = 30
+
+
+@dataclass(frozen=True)
+class Fitted:
+    """What is drawn of a table.
+
+    Attributes
+    ----------
+    columns
+        The places of the columns that fit, ascending.
+    widths
+        How wide each of them may be.
+    left_out
+        The names of the others.
+    """
+
+    columns: Sequence[int]
+    widths: Sequence[int]
+    left_out: Sequence[str]
+
+
+def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> Fitted:
+    """Choose what fits into a terminal.
+
+    Columns of detail go first, the last ones before the others; then ids are shortened and prose
+    is wrapped; then further columns go from the right, but never the first two.
+
+    Parameters
+    ----------
+    columns, widths
+        All of them, and how wide they would like to be.
+    limit
+        The width of the terminal; None for all that there is.
+    """
+    chosen = list(range(len(columns)))
+    allowed = list(widths)
+    if limit is None:
+        return Fitted(chosen, allowed, [])
+    smallest = [_smallest(column, width) for column, width in zip(columns, widths, strict=True)]
+
+    def excess(of: Sequence[int]) -> int:
+        return sum(of[place] for place in chosen) + GAP * (len(chosen) - 1) - limit
+
+    details = [place for place in chosen if columns[place].role == "detail"]
+    others = [place for place in chosen[2:] if place not in details]
+    droppable = [*others, *details]
+    while excess(smallest) > 0 and droppable:
+        chosen.remove(droppable.pop())
+    while excess(allowed) > 0:
+        place = max(chosen, key=lambda place: allowed[place] - smallest[place])
+        if allowed[place] == smallest[place]:
+            break
+        allowed[place] = max(smallest[place], allowed[place] - excess(allowed))
+    left_out = [column.name for place, column in enumerate(columns) if place not in chosen]
+    return Fitted(chosen, [allowed[place] for place in chosen], left_out)
+
+
+def lines_of(text: str, column: Column, width: int) -> list[str]:
+    """Return a cell's lines: prose is wrapped at words, an id loses its middle."""
+    if len(text) <= width or column.numeric:
+        return [text]
+    if column.role == "prose":
+        return wrapped(text, width)
+    tail = (width - 1) // 2
+    return [f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"]
+
+
+def wrapped(text: str, width: int | None) -> list[str]:
+    """Break a text at spaces: ids and numbers stay whole."""
+    if width is None:
+        return [text]
+    found = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return found or [""]
+
+
+def _smallest(column: Column, width: int) -> int:
+    if column.numeric:
+        return width
+    return min(width, max(len(column.name), _LEAST_PROSE if column.role == "prose" else _LEAST))

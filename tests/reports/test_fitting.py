@@ -1,0 +1,73 @@
+"""Tables on narrow terminals: which columns go, which ids are shortened, where prose breaks."""
+
+import pytest
+
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.fitting import fit, lines_of
+from ragkpi.reports.layout import Cell, Column, Layout, Table
+from ragkpi.reports.renderers import rendered
+
+NAME, DETAIL, NUMBER = (
+    Column("run"),
+    Column("d_z", "decimal", role="detail"),
+    Column("p", "decimal"),
+)
+PROSE = Column("what", role="prose")
+
+
+def test_everything_fits_where_nobody_limits_it():
+    fitted = fit([NAME, DETAIL, NUMBER], [400, 6, 6], None)
+    assert (list(fitted.columns), list(fitted.widths), list(fitted.left_out)) == (
+        [0, 1, 2],
+        [400, 6, 6],
+        [],
+    )
+
+
+def test_details_go_first_and_numbers_are_never_cut():
+    # 20 + 3 + 6 + 3 + 6 is 38; without the detail 29.
+    fitted = fit([NAME, DETAIL, NUMBER], [20, 6, 6], 29)
+    assert (list(fitted.columns), list(fitted.widths)) == ([0, 2], [20, 6])
+    assert list(fitted.left_out) == ["d_z"]
+
+
+def test_ids_are_shortened_before_other_columns_go():
+    fitted = fit([NAME, NUMBER, NUMBER], [60, 6, 6], 50)
+    assert (list(fitted.columns), list(fitted.widths)) == ([0, 1, 2], [32, 6, 6])
+
+
+def test_the_first_two_columns_stay():
+    fitted = fit([NAME, NUMBER, NUMBER], [20, 6, 6], 5)
+    assert list(fitted.columns) == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "width", "lines"),
+    [
+        ("abcdefghij", NAME, 10, ["abcdefghij"]),
+        ("abcdefghijk", NAME, 10, ["abcde…hijk"]),
+        ("abcdefghijk", NAME, 5, ["ab…jk"]),
+        ("one two-three", PROSE, 8, ["one", "two-three"]),
+        ("-0.123456", NUMBER, 4, ["-0.123456"]),
+    ],
+)
+def test_lines_of_a_cell(text, column, width, lines):
+    assert lines_of(text, column, width) == lines
+
+
+def test_a_table_in_fifty_columns():
+    columns = [NAME, NUMBER, DETAIL, PROSE]
+    row = [Cell("a-run-with-a-very-long-name"), Cell(0.5), Cell(1.0), Cell("three words and more")]
+    answer = Answer(
+        "check",
+        Table(columns, [row], ["a note that is longer than sixty columns, which is not so short"]),
+        ["So."],
+        {},
+    )
+    lines = rendered(answer, "table", Layout(width=50)).splitlines()
+    assert all(len(line) <= 50 for line in lines)
+    assert lines[0].split() == ["run", "p", "what"]
+    assert "Not shown for want of room: d_z (--wide)" in lines
+    wide = rendered(answer, "table", Layout()).splitlines()
+    assert wide[0].split() == ["run", "p", "d_z", "what"]
+    assert "a-run-with-a-very-long-name" in wide[2]
