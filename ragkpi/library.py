@@ -166,7 +166,7 @@ class Result:
         resamples: int = 5000,
         seed: int = 7,
         level: float = 0.95,
-        method: Method = "percentile",
+        method: Method | None = None,
     ) -> dict[str, Interval]:
         """Compute confidence intervals by bootstrap over queries, by printed name.
 
@@ -177,14 +177,24 @@ class Result:
         level
             The probability that an interval covers the value.
         method
-            ``"percentile"`` or ``"bca"``, which corrects for bias and skewness.
+            ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
+            like the first, but gives rates, and what is computed from them, Wilson's interval.
         """
         from ragkpi.statistics import bootstrap
 
-        _one_of("method", method, get_args(bootstrap.Method))
+        _one_of("method", method or "percentile", get_args(bootstrap.Method))
         if not 0 < level < 1:
             raise UsageError(f"level={level!r}: expected a share such as 0.95")
-        how = bootstrap.Bootstrap(_from("resamples", resamples, 1), seed, level, method)
+        how = bootstrap.Bootstrap(
+            _from("resamples", resamples, 1),
+            seed,
+            level,
+            method or "percentile",
+            "resampled" if method else "wilson",
+        )
+        few = bootstrap.few_queries_note([self.scores], how.rates)
+        if few:
+            warnings.warn(few, RagkpiWarning, stacklevel=2)
         return bootstrap.intervals(self.scores, how)
 
     def to_pandas(self) -> Any:

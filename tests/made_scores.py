@@ -13,7 +13,7 @@ def bits(sums, count=1):
         return np.log2(sums[..., 0] / sums[..., 1])
 
 
-BITS = Aggregate("log2 of the ratio of the means", bits, bits)
+BITS = Aggregate("log2 of the ratio of the means", bits, bits, rises_with_first=True)
 
 
 def measure(name, function=len, **declared):

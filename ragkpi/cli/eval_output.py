@@ -111,6 +111,7 @@ class Findings:
                 text = signature.long() if labels.signature == "long" else signature.short()
                 file.write(f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode())
         if self.bootstrap is not None:
-            from ragkpi.studies.evaluate.evaluation_report import interval_note
+            from ragkpi.studies.evaluate.evaluation_report import interval_notes
 
-            tell(interval_note(self.bootstrap))
+            for note in interval_notes(self.bootstrap, self.scored):
+                tell(note)

@@ -1,14 +1,16 @@
 """Options that say what runs have to reach: --fail-under, --fail-under-baseline, --margin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
+from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import GateFailedError, UsageError
+from ragkpi.wording import counted, visible
 
 if TYPE_CHECKING:
     from ragkpi.measures.scores import Scores
-    from ragkpi.statistics.gates import Gate, Margin
+    from ragkpi.statistics.gates import BaselineGate, Gate
 
 
 class Gates(NamedTuple):
@@ -16,7 +18,7 @@ class Gates(NamedTuple):
 
     limits: "Sequence[Gate]"
     baseline: str | None
-    margin: "Margin | None"
+    against_baseline: "BaselineGate | None"
 
     @property
     def files(self) -> list[str]:
@@ -26,18 +28,25 @@ class Gates(NamedTuple):
     def missed(
         self, names: Sequence[str], runs: "Sequence[Scores]", baselines: "Sequence[Scores]"
     ) -> list[GateFailedError]:
-        """Find what every run falls short of; `baselines` are the scores of `files`."""
+        """Find what every run falls short of, and say on stderr which runs do not.
+
+        `baselines` are the scores of `files`.
+        """
         if not self.limits and not baselines:
             return []
-        from ragkpi.statistics.gates import shortfalls, shortfalls_of_baseline
+        from ragkpi.statistics.gates import baseline_verdicts, unmet, verdicts
 
-        found = []
+        errors = []
         for run in zip(names, runs, strict=True):
-            found += shortfalls(*run, self.limits)
-            if self.margin is not None:
+            found = verdicts(*run, self.limits)
+            if self.against_baseline is not None:
                 for baseline in zip(self.files, baselines, strict=False):  # it may have failed
-                    found += shortfalls_of_baseline(baseline, run, self.margin)
-        return [GateFailedError(str(shortfall)) for shortfall in found]
+                    found += baseline_verdicts(baseline, run, self.against_baseline)
+            short = unmet(found)
+            errors += [GateFailedError(str(verdict)) for verdict in short]
+            if not short:
+                tell(f"{visible(run[0])}: passed {counted(len(found), 'gate')}")
+        return errors
 
 
 @option_group("Gates")
@@ -66,15 +75,44 @@ def gates(
             help="How much worse than the baseline is still good, e.g. 0.01 or 2%.",
         ),
     ] = None,
+    gate_by: Annotated[
+        Literal["value", "worse", "noninferior"] | None,
+        option(
+            "--gate-by",
+            metavar="value|worse|noninferior",
+            help="What fails a run against the baseline: its value; that it is shown to be worse "
+            "by more than the margin; or that it is not shown to be no worse. Default: value, "
+            "which fails one of two equal runs half of the time.",
+        ),
+    ] = None,
+    gate_confidence: Annotated[
+        float | None,
+        option(
+            "--gate-confidence",
+            metavar="SHARE",
+            help="How sure --gate-by worse or noninferior has to be. Default: 0.95.",
+        ),
+    ] = None,
 ) -> Gates:
     """Read what runs have to reach."""
-    if fail_under_baseline is None and margin is not None:
-        raise UsageError(f"--margin {margin}: no baseline; give --fail-under-baseline RUN with it")
+    if fail_under_baseline is None:
+        given = {"--margin": margin, "--gate-by": gate_by, "--gate-confidence": gate_confidence}
+        for name, value in given.items():
+            if value is not None:
+                raise UsageError(
+                    f"{name} {value}: no baseline; give --fail-under-baseline RUN with it"
+                )
+    if gate_confidence is not None and not 0 < gate_confidence < 1:
+        raise UsageError(f"--gate-confidence {gate_confidence:g}: expected a share such as 0.95")
     if not fail_under and fail_under_baseline is None:
         return Gates([], None, None)
-    from ragkpi.statistics.gates import Margin, parse_gate, parse_margin
+    from ragkpi.statistics.gates import BaselineGate, Margin, parse_gate, parse_margin
 
-    allowed = None
+    against = None
     if fail_under_baseline is not None:
-        allowed = Margin(0) if margin is None else parse_margin(margin)
-    return Gates([parse_gate(text) for text in fail_under], fail_under_baseline, allowed)
+        against = BaselineGate(
+            Margin(0) if margin is None else parse_margin(margin),
+            gate_by or "value",
+            gate_confidence or 0.95,
+        )
+    return Gates([parse_gate(text) for text in fail_under], fail_under_baseline, against)

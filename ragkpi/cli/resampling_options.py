@@ -47,7 +47,8 @@ def intervals(
         option(
             "--ci-method",
             metavar="percentile|bca",
-            help="bca corrects for bias and skewness. Default: percentile.",
+            help="bca corrects for bias and skewness. Given, rates are resampled too; else they "
+            "have Wilson's interval. Default: percentile.",
         ),
     ] = None,
     resamples: Resamples = None,
@@ -69,7 +70,11 @@ def intervals(
     from ragkpi.statistics.bootstrap import Bootstrap
 
     chosen = _chosen(resamples, seed, confidence)
-    return Bootstrap(**chosen, method=ci_method or "percentile")
+    return Bootstrap(
+        **chosen,
+        method=ci_method or "percentile",
+        rates="resampled" if ci_method else "wilson",
+    )
 
 
 @option_group("Intervals")
@@ -90,7 +95,8 @@ def comparing(
             "--test",
             metavar="TEST",
             help="Where p-values come from: randomization (swaps run and baseline on queries), "
-            "bootstrap, t, wilcoxon or sign.",
+            "bootstrap or t test a difference of means; wilcoxon (symmetry around 0) and sign "
+            "(wins against losses) do not.",
         ),
     ] = "randomization",
     correction: Annotated[
@@ -101,6 +107,15 @@ def comparing(
             help="What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
         ),
     ] = "holm",
+    family: Annotated[
+        Literal["metric", "all"],
+        option(
+            "--family",
+            metavar="metric|all",
+            help="Which p-values are corrected together: those of the runs by one metric, or all "
+            "of the call.",
+        ),
+    ] = "metric",
     trials: Annotated[
         int,
         option("--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."),
@@ -114,7 +129,7 @@ def comparing(
     from ragkpi.statistics.paired import Procedure
 
     bootstrap = Bootstrap(**_chosen(resamples, seed, confidence))
-    return Procedure(test, correction, trials, bootstrap)
+    return Procedure(test, correction, family, trials, bootstrap)
 
 
 def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:

@@ -36,6 +36,9 @@ class Aggregate:
         Where its lines appear: ``"both"``, only as ``"summary"`` or only per ``"query"``.
     absent
         Each statistic of a query that the means are over but that was not evaluated.
+    rises_with_first
+        Whether a summary is a rising function of the mean of the first statistic, the others
+        given: so that an interval of that mean becomes one of the summary.
     kind
         Whether a summary is an ``"estimate"`` from the queries, or their ``"count"``.
     """
@@ -45,6 +48,7 @@ class Aggregate:
     summary: Callable[[FloatArray, FloatArray | int], FloatArray]
     prints: Literal["both", "summary", "query"] = "both"
     absent: float = 0.0
+    rises_with_first: bool = False
     kind: Literal["estimate", "count"] = "estimate"
 
 
@@ -63,7 +67,7 @@ def _ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
         return np.asarray(sums[..., 0] / sums[..., 1])
 
 
-MEAN = Aggregate("mean over queries", first, _mean)
+MEAN = Aggregate("mean over queries", first, _mean, rises_with_first=True)
 SUM = Aggregate("sum over queries", first, lambda sums, _: first(sums))
 COUNT = Aggregate(
     "number of queries",
@@ -94,6 +98,6 @@ GEOMETRIC_MEAN = Aggregate(
     prints="summary",
     absent=math.log(SMALLEST),
 )
-RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio)
+RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio, rises_with_first=True)
 LABEL = Aggregate("text of the run", first, lambda sums, _: first(sums), prints="summary")
 PER_QUERY_TEXT = Aggregate("none", first, lambda sums, _: first(sums), prints="query")

@@ -81,9 +81,11 @@ def _unless_infinite(deep: FloatArray, shallow: FloatArray) -> FloatArray:
 
 SUMMARY_MEAN = replace(MEAN, prints="summary")
 SUMMARY_RATIO = replace(RATIO_OF_MEANS, prints="summary")
-BITS = Aggregate("log2 of mean success / mean chance", _bits, _bits)
+BITS = Aggregate("log2 of mean success / mean chance", _bits, _bits, rises_with_first=True)
 CEILING = Aggregate("-log2 of the mean chance", _ceiling, _ceiling, prints="summary")
-LOG2_RATIO = Aggregate("log2 of the ratio of the means", _log2_ratio, _log2_ratio)
+LOG2_RATIO = Aggregate(
+    "log2 of the ratio of the means", _log2_ratio, _log2_ratio, rises_with_first=True
+)
 LOG2_RATIO_SUMMARY = replace(LOG2_RATIO, prints="summary")
 BITS_DIFFERENCE = Aggregate(
     "difference of two log2 ratios", _difference, _difference, prints="summary"

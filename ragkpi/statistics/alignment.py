@@ -1,32 +1,54 @@
-"""The queries that several runs share, because only those can be compared in pairs."""
+"""The same queries for several runs, because only over those can they be compared."""
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
+from ragkpi.wording import counted
+
+# Which queries runs are compared over: every judged one, a missing one being an empty ranking, or
+# those that all runs have.
+Queries = Literal["all", "common"]
 
 
-def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
-    """Reduce runs to the queries that all of them have, with a warning that says what is dropped.
+def aligned(
+    names: Sequence[str], runs: Sequence[Scores], queries: Queries = "common"
+) -> list[Scores]:
+    """Bring runs to the same queries; a value may be set against another only then.
+
+    Parameters
+    ----------
+    queries
+        ``"common"`` reduces the runs to the queries that all of them have, with a warning that
+        says what is dropped. ``"all"`` wants runs that were evaluated over every judged query
+        (``missing="zero"``): what an empty ranking scores is for the measures to say.
 
     Raises
     ------
     NothingInCommonError
         If they share no query.
     UsageError
-        If they were evaluated for different metrics.
+        If they were evaluated for different metrics, or over different queries that should be
+        all.
     """
     asked = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
         if [metric.name for metric in run.metrics] != asked:
-            raise UsageError(f"{name} was evaluated for other values than {names[0]}")
+            raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
     if all(run.queries == runs[0].queries for run in runs):
         return list(runs)
+    if queries == "all":
+        fewest = min(range(len(runs)), key=lambda place: len(runs[place].queries))
+        raise UsageError(
+            f"{names[fewest]} was evaluated over {len(runs[fewest].queries)} queries alone; "
+            "evaluate a missing query as an empty ranking (-c, missing='zero')"
+        )
     shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
     if not shared:
         raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
@@ -35,8 +57,9 @@ def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
         for name, run in zip(names, runs, strict=True)
         if len(run.queries) > len(shared)
     ]
+    number = counted(len(shared), "query", "queries")
     warnings.warn(
-        f"compared over the {len(shared)} queries that all runs have, dropping "
+        f"compared over the {number} that all runs have, dropping "
         f"{', '.join(dropped)}; -c evaluates a missing query as an empty ranking instead",
         RagkpiWarning,
         stacklevel=3,

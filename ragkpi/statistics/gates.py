@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.alignment import aligned
+from ragkpi.statistics.query_samples import QuerySample, query_samples
+
+# What decides whether a run is worse than a baseline: its value alone; only what is shown at a
+# level of confidence to be worse by more than the margin; or all but what is shown not to be.
+DecidedBy = Literal["value", "worse", "noninferior"]
 
 
 @dataclass(frozen=True)
@@ -33,20 +43,55 @@ class Margin:
 
 
 @dataclass(frozen=True)
-class Shortfall:
-    """A value that is worse than its limit, or NA."""
+class BaselineGate:
+    """No worse than a baseline by more than a margin, and how sure one has to be of that.
+
+    With ``"worse"`` the level holds for all values of a run together (Bonferroni): a run as good
+    as its baseline fails with a probability of at most 1 - level, however many values are gates.
+    """
+
+    margin: Margin = Margin(0.0)
+    decided_by: DecidedBy = "value"
+    level: float = 0.95
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A value of a run against its limit.
+
+    Attributes
+    ----------
+    run, name
+        Which value of which run.
+    found, limit
+        The value, and the worst that it may be.
+    passed
+        Whether it may be that; NA never may.
+    bound
+        The best that the value may be in truth (`decided_by` ``"worse"``) or the worst
+        (``"noninferior"``), at the level of confidence: that was held against the limit. NaN if
+        the value itself was.
+    """
 
     run: str
     name: str
     found: float
     limit: float
+    passed: bool
+    bound: float = math.nan
 
     def __str__(self) -> str:
         if math.isnan(self.found):
             return f"{self.run}: {self.name} is NA; its limit is {self.limit:.6g}"
-        side = "under" if self.found < self.limit else "over"
-        by = abs(self.limit - self.found)
-        return f"{self.run}: {self.name} is {self.found:.6g}, {side} {self.limit:.6g} by {by:.6g}"
+        tested = self.found if math.isnan(self.bound) else self.bound
+        side = "under" if tested < self.limit else "over"
+        by = abs(self.limit - tested)
+        text = f"{self.run}: {self.name} is {self.found:.6g}"
+        if not math.isnan(self.bound):
+            text += f" (by chance up to {self.bound:.6g})"
+        if self.passed:
+            return f"{text}; its limit is {self.limit:.6g}"
+        return f"{text}, {side} {self.limit:.6g} by {by:.6g}"
 
 
 def parse_gate(text: str) -> Gate:
@@ -66,8 +111,10 @@ def parse_margin(text: str) -> Margin:
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
-def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfall]:
-    """Find the gates that a run misses; NA misses every gate.
+def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
+    """Hold a run against gates; NA misses every gate.
+
+    Gates name metrics as they are printed (``ndcg_cut_10``) or asked for (``ndcg_cut.10``).
 
     Raises
     ------
@@ -77,33 +124,21 @@ def shortfalls(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Shortfal
     numbers = {
         column.name: column for column in scores.printed("summary") if column.metric.measure.numeric
     }
-    missed = []
-    for gate in gates:
-        if gate.name not in numbers:
-            raise UsageError(
-                f"--fail-under {gate.name}: not among the numbers of this evaluation "
-                f"({', '.join(numbers) or 'none'}); ask for it with -m"
-            )
-        found = numbers[gate.name].summary
-        sign = numbers[gate.name].metric.measure.sign
-        worse = sign * found < sign * gate.limit
-        # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
-        worse = worse and not math.isclose(found, gate.limit, rel_tol=1e-9)
-        if worse or math.isnan(found):
-            missed.append(Shortfall(run, gate.name, found, gate.limit))
-    return missed
+    return [_verdict(run, _column(gate.name, numbers), gate.limit) for gate in gates]
 
 
-def shortfalls_of_baseline(
-    baseline: tuple[str, Scores], run: tuple[str, Scores], margin: Margin
-) -> list[Shortfall]:
-    """Find the values in which a run is worse than a baseline by more than a margin.
+def baseline_verdicts(
+    baseline: tuple[str, Scores], run: tuple[str, Scores], gate: BaselineGate
+) -> list[Verdict]:
+    """Hold a run against a baseline, value by value, over the queries that both have.
 
-    Both are taken over the queries that they share. Counts, and values that are NA for the
-    baseline, are no gates.
+    Counts, and values that are NA for the baseline, are no gates.
     """
     limits, tested = aligned([baseline[0], run[0]], [baseline[1], run[1]])
-    gates = []
+    bounds: Mapping[str, float] = {}
+    if gate.decided_by != "value":
+        bounds = _bounds([limits, tested], gate)
+    found = []
     for column in limits.columns:
         metric, reference = column.metric, column.summary
         if not metric.is_comparable:
@@ -115,9 +150,83 @@ def shortfalls_of_baseline(
                 stacklevel=2,
             )
             continue
-        limit = reference - metric.measure.sign * margin.below(reference)
-        gates.append(Gate(metric.name, limit))
-    return shortfalls(run[0], tested, gates)
+        limit = reference - metric.measure.sign * gate.margin.below(reference)
+        bound = reference + bounds.get(metric.name, math.nan)
+        found.append(_verdict(run[0], tested[metric.name], limit, bound))
+    return found
+
+
+def unmet(found: Sequence[Verdict]) -> list[Verdict]:
+    """Return what fell short, once per run and value: by the limit that is missed the furthest."""
+    worst: dict[tuple[str, str], Verdict] = {}
+    for verdict in found:
+        key = verdict.run, verdict.name
+        if not verdict.passed and (key not in worst or _missed(verdict) > _missed(worst[key])):
+            worst[key] = verdict
+    return list(worst.values())
+
+
+def _missed(verdict: Verdict) -> float:
+    return abs(verdict.limit - verdict.found)
+
+
+def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
+    if name in numbers:
+        return numbers[name]
+    try:
+        meant = [metric.name for metric in find_metrics([name])]
+    except UsageError:
+        meant = []
+    if len(meant) != 1 or meant[0] not in numbers:
+        raise UsageError(
+            f"--fail-under {name}: not among the numbers of this evaluation "
+            f"({', '.join(numbers) or 'none'}); ask for it with -m"
+        )
+    return numbers[meant[0]]
+
+
+def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.nan) -> Verdict:
+    sign, found = column.metric.measure.sign, float(column.summary)
+    tested = found if math.isnan(bound) else bound
+    # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
+    kept = sign * tested >= sign * limit or math.isclose(tested, limit, rel_tol=1e-9)
+    return Verdict(run, column.name, found, limit, kept and not math.isnan(found), bound)
+
+
+def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
+    """Bound the difference of the second run from the first, in one direction, per metric.
+
+    The bound is Student's, over the queries' jackknife pseudo-values (for means the differences
+    themselves): how good the difference is at best, to show that a run is worse, and at worst, to
+    show that it is not. No bound where leaving a query out leaves no value; then the value decides.
+    """
+    samples = query_samples(runs, lambda metric: metric.is_comparable)
+    tests = sum(len(sample.metrics) for sample in samples)
+    side, tail = (
+        (1, (1 - gate.level) / tests) if gate.decided_by == "worse" else (-1, 1 - gate.level)
+    )
+    return {
+        metric.name: difference + side * metric.measure.sign * reach
+        for sample in samples
+        for metric, difference, reach in _reaches(sample, tail)
+        if math.isfinite(difference + reach)
+    }
+
+
+def _reaches(sample: QuerySample, tail: float) -> Iterable[tuple[Metric, float, float]]:
+    """Yield each metric with its difference, and how far from it a bound is."""
+    n = sample.queries
+    if n < 2:
+        return
+    from scipy.special import stdtrit
+
+    quantile = float(stdtrit(n - 1, 1 - tail))
+    with np.errstate(invalid="ignore"):
+        for metric, summary, without in zip(
+            sample.metrics, sample.observed(), sample.leave_one_out(), strict=True
+        ):
+            error = math.sqrt((n - 1) ** 2 / n) * (without[:, 1] - without[:, 0]).std(ddof=1)
+            yield metric, float(summary[1] - summary[0]), quantile * float(error)
 
 
 def _finite(text: str) -> float | None:

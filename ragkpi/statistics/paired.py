@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 import numpy as np
 
@@ -14,10 +15,13 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
+from ragkpi.statistics.classical_tests import Pair
 from ragkpi.statistics.corrections import CorrectionName, corrected
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import drawn
-from ragkpi.statistics.significance import Pair, TestName, p_values, pairs
+from ragkpi.statistics.significance import TestName, p_values, pairs
+
+Family = Literal["metric", "all"]
 
 
 @dataclass(frozen=True)
@@ -28,6 +32,9 @@ class Procedure:
     ----------
     test, correction
         Which test gives the p-values, and what is done about there being many.
+    family
+        Which p-values are corrected together: those of the runs by one ``"metric"``, each metric
+        being a question of its own, or ``"all"`` of the comparison.
     trials
         Random swaps, or resamples, behind a p-value.
     bootstrap
@@ -37,6 +44,7 @@ class Procedure:
 
     test: TestName = "randomization"
     correction: CorrectionName = "holm"
+    family: Family = "metric"
     trials: int = 10_000
     bootstrap: Bootstrap = field(default_factory=Bootstrap)
 
@@ -103,8 +111,8 @@ class Comparison:
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
     """Compare every run but the first with the first one, by every metric that can be better.
 
-    Texts, counts and properties of the collection are left out; they would only weaken the
-    correction.
+    Texts, counts of queries and properties of the collection are left out: no run is better by
+    them.
 
     Parameters
     ----------
@@ -213,8 +221,16 @@ def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
 
 
 def _corrected(differences: list[Difference], procedure: Procedure) -> list[Difference]:
-    p = corrected(np.array([difference.p for difference in differences]), procedure.correction)
+    families: dict[str, list[Difference]] = {}
+    for difference in differences:
+        together = difference.metric.name if procedure.family == "metric" else "all"
+        families.setdefault(together, []).append(difference)
     return [
-        replace(difference, corrected=float(value))
-        for difference, value in zip(differences, p, strict=True)
+        replace(difference, corrected=float(p))
+        for family in families.values()
+        for difference, p in zip(
+            family,
+            corrected(np.array([tested.p for tested in family]), procedure.correction),
+            strict=True,
+        )
     ]

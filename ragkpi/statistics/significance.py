@@ -1,21 +1,19 @@
 """p-values for the difference between a baseline and other runs, over the same queries.
 
 All are two-sided. Randomization and bootstrap work on sufficient statistics and so for every
-measure; t and Wilcoxon work on the differences of single queries and only where a summary is a
-function of their mean; the sign test needs nothing but which run is better on a query.
+measure; `classical_tests` has those that work on the differences of single queries.
 """
 
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ragkpi.measures.aggregates import Aggregate, FloatArray, first
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.statistics.classical_tests import Pair, sign, signed_rank, student
 from ragkpi.statistics.query_samples import QuerySample
 from ragkpi.statistics.resampling import all_swaps, drawn, sums, swapped, totals
 
@@ -23,37 +21,6 @@ TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 
 # Differences that are equal on paper are not always equal in doubles.
 ROUNDING = 1e-12
-
-
-@dataclass(frozen=True)
-class Pair:
-    """One metric of the baseline, the first run of a sample, and of another one.
-
-    Attributes
-    ----------
-    aggregate
-        How statistics become one number.
-    baseline, other : (n, S)
-        Sufficient statistics of the queries.
-    """
-
-    aggregate: Aggregate
-    baseline: FloatArray
-    other: FloatArray
-
-    def per_query(self) -> tuple[FloatArray, FloatArray]:
-        """Return both runs' values of every query, (n,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
-
-    def outcomes(self) -> tuple[int, int]:
-        """Count the queries on which the other run's value is higher, and lower.
-
-        Values that agree to nine digits are equal: sums in another order may differ in the last.
-        """
-        baseline, other = self.per_query()
-        apart = ~np.isclose(baseline, other, rtol=1e-9, atol=0)
-        return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
 
 
 Test = Callable[[QuerySample, int, int], list[list[float]]]
@@ -113,26 +80,65 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
 
 
 def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """Resample the queries and shift the differences to where they would lie without one.
+    """Resample the queries, and see how far from the observed difference resamples stray.
 
-    Formula:    p = (resamples whose difference is at least |observed| away from the observed
-                one + 1) / (trials + 1)
-    Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapter 16
+    Distances are in standard errors, those of each resample: otherwise few queries give resamples
+    that are too close together, and too many differences look significant.
+
+    Formula:    t = difference / se; p = (resamples with |difference* - difference| / se* >= |t|
+                + 1) / (trials + 1); se from the queries' jackknife pseudo-values, which for means
+                are the differences themselves
+    Edge cases: NA where all queries differ by the same, or where leaving a query out leaves no
+                value
+    Source:     B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 12
+                and 16
     """
-    replicates = sample.summaries(sample.resampled(drawn(sample.queries, trials, seed)))
-    observed = sample.observed()
+    n = sample.queries
     with np.errstate(invalid="ignore"):
-        return [
-            [
-                _share(
-                    replicate[:, run] - replicate[:, 0] - (summary[run] - summary[0]),
-                    summary[run] - summary[0] if np.isfinite(summary).all() else math.nan,
-                    summary[[0, run]],
-                )
-                for run in range(1, len(summary))
-            ]
-            for replicate, summary in zip(replicates, observed, strict=True)
+        observed = [summary[1:] - summary[:1] for summary in sample.observed()]
+        pseudo = [
+            n * difference - (n - 1) * (without[:, 1:] - without[:, :1])
+            for difference, without in zip(observed, sample.leave_one_out(), strict=True)
         ]
+        centred = np.stack([values - values.mean(axis=0) for values in pseudo], axis=2)
+    unknown = ~np.isfinite(centred).all(axis=0)
+    centred = np.where(unknown, 0.0, centred)
+    rows = [part.reshape(n, -1) for part in (sample.statistics, centred, centred**2)]
+    added = sums(drawn(n, trials, seed), np.concatenate(rows, axis=1))
+    ends = np.cumsum([part.shape[1] for part in rows])
+    statistics, first_moment, second_moment = np.split(added, ends[:-1], axis=1)
+    replicates = sample.summaries(statistics.reshape(-1, *sample.statistics.shape[1:]))
+    squared = (second_moment / n - (first_moment / n) ** 2).reshape(-1, *centred.shape[1:])
+    variance = (centred**2).mean(axis=0)
+    # What rounding leaves of a resample without any spread is 0.
+    squared = np.where(squared <= ROUNDING * variance, 0.0, squared)
+    return [
+        [
+            math.nan
+            if unknown[run, index]
+            else _share_of_resamples(
+                replicate[:, run + 1] - replicate[:, 0] - difference[run],
+                np.sqrt(squared[:, run, index]),
+                difference[run],
+                math.sqrt(variance[run, index]),
+            )
+            for run in range(len(difference))
+        ]
+        for index, (replicate, difference) in enumerate(zip(replicates, observed, strict=True))
+    ]
+
+
+def _share_of_resamples(
+    strayed: FloatArray, spreads: FloatArray, observed: float, spread: float
+) -> float:
+    """Compare the observed difference with resamples, both in units of their own spread."""
+    if spread <= ROUNDING * abs(observed):
+        return math.nan
+    with np.errstate(invalid="ignore", divide="ignore"):
+        distance = np.abs(strayed) / spreads
+    # 0/0 and what is not known could be anything, so they count against the run.
+    extreme = int((~(distance < abs(observed) / spread * (1 - ROUNDING))).sum())
+    return (extreme + 1) / (len(strayed) + 1)
 
 
 def _share(
@@ -152,58 +158,9 @@ def _share(
 
 def _each(test: Callable[[Pair], float]) -> Test:
     def of_sample(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # scipy's, about ties and constant differences
-            return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
+        return [[test(pair) for pair in of_metric] for of_metric in pairs(sample)]
 
     return of_sample
-
-
-def _differences(pair: Pair) -> FloatArray | None:
-    """Return the differences of the queries, (n,), or None where their mean tells nothing."""
-    differences = first(pair.other) - first(pair.baseline)
-    alike = pair.aggregate.value is first and np.isfinite(differences).all()
-    return differences if alike else None
-
-
-def student(pair: Pair) -> float:
-    """Student's paired t test of the mean difference of the queries being 0.
-
-    Edge cases: NA for ratios of means, which are no function of single queries' differences, and
-                where all queries differ by the same
-    Source:     Student, The probable error of a mean, 1908; computed by scipy.stats.ttest_1samp
-    """
-    from scipy.stats import ttest_1samp
-
-    differences = _differences(pair)
-    if differences is None or np.ptp(differences) <= ROUNDING * np.abs(differences).max():
-        return math.nan
-    return float(ttest_1samp(differences, 0).pvalue)
-
-
-def signed_rank(pair: Pair) -> float:
-    """Wilcoxon's signed-rank test of the queries' differences being symmetric around 0.
-
-    Edge cases: NA for ratios of means; queries without a difference are left out
-    Source:     F. Wilcoxon, Individual comparisons by ranking methods, 1945; computed by
-                scipy.stats.wilcoxon
-    """
-    from scipy.stats import wilcoxon
-
-    differences = _differences(pair)
-    return math.nan if differences is None else float(wilcoxon(differences).pvalue)
-
-
-def sign(pair: Pair) -> float:
-    """Test with signs alone: as many queries on which the run is higher as on which it is lower.
-
-    Edge cases: queries without a difference are left out
-    Source:     J. Arbuthnot, 1710; computed by scipy.stats.binomtest
-    """
-    from scipy.stats import binomtest
-
-    higher, lower = pair.outcomes()
-    return float(binomtest(higher, higher + lower).pvalue) if higher + lower else 1.0
 
 
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:

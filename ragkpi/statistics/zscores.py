@@ -52,7 +52,9 @@ def _standardize(
     if aggregate.kind != "count":
         statistics = _z(column.per_query, queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
-            aggregate = dataclasses.replace(MEAN, prints=aggregate.prints)
+            aggregate = dataclasses.replace(
+                MEAN, prints=aggregate.prints, rises_with_first=False
+            )  # a z-score of 0 or 1 is no success
     measure = dataclasses.replace(metric.measure, aggregate=aggregate, style="decimal")
     metric = dataclasses.replace(metric, measure=measure, name=f"Z{metric.name}")
     return MetricScores(metric, statistics, column.divisor)

@@ -24,6 +24,7 @@ def twelve(tmp_path):
 
 def test_oracle_twelve_queries(ragkpi, twelve):
     arguments = ("-m", "bor.10", "-N", TWELVE["inputs"]["N"], "--ci", "qrels", "run")
+    arguments = ("--ci-method", "percentile", *arguments)
     lines = ragkpi("eval", "--digits", 12, *arguments, folder=twelve)
     numbers = lines.out.decode().split("\t")[2:]
     expected = [
@@ -35,7 +36,13 @@ def test_oracle_twelve_queries(ragkpi, twelve):
     document = json.loads(ragkpi("eval", "--format", "json", *arguments, folder=twelve).out)
     (run,) = document["runs"]
     assert run["intervals"]["bor_10"] == pytest.approx(expected[1:], rel=1e-12)
-    assert run["bootstrap"] == {"method": "percentile", "level": 0.95, "resamples": 5000, "seed": 7}
+    assert run["bootstrap"] == {
+        "method": "percentile",
+        "rates": "resampled",
+        "level": 0.95,
+        "resamples": 5000,
+        "seed": 7,
+    }
 
 
 def test_interval_that_the_author_of_bor_prints_but_for_the_generator(ragkpi, tmp_path):
@@ -50,7 +57,19 @@ def test_interval_that_the_author_of_bor_prints_but_for_the_generator(ragkpi, tm
         run.append(f"{query} Q0 {'r0' if letter.islower() else 'nothing'} 1 1.0 dashboard\n")
     (tmp_path / "qrels").write_text("".join(qrels))
     (tmp_path / "run").write_text("".join(run))
-    arguments = ("-m", "bor.40", "-N", 600, "--ci", "--resamples", 2000, "qrels", "run")
+    arguments = (
+        "-m",
+        "bor.40",
+        "-N",
+        600,
+        "--ci",
+        "--ci-method",
+        "percentile",
+        "--resamples",
+        2000,
+        "qrels",
+        "run",
+    )
     numbers = ragkpi("eval", *arguments, folder=tmp_path).out.decode().split("\t")[2:]
     assert list(map(float, numbers))[1:] == pytest.approx([1.2297, 1.3199], abs=0.006)
 

@@ -19,7 +19,7 @@ from ragkpi.studies.evaluate.log_report import History
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
-BOOTSTRAP = Bootstrap(resamples=20)
+BOOTSTRAP = Bootstrap(resamples=20, rates="resampled")
 LAYOUTS = [
     Layout(per_query=per_query, digits=digits)
     for per_query, digits in product(["hidden", "shown"], [None, 2])

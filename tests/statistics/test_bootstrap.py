@@ -9,9 +9,16 @@ from scipy import stats
 
 from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN
-from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, intervals, order_statistics
+from ragkpi.statistics.bootstrap import (
+    UNKNOWN,
+    Bootstrap,
+    few_queries_note,
+    intervals,
+    order_statistics,
+    wilson,
+)
 from ragkpi.statistics.query_samples import query_samples
-from ragkpi.statistics.resampling import times_drawn
+from ragkpi.statistics.resampling import drawn, times_drawn
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
 CASES = json.loads((Path(__file__).parents[1] / "oracle" / "rag_cases.json").read_text())["cases"]
@@ -58,7 +65,9 @@ def interval_of_indices(made, resamples, seed):
 
 
 def test_oracle_twelve_queries():
-    (found,) = intervals(twelve(), Bootstrap(resamples=5000, seed=7)).values()
+    (sample,) = query_samples([twelve()], lambda _: True)
+    (replicates,) = sample.summaries(sample.resampled(drawn(12, 5000, 7)))
+    found = order_statistics(replicates[:, 0], (0.025, 0.975))
     expected = TWELVE["expected"]["ci_numpy_default_rng_integers"]
     assert found == pytest.approx(expected, rel=1e-12)
 
@@ -97,8 +106,9 @@ def test_unknown_queries_are_no_part_of_the_sample():
 
 
 def test_failed_resamples_give_an_infinite_bound():
-    low, high = intervals(scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())["bor_10"]
-    assert low == -np.inf  # no success in (5/6)^6 = 33 % of the resamples
+    # Of a recall of 0.9 and no rate: its logarithm is -inf in (5/6)^6 = 33 % of the resamples.
+    low, high = intervals(scores([(BOR, [[0.9, 0.5]] + [[0, 0.5]] * 5)]), Bootstrap())["bor_10"]
+    assert low == -np.inf
     assert np.isfinite(high)
 
 
@@ -134,7 +144,7 @@ def test_agreement_with_scipy(method):
 
 
 def test_bca_falls_back_where_leaving_one_out_is_infinite():
-    one_success = scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)])
+    one_success = scores([(BOR, [[0.9, 0.5]] + [[0, 0.5]] * 5)])
     with pytest.warns(RagkpiWarning, match="bor_10: its interval is a percentile interval"):
         found = intervals(one_success, Bootstrap(method="bca"))
     assert found == intervals(one_success, Bootstrap())
@@ -155,3 +165,45 @@ def test_coverage(method):
         ]
     assert (covered >= 930).all()
     assert (covered <= 970).all()
+
+
+# Brown, Cai and DasGupta, Interval estimation for a binomial proportion, 2001, have the formula;
+# R's prop.test(x, n, correct = FALSE) prints these.
+@pytest.mark.parametrize(
+    ("successes", "n", "expected"),
+    [(12, 12, (0.7574992, 1.0)), (0, 20, (0.0, 0.1611252)), (7, 10, (0.3967732, 0.8922087))],
+)
+def test_rates_have_wilsons_interval(successes, n, expected):
+    exact = stats.binomtest(successes, n).proportion_ci(method="wilson")
+    rate = scores([(MAP, [1.0] * successes + [0.0] * (n - successes))])
+    found = intervals(rate, Bootstrap())["map"]
+    assert found == pytest.approx(exact, rel=1e-12, abs=1e-15)
+    assert found == pytest.approx(expected, abs=2e-5)
+
+
+def test_bits_follow_from_the_rate():
+    """Of 9 in 12 Wilson gives 0.4677 to 0.9111; chance succeeds with 0.05 for every query."""
+    rows = [[1, 0.05]] * 9 + [[0, 0.05]] * 3
+    low, high = stats.binomtest(9, 12).proportion_ci(method="wilson")
+    found = intervals(scores([(BOR, rows)]), Bootstrap())["bor_10"]
+    assert found == pytest.approx((math.log2(low / 0.05), math.log2(high / 0.05)))
+    assert intervals(scores([(BOR, [[0, 0.5]] * 4)]), Bootstrap())["bor_10"].low == -math.inf
+
+
+@pytest.mark.parametrize(("n", "least"), [(12, 0.93), (50, 0.93)])
+def test_rates_near_1_are_covered(n, least):
+    """True coverage over all outcomes at a rate of 0.97; resampling covered 0.31 and 0.78."""
+    successes = np.arange(n + 1)
+    chances = stats.binom.pmf(successes, n, 0.97)
+    bounds = [wilson(k, n, 0.95) for k in successes]
+    covered = np.array([low <= 0.97 <= high for low, high in bounds])
+    assert chances[covered].sum() >= least
+
+
+def test_few_queries_are_said_but_not_for_rates():
+    twelve, thirty, rate = (
+        [scores([(MAP, values)])] for values in (np.arange(12) / 12, np.arange(30) / 30, [1.0] * 12)
+    )
+    assert "resampled from 12 queries are too narrow" in few_queries_note(twelve, "wilson")
+    assert few_queries_note(thirty, "wilson") == few_queries_note(rate, "wilson") == ""
+    assert "from 12 queries" in few_queries_note([*thirty, *rate], "resampled")

@@ -1,16 +1,19 @@
 import math
 import re
 
+import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.statistics.gates import (
+    BaselineGate,
     Gate,
     Margin,
+    baseline_verdicts,
     parse_gate,
     parse_margin,
-    shortfalls,
-    shortfalls_of_baseline,
+    unmet,
+    verdicts,
 )
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
@@ -40,12 +43,12 @@ RUN = scores(
     ],
 )
 def test_gates(gate, message):
-    missed = shortfalls("bm25", RUN, [parse_gate(gate)])
-    assert [str(one) for one in missed] == ([message] if message else [])
+    missed = unmet(verdicts("bm25", RUN, [parse_gate(gate)]))
+    assert [str(verdict) for verdict in missed] == ([message] if message else [])
 
 
 def test_all_that_fell_short_is_found_at_once():
-    missed = shortfalls("bm25", RUN, [Gate("map", 0.5), Gate("harm_10", 0.1)])
+    missed = unmet(verdicts("bm25", RUN, [Gate("map", 0.5), Gate("harm_10", 0.1)]))
     assert re.fullmatch(r"bm25: map is .* by 0\.2; bm25: harm_10.*", "; ".join(map(str, missed)))
 
 
@@ -58,7 +61,7 @@ def test_bad_gates(text):
 @pytest.mark.parametrize("name", ["runid", "ndcg"])
 def test_gates_on_what_is_no_number_here(name):
     with pytest.raises(UsageError, match=r"num_q, map, P_5, bor_10, harm_10"):
-        shortfalls("bm25", RUN, [Gate(name, 0)])
+        verdicts("bm25", RUN, [Gate(name, 0)])
 
 
 def test_parameters_may_hold_equals_signs():
@@ -86,22 +89,95 @@ def test_gates_of_a_baseline(margin, missed):
     """The map falls from .4 to .3, the harm rises from .25 to .5; num_q is no gate."""
     baseline = scores([(NUM_Q, [1, 1]), (MAP, [0.4, 0.4]), (HARM, [0.5, 0.0])])
     run = scores([(NUM_Q, [1, 1]), (MAP, [0.25, 0.35]), (HARM, [0.5, 0.5])])
-    found = shortfalls_of_baseline(("old", baseline), ("new", run), parse_margin(margin))
-    assert [one.name for one in found] == missed
+    gate = BaselineGate(parse_margin(margin))
+    found = baseline_verdicts(("old", baseline), ("new", run), gate)
+    assert [verdict.name for verdict in found] == ["map", "harm_10"]
+    assert [verdict.name for verdict in unmet(found)] == missed
 
 
 def test_a_baseline_is_compared_over_shared_queries():
     baseline = scores([(MAP, [0.4, 0.0])], queries=[b"a", b"b"])
     run = scores([(MAP, [0.3])], queries=[b"a"])
     with pytest.warns(RagkpiWarning, match="dropping 1 of old"):
-        (missed,) = shortfalls_of_baseline(("old", baseline), ("new", run), Margin(0.0))
+        (missed,) = baseline_verdicts(("old", baseline), ("new", run), BaselineGate())
     assert str(missed) == "new: map is 0.3, under 0.4 by 0.1"
     other = scores([(MAP, [1])], queries=[b"c"])
     with pytest.raises(NothingInCommonError):
-        shortfalls_of_baseline(("old", baseline), ("new", other), Margin(0.0))
+        baseline_verdicts(("old", baseline), ("new", other), BaselineGate())
 
 
 def test_a_baseline_without_a_value_sets_no_gate():
     baseline, run = scores([(MAP, [math.nan])]), scores([(MAP, [0.2])])
     with pytest.warns(RagkpiWarning, match="map is NA for old"):
-        assert shortfalls_of_baseline(("old", baseline), ("new", run), Margin(0.0)) == []
+        assert baseline_verdicts(("old", baseline), ("new", run), BaselineGate()) == []
+
+
+def test_a_metric_may_be_named_as_it_is_asked_for():
+    run = scores([(metric("ndcg_cut_10"), [0.2, 0.4]), (metric("P_5"), [0.2, 0.4])])
+    (verdict,) = verdicts("new", run, [parse_gate("ndcg_cut.10=0.25")])
+    assert (verdict.name, verdict.passed, verdict.limit) == ("ndcg_cut_10", True, 0.25)
+    with pytest.raises(UsageError, match="not among the numbers"):
+        verdicts("new", run, [parse_gate("ndcg_cut.20=0.25")])
+
+
+def test_a_value_that_misses_two_limits_is_said_once():
+    found = verdicts("new", RUN, [Gate("map", 0.31), Gate("map", 0.5), Gate("map", 0.2)])
+    assert [str(verdict) for verdict in unmet(found)] == ["new: map is 0.3, under 0.5 by 0.2"]
+
+
+def paired(difference, spread, n=20):
+    """Two runs whose differences have this mean and standard deviation, up to their sign."""
+    wave = np.tile([1.0, -1.0], n // 2) * spread * math.sqrt((n - 1) / n)
+    return scores([(MAP, [0.5] * n)]), scores([(MAP, 0.5 + difference + wave)])
+
+
+# Student's bounds by hand: the quantile of 19 degrees of freedom at 0.95 is 1.7291, so the bound
+# of a mean of 20 differences with a spread of 0.1 is 0.03867 away from it.
+@pytest.mark.parametrize(
+    ("difference", "margin", "decided_by", "passed"),
+    [
+        (-0.01, 0.0, "value", False),
+        (-0.01, 0.0, "worse", True),  # it may be 0.02867 better
+        (-0.0387, 0.0, "worse", False),
+        (-0.0386, 0.0, "worse", True),
+        (-0.0586, 0.02, "worse", True),
+        (-0.0587, 0.02, "worse", False),
+        (-0.01, 0.0, "noninferior", False),
+        (0.0, 0.0386, "noninferior", False),  # it may be 0.03867 worse
+        (0.0, 0.0387, "noninferior", True),
+        (0.05, 0.0, "noninferior", True),
+    ],
+)
+def test_what_decides_against_a_baseline(difference, margin, decided_by, passed):
+    old, new = paired(difference, 0.1)
+    gate = BaselineGate(Margin(margin), decided_by, 0.95)
+    (verdict,) = baseline_verdicts(("old", old), ("new", new), gate)
+    assert verdict.passed == passed
+
+
+def test_several_values_share_the_chance_of_a_false_failure():
+    """Of one value the bound is 0.0387 away, of two at 0.975 each 2.0930 * 0.1 / sqrt(20)."""
+    (_, old), (_, new) = (("", run.columns[0].statistics[:, 0]) for run in paired(-0.045, 0.1))
+    one = [scores([(MAP, rows)]) for rows in (old, new)]
+    two = [scores([(MAP, rows), (metric("P_5"), rows)]) for rows in (old, new)]
+    gate = BaselineGate(Margin(0.0), "worse", 0.95)
+    for runs, passed in ((one, [False]), (two, [True, True])):
+        found = baseline_verdicts(("old", runs[0]), ("new", runs[1]), gate)
+        assert [verdict.passed for verdict in found] == passed
+
+
+def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
+    random = np.random.default_rng(4)
+    failed = {"value": 0, "worse": 0}
+    for _ in range(300):
+        difficulty = random.beta(2, 3, size=(30, 1))
+        draws = [random.beta(8 * difficulty, 8, size=(30, 5)) for _ in range(2)]
+        old, new = (
+            scores([(metric(f"m{place}"), of_run[:, place]) for place in range(5)])
+            for of_run in draws
+        )
+        for decided_by in failed:
+            gate = BaselineGate(Margin(0.0), decided_by, 0.95)
+            failed[decided_by] += bool(unmet(baseline_verdicts(("a", old), ("b", new), gate)))
+    assert failed["value"] > 200
+    assert failed["worse"] <= 27  # 0.05 of 300, and three standard deviations

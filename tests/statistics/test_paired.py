@@ -1,16 +1,20 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.aggregates import SUM
+from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure, compare
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
+
+RESAMPLED = Bootstrap(rates="resampled")
 
 
 def difference(baseline, other, metric=MAP, procedure=None):
@@ -50,7 +54,7 @@ def test_interval_of_a_difference_of_bits_is_that_of_the_ratio_of_successes():
     runs = [np.column_stack([hit, chances]) for hit in hits]
     found = difference(*runs, BOR)
     assert found.difference == pytest.approx(np.log2(hits[1].sum() / hits[0].sum()))
-    ratio = intervals(scores([(BOR, np.column_stack([hits[1], hits[0]]))]), Bootstrap())["bor_10"]
+    ratio = intervals(scores([(BOR, np.column_stack([hits[1], hits[0]]))]), RESAMPLED)["bor_10"]
     assert found.interval == pytest.approx(ratio)
 
 
@@ -80,13 +84,19 @@ def test_effect_size_of_totals_is_that_of_means():
     assert totals.effect_size == pytest.approx(difference(baseline, other).effect_size)
 
 
-def test_correction_covers_every_run_and_value_of_the_call():
+def test_correction_covers_the_runs_by_one_metric_or_all_of_the_call():
     random = np.random.default_rng(8)
     runs = [scores([(MAP, random.random(30)), (HARM, random.random(30))]) for _ in range(4)]
-    found = compare(["a", "b", "c", "d"], runs, Procedure(correction="holm", trials=500))
+    procedure = Procedure(correction="holm", family="all", trials=500)
+    found = compare(["a", "b", "c", "d"], runs, procedure)
     p = np.array([one.p for one in found.differences])
     assert len(p) == 6
     assert [one.corrected for one in found.differences] == list(corrected(p, "holm"))
+    by_metric = compare(["a", "b", "c", "d"], runs, replace(procedure, family="metric"))
+    assert [one.corrected for one in by_metric.differences] == [
+        *corrected(p[:3], "holm"),
+        *corrected(p[3:], "holm"),
+    ]
     assert [(one.metric.name, one.run) for one in found.differences] == [
         (name, run) for name in ("map", "harm_10") for run in "bcd"
     ]
@@ -132,7 +142,7 @@ def test_too_few_queries(test, known):
 def test_queries_that_a_run_lacks_are_dropped_with_a_warning():
     baseline = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
     other = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
-    with pytest.warns(RagkpiWarning, match="the 1 queries .* dropping 2 of baseline, 1 of other"):
+    with pytest.warns(RagkpiWarning, match="the 1 query .* dropping 2 of baseline, 1 of other"):
         found = compare(NAMES, [baseline, other], Procedure())
     assert (found.differences[0].baseline, found.differences[0].summary) == (0.2, 0.5)
     with pytest.raises(NothingInCommonError):
@@ -143,5 +153,13 @@ def test_what_cannot_be_compared_is_refused():
     run = scores([(MAP, [0.1, 0.2])])
     with pytest.raises(UsageError, match="at least one other run"):
         compare(["alone"], [run], Procedure())
-    with pytest.raises(UsageError, match="other was evaluated for other values"):
+    with pytest.raises(UsageError, match="other was evaluated for other metrics"):
         compare(NAMES, [run, scores([(HARM, [0.1, 0.2])])], Procedure())
+
+
+def test_runs_over_all_queries_must_have_been_evaluated_so():
+    whole = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
+    part = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
+    with pytest.raises(UsageError, match="part was evaluated over 2 queries alone"):
+        aligned(["whole", "part"], [whole, part], "all")
+    assert aligned(["one", "two"], [whole, whole], "all") == [whole, whole]

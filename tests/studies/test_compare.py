@@ -19,7 +19,7 @@ NEW = scores([(MAP, [0.25] * 8), (EF, [1e-6] * 8), (HARM, [0.25] * 7 + [1.0])])
 
 
 def report(**procedure):
-    compared = compare(["old", "new"], [OLD, NEW], Procedure(**procedure))
+    compared = compare(["old", "new"], [OLD, NEW], Procedure(**{"family": "all", **procedure}))
     return ComparisonReport(compared, [Signature({"ragkpi": "9"}, {})] * 2)
 
 
@@ -54,9 +54,10 @@ def test_table():
     ]
 
 
-def test_the_test_explains_itself_in_two_lines():
+def test_the_test_explains_itself_below_the_table():
     notes = written("table").splitlines()[8:]
-    assert len(notes) == 2
+    assert len(notes) == 3
+    assert "8 queries are too narrow" in notes[2]
     assert "randomization" in notes[0]
     assert "(count + 1) / (trials + 1), seed 7" in notes[0]
     assert "Holm for 3 tests" in notes[1]
@@ -67,10 +68,10 @@ def test_the_test_explains_itself_in_two_lines():
 @pytest.mark.parametrize("test", TESTS)
 @pytest.mark.parametrize("correction", CORRECTIONS)
 def test_every_test_and_correction_is_explained(test, correction):
-    first, second = report(test=test, correction=correction).explanation
+    first, second, _ = report(test=test, correction=correction).explanation
     assert {"t": "t test"}.get(test, test) in first.lower()
     assert "two-sided" in first
-    tests = 2 if test == "t" else 3  # the map always rises by the same
+    tests = 2 if test in ("t", "bootstrap") else 3  # the map always rises by the same
     assert f"{tests} tests in this call" in second
     head = written("csv", test=test, correction=correction).splitlines()[0].split(",")
     corrected = {"holm": ["p_holm"], "benjamini-hochberg": ["p_bh"], "none": []}

@@ -10,6 +10,7 @@ from typing import Any
 from ragkpi import __version__
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
+from ragkpi.statistics.bootstrap import few_queries_note
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.paired import Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TestName
@@ -19,7 +20,7 @@ from ragkpi.studies.evaluate.evaluation_report import (
     interval_note,
     with_signatures,
 )
-from ragkpi.wording import as_json
+from ragkpi.wording import as_json, counted
 
 _CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 
@@ -29,30 +30,31 @@ _TESTS: Mapping[TestName, str] = {
     + _CHANCE
     + "; all swaps, p = share, where there are no more",
     "bootstrap": "p: paired bootstrap test, two-sided: how often does a resample of the queries "
-    "stray from the difference by at least its size? " + _CHANCE,
+    "stray from the difference by at least its size, both in standard errors? " + _CHANCE,
     "t": "p: paired t test, two-sided: is the mean of the queries' differences 0? "
     "NA for ratios of means",
     "wilcoxon": "p: Wilcoxon's signed-rank test, two-sided: do the queries' differences lie "
-    "evenly around 0? NA for ratios of means",
-    "sign": "p: sign test, two-sided: are wins as likely as losses? Ties are left out",
+    "evenly around 0? (Of skewed ones the mean may be 0 and p small.) Sizes within 1e-9 of the "
+    "largest value are tied; NA for ratios of means",
+    "sign": "p: sign test, two-sided: are wins as likely as losses, whatever their sizes? Ties "
+    "are left out",
 }
 
 _CORRECTIONS: Mapping[CorrectionName, tuple[str, str]] = {
-    "holm": ("p_holm", "p_holm: corrected by Holm for {tests} tests in this call"),
-    "benjamini-hochberg": (
-        "p_bh",
-        "p_bh: corrected by Benjamini and Hochberg for {tests} tests in this call",
-    ),
-    "none": ("", "p is not corrected for {tests} tests in this call"),
+    "holm": ("p_holm", "p_holm: corrected by Holm for {family}"),
+    "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
+    "none": ("", "p is not corrected for {family}"),
 }
 
 
 def explanation(procedure: Procedure, tests: int) -> list[str]:
     """Say in two lines what the p-values are, and what the intervals and effect sizes."""
     seed = procedure.bootstrap.seed
+    family = counted(tests, "test")
+    family += " in this call" if procedure.family == "all" else " by each measure"
     return [
         _TESTS[procedure.test].format(trials=procedure.trials, seed=seed),
-        f"{_CORRECTIONS[procedure.correction][1].format(tests=tests)}; "
+        f"{_CORRECTIONS[procedure.correction][1].format(family=family)}; "
         f"{interval_note(procedure.bootstrap, ' of the difference')}; "
         "d_z: difference / standard deviation of the queries' differences",
     ]
@@ -67,9 +69,13 @@ class ComparisonReport:
 
     @property
     def explanation(self) -> list[str]:
-        """The two lines under the table."""
-        tests = sum(difference.p == difference.p for difference in self.comparison.differences)
-        return explanation(self.comparison.procedure, tests)
+        """The two lines under the table, and a third where there are few queries."""
+        tested = [found.metric.name for found in self.comparison.differences if found.p == found.p]
+        whole = self.comparison.procedure.family == "all"
+        tests = len(tested) if whole else max(map(tested.count, tested), default=0)
+        lines = explanation(self.comparison.procedure, tests)
+        few = few_queries_note(self.comparison.runs, "resampled")
+        return [*lines, few] if few else lines
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first."""
@@ -103,6 +109,7 @@ class ComparisonReport:
                 "baseline": self.comparison.names[0],
                 "test": procedure.test,
                 "correction": procedure.correction,
+                "family": procedure.family,
                 "trials": procedure.trials,
                 "resamples": procedure.bootstrap.resamples,
                 "level": procedure.bootstrap.level,

@@ -11,7 +11,7 @@ from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.depth.depth_curves import Curve, Curves
 from ragkpi.studies.depth.depth_study import Affordable, Choice, Collapse, Limits, Plateau, Study
-from ragkpi.studies.evaluate.evaluation_report import interval_note
+from ragkpi.studies.evaluate.evaluation_report import interval_notes
 
 _SIGNIFICANT = 4
 _FEW = 4  # depths that a sentence may name
@@ -77,7 +77,7 @@ def _about(curves: Curves, curve: Curve) -> str:
 
 def _notes(curves: Curves) -> Iterator[str]:
     if curves.bootstrap:
-        yield interval_note(curves.bootstrap)
+        yield from interval_notes(curves.bootstrap, [curve.scores for curve in curves.curves])
     for curve in curves.curves:
         for reason in _reasons(curve, curves.limits):
             yield _about(curves, curve) + reason

@@ -11,7 +11,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
-from ragkpi.statistics.bootstrap import Bootstrap, Interval
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note
 from ragkpi.wording import as_json, decoded
 
 ALL = "all"
@@ -67,7 +67,7 @@ class EvaluationReport:
                 for head, run in zip(heads, self.runs, strict=True)
             ]
             rows += with_best_marked(columns, summaries)
-        notes = [interval_note(self.bootstrap)] if self.bootstrap else []
+        notes = interval_notes(self.bootstrap, [run.scores for run in self.runs])
         return with_signatures(Table(columns, rows, notes), self.runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
@@ -117,6 +117,15 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
             for row, query in enumerate(scores.queries)
         }
     return document
+
+
+def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
+    """Say where the intervals of runs come from, and that they claim too much if they do."""
+    if bootstrap is None:
+        return []
+    rates = "; rates and bor have Wilson's" if bootstrap.rates == "wilson" else ""
+    few = few_queries_note(runs, bootstrap.rates)
+    return [interval_note(bootstrap) + rates, *([few] if few else [])]
 
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
