@@ -45,6 +45,7 @@ _FEW_DIGITS = 6
 _MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
 _MOST_SLICES = 30
 _FIRST_TO_JUDGE = 10
+_MOST_HOLES = 3_000  # among which those to judge first are looked for
 
 
 def default_measures(settings: Settings, pool: object) -> list[str]:
@@ -210,7 +211,8 @@ def _holes(
     some = [replace(one, scores=only(one.scores, shown)) for one in evaluations]
     settings = evaluator.settings
     found = find_bounds(evaluator.relevance.judgements, hits, some, settings)
-    listed = candidates(found, some, settings)
+    few = len(found.holes.document) <= _MOST_HOLES
+    listed = candidates(found, some, settings) if few else []
     answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden")
     charts = [chart_object(chart) for chart in holes_charts(found, names)]
     return {"answer": answer.document(Layout()), "charts": charts}

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from ragkpi.formats.texts import Text, read_texts, texts_of_run
 from ragkpi.studies.report.query_details import QueryDetail
 
-BUDGET = 4_500_000  # characters of all documents' texts together
+BUDGET = 3_800_000  # bytes of all documents' texts together, with what stands around them
+_AROUND = 40  # bytes: the id, the length, quotes
 LONGEST = 2_000  # characters of one
 _FIRST = 10  # documents of a run that are read rather than skimmed
 _FAVOUR = 8  # how many times as long as others their texts may be
@@ -67,18 +68,26 @@ def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[by
     low, high = 0, LONGEST
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(len(text) for text, _ in _cut_all(texts, favoured, middle).values()) <= BUDGET:
+        if _size(_cut_all(texts, favoured, middle)) <= BUDGET:
             low = middle
         else:
             high = middle - 1
     return _cut_all(texts, favoured, low)
 
 
+def _size(texts: Mapping[bytes, Text]) -> int:
+    return sum(len(text.encode("utf-8", "replace")) + _AROUND for text, _ in texts.values())
+
+
 def _cut_all(
     texts: Mapping[bytes, Text], favoured: Collection[bytes], length: int
 ) -> dict[bytes, Text]:
-    short = max(length // _FAVOUR, 1) if length < LONGEST else length
-    return {id_: _cut(text, length if id_ in favoured else short) for id_, text in texts.items()}
+    short = length // _FAVOUR if length < LONGEST else length
+    return {
+        id_: _cut(text, length if id_ in favoured else short)
+        for id_, text in texts.items()
+        if (length if id_ in favoured else short)
+    }
 
 
 def _cut(text: Text, length: int) -> Text:
