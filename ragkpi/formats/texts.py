@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from ragkpi.errors import InputError, UsageError
@@ -102,7 +103,7 @@ def _of_json_lines(source: Source) -> Iterator[tuple[bytes, str]]:
         values = _decoded(line)
         if values is None:
             raise InputError(source.name, number, "no JSON object", "expected an object on a line")
-        name = find(values, _ID)
+        name = _found(tuple(values), _ID)
         if name is None or not isinstance(values[name], str | int):
             keys = " ".join(list(values)[:10])
             raise InputError(
@@ -132,9 +133,15 @@ def _of_parquet(path: str) -> Iterator[tuple[bytes, str]]:
                 yield str(row[key]).encode("utf-8", "surrogateescape"), _text(row)
 
 
+@lru_cache(maxsize=1000)  # the records of a file have the same keys, or nearly
+def _found(keys: tuple[str, ...], wanted: tuple[str, ...]) -> str | None:
+    return find(keys, wanted)
+
+
 def _text(values: Mapping[str, Any]) -> str:
     """Return the title, if there is one, and the text of a record."""
-    names = (find(values, _TITLE), find(values, _TEXT))
+    keys = tuple(values)
+    names = (_found(keys, _TITLE), _found(keys, _TEXT))
     texts = [values[name] for name in names if name is not None and isinstance(values[name], str)]
     return "\n".join(text for text in texts if text)
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from ragkpi.formats.texts import Text, read_texts, texts_of_run
+from ragkpi.formats.tokens import BoolArray, IntArray
 from ragkpi.studies.report.query_details import QueryDetail
 
 BUDGET = 3_800_000  # bytes of all documents' texts together, with what stands around them
@@ -65,29 +68,24 @@ def shown_texts(
 
 def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
     """Cut texts to the greatest length for which all of them fit; favoured ones may be longer."""
+    kept = [text[:LONGEST] for text, _ in texts.values()]
+    length = np.array([len(text) for text in kept], dtype=np.int64)
+    octets = np.array([len(text.encode("utf-8", "replace")) for text in kept], dtype=np.int64)
+    bytes_each = octets / np.maximum(length, 1)
+    first = np.array([id_ in favoured for id_ in texts], dtype=np.bool_)
     low, high = 0, LONGEST
     while low < high:
         middle = (low + high + 1) // 2
-        if _size(_cut_all(texts, favoured, middle)) <= BUDGET:
-            low = middle
-        else:
-            high = middle - 1
-    return _cut_all(texts, favoured, low)
+        limit = _limits(first, middle)
+        size = np.minimum(length, limit) * bytes_each + _AROUND * (limit > 0)
+        low, high = (middle, high) if size.sum() <= BUDGET else (low, middle - 1)
+    limits = _limits(first, low).tolist()
+    cut = zip(texts.items(), limits, strict=True)
+    return {id_: _cut(text, limit) for (id_, text), limit in cut if limit}
 
 
-def _size(texts: Mapping[bytes, Text]) -> int:
-    return sum(len(text.encode("utf-8", "replace")) + _AROUND for text, _ in texts.values())
-
-
-def _cut_all(
-    texts: Mapping[bytes, Text], favoured: Collection[bytes], length: int
-) -> dict[bytes, Text]:
-    short = length // _FAVOUR if length < LONGEST else length
-    return {
-        id_: _cut(text, length if id_ in favoured else short)
-        for id_, text in texts.items()
-        if (length if id_ in favoured else short)
-    }
+def _limits(first: BoolArray, length: int) -> IntArray:
+    return np.where(first, length, length // _FAVOUR if length < LONGEST else length)
 
 
 def _cut(text: Text, length: int) -> Text:
