@@ -20,6 +20,7 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	if command -v node > /dev/null; then node --check ragkpi/studies/report/page.js; fi
 
 # TREC_EVAL=/path/to/trec_eval make bench
 bench: $(READY) $(PEERS)/.ready
@@ -44,9 +45,16 @@ pictures: $(READY)
 	$(BIN)/ragkpi diagnose fixtures/qrels.txt fixtures/reranked.run --pool fixtures/first_stage.run --plot docs/diagnose.png
 	$(BIN)/ragkpi calibrate --quality fixtures/quality.tsv fixtures/qrels.txt fixtures/reranked.run -m P.10 -m ndcg_cut.10 -m F.10 --plot docs/calibrate.png
 	$(BIN)/ragkpi holes -c fixtures/qrels.txt fixtures/runs/*.run -m P.20 -m ndcg_cut.20 --plot docs/holes.png
+	$(MAKE) docs/example-report.html
+	$(BIN)/python docs/screenshot.py docs/example-report.html docs/report.png
+
+# The fixtures' page, which the site links to.
+.PHONY: docs/example-report.html
+docs/example-report.html: $(READY)
+	$(BIN)/ragkpi report -N 5000 fixtures/qrels.txt fixtures/runs/*.run --queries fixtures/queries.tsv --pool fixtures/first_stage.run --pool-union --title "Help desk: three retrievers" -o $@
 
 # The site, into site/, by a tool of its own environment; no network but for installing it.
-docs: $(DOCS)/.ready
+docs: $(DOCS)/.ready docs/example-report.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
 
 $(DOCS)/.ready: pyproject.toml
