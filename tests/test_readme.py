@@ -17,7 +17,14 @@ def examples(page):
             yield command, output
 
 
-@pytest.mark.parametrize(("command", "output"), list(examples((ROOT / "README.md").read_text())))
+SHOWN = [
+    example
+    for page in ("README.md", "docs/agree.md")
+    for example in examples((ROOT / page).read_text("utf-8"))
+]
+
+
+@pytest.mark.parametrize(("command", "output"), SHOWN)
 def test_commands_print_what_the_readme_shows(command, output):
     if "../shared" in command and not (ROOT / "../shared").exists():
         pytest.skip("needs ../shared")

@@ -138,7 +138,7 @@ def test_a_rate_that_hardly_varies_is_said():
     human = [scores([(MAP, rows[:30])], names(range(30)))]
     answer = correction_answer(correct(human, model, "values"), "eval", ["r"], ("people", "model"))
     assert any(
-        "nearly all judged queries have the same value" in note for note in answer.rows.notes
+        "few judged queries have the rarer of two values" in note for note in answer.rows.notes
     )
 
 

@@ -87,7 +87,7 @@ def _notes(found: Correction, runs: Sequence[str], judges: tuple[str, str]) -> I
     rare = [one.metric.name for one in found.corrected if one.rare]
     if rare:
         yield (
-            f"{', '.join(dict.fromkeys(rare))}: nearly all judged queries have the same value, "
+            f"{', '.join(dict.fromkeys(rare))}: few judged queries have the rarer of two values, "
             "which makes the interval too narrow"
         )
     for metric, reason in found.refused:

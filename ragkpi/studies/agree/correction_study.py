@@ -25,7 +25,7 @@ from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, predi
 from ragkpi.wording import counted
 
 Of = Literal["values", "differences"]
-_RARE = 5  # queries with the rarer of two values: below, Student's interval is not to be trusted
+_RARE = 10  # queries with the rarer of two values: below, such an interval covers too little
 _UNLIKELY = 0.05
 
 
