@@ -22,7 +22,7 @@ def lines(*records):
         ("beir.jsonl", lines({"_id": "d1", "title": "", "text": "a text"}).encode()),
         ("ms.jsonl", lines({"docid": "d1", "segment": "a text", "url": "http://x"}).encode()),
         ("pyserini.jsonl", lines({"id": "d1", "contents": "a text"}).encode()),
-        ("tabs.tsv.gz", gzip.compress(b"d1\ta text\n")),
+        ("tabs.tsv.gz", gzip.compress(b"d1\ta text\n", mtime=0)),
         ("without_newline.tsv", b"d1\ta text"),
     ],
 )

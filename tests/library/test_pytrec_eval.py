@@ -71,7 +71,7 @@ def test_keys_and_values_are_those_of_the_real_one(seed, level, judged_only, mea
         ["map"],
         set(),
     ],
-    ids=str,
+    ids=lambda measures: " ".join(sorted(measures)),
 )
 def test_spellings_of_measures(measures):
     qrels, run = random_case(9)
