@@ -101,7 +101,30 @@ def test_a_bomb_that_has_to_be_held(text, folder):
     piece = gzip.compress(b"\n" * (1 << 24))
     (folder / "bomb").write_bytes(gzip.compress(text) + piece * 40)
     process = start(folder, "eval", "bomb", "run", limits=LITTLE)
-    assert finish(process) == (2, b"", "ragkpi: there is not enough memory for this input\n")
+    assert finish(process) == (
+        2,
+        b"",
+        "ragkpi: there is not enough memory for this input "
+        "(--max-memory SIZE says how much may be used)\n",
+    )
+
+
+def test_max_memory(folder):
+    """Anywhere on the command line; processes that read are held to it, too."""
+    with gzip.open(folder / "bomb", "wb", compresslevel=1) as file:
+        file.write(b"{")
+        for _ in range(20):
+            file.write(b"\n" * (1 << 24))
+    for arguments in (["--max-memory", "200M", "eval"], ["eval", "--max-memory=200M"]):
+        status, out, err = finish(start(folder, *arguments, "bomb", "run"))
+        assert (status, out) == (2, b"")
+        assert err.startswith("ragkpi: there is not enough memory for this input")
+    arguments = ("eval", "--max-memory", "1g", "-m", "num_ret", "qrels", "run")
+    assert finish(start(folder, *arguments))[:2] == (0, b"num_ret               \tall\t20000\n")
+    for size in ("x", "1", "1Q", "nan"):
+        status, out, err = finish(start(folder, "eval", "--max-memory", size, "qrels", "run"))
+        assert (status, out) == (1, b"")
+        assert err == f"ragkpi: --max-memory {size}: expected a size from 64M, such as 512M or 4G\n"
 
 
 def test_a_pipe_that_closes_early(folder):

@@ -8,8 +8,10 @@ import os
 import signal
 import sys
 import warnings
+from collections.abc import Callable
 from typing import Any
 
+from ragkpi.cli.memory import limit_memory
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.formats.inputs import forget_inputs
 
@@ -17,7 +19,7 @@ _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
 _SIGNALLED = 128  # and the number of the signal
 _BUG_STATUS = 70
-_MEMORY = "there is not enough memory for this input"
+_MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
 
 class _Stopped(BaseException):
@@ -50,7 +52,7 @@ def entry() -> None:
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
             signal.signal(number, _stop)
-    status = main(sys.argv[1:])
+    status = main(sys.argv[1:], limit_memory)
     try:
         sys.stdout.flush()
         sys.stderr.flush()
@@ -89,14 +91,19 @@ def _stop(number: int, _: object) -> None:
     raise _Stopped(number)
 
 
-def main(arguments: list[str]) -> int:
-    """Run one command; return its exit status."""
+def main(
+    arguments: list[str], prepare: Callable[[list[str]], list[str]] = lambda arguments: arguments
+) -> int:
+    """Run one command; return its exit status.
+
+    `prepare` settles what concerns the whole process, and takes it out of the command line.
+    """
     forget_inputs()
     with warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
-            status = _run(arguments)
+            status = _run(prepare(arguments))
             sys.stdout.flush()
             return status
         except _OutputError as problem:

@@ -278,6 +278,9 @@ def group() -> Any:
         command with examples, 'ragkpi measures NAME' a measure. 'ragkpi --completion bash' (zsh,
         fish) prints what makes a shell complete commands, options and names.
 
+        With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what
+        would need more is refused. Default: three quarters of what the system has.
+
         Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or
         check found errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi
         itself, 130 interrupted, 141 nobody reads the output.

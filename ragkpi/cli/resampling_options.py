@@ -15,6 +15,7 @@ Resamples = Annotated[
         "--resamples",
         metavar="N",
         min=1,
+        max=1_000_000,
         help="How often queries are drawn again for an interval. Default: 5000.",
     ),
 ]
@@ -118,7 +119,13 @@ def comparing(
     ] = "metric",
     trials: Annotated[
         int,
-        option("--trials", metavar="N", min=1, help="Random swaps or resamples behind a p-value."),
+        option(
+            "--trials",
+            metavar="N",
+            min=1,
+            max=10_000_000,
+            help="Random swaps or resamples behind a p-value.",
+        ),
     ] = 10_000,
     resamples: Resamples = None,
     seed: Seed = None,

@@ -9,15 +9,13 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.opening import Source
+from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.tokens import PADDING, ByteArray
 
 # Fits the second-level cache together with its temporaries; 64 MB is half as fast.
 BLOCK_SIZE = 1 << 21
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
-# Nor is more than this held in memory of what does not say beforehand how long it is: a bomb.
-MOST_HELD = 1 << 31
 _WINDOW = 1 << 12  # how far to look for a newline at a time
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 

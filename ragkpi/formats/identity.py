@@ -7,6 +7,7 @@ and on nothing else: not on its neighbours, its place in the buffer or the longe
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 import numpy as np
@@ -19,7 +20,11 @@ KeyArray = WordArray
 # An odd constant whose products spread keys over the high bits (Fibonacci hashing).
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
 _LENGTH_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
-_FIRST_SPREAD = np.uint64(0xBF58476D1CE4E5B9)
+# Of each process its own, so that nobody can make ids whose hashes are equal. Odd, and with a
+# high bit, as they have to be to mix; no result depends on them.
+_FIRST_SPREAD, _PLACE_SPREAD = (
+    np.frombuffer(os.urandom(16), dtype=np.uint64) | np.uint64(0x8000_0000_0000_0001)
+).tolist()
 _WORDS = 3  # as many as the padding behind the last token allows
 _STEP = 8 * _WORDS
 # What is longer than so many steps is handled one by one: a freak of an id costs no pass over
@@ -73,9 +78,9 @@ def _hash_chunk(tokens: Tokens) -> KeyArray:
 def _mix(word: WordArray, place: int) -> WordArray:
     """Mix the bits of words, in place, by multiplications that depend on their place; 0 is 0."""
     word ^= word >> np.uint64(32)
-    word *= _FIRST_SPREAD
+    word *= np.uint64(_FIRST_SPREAD)
     word ^= word >> np.uint64(29)
-    word *= np.uint64(int(SPREAD) * (2 * place + 1) % 2**64)
+    word *= np.uint64(_PLACE_SPREAD * (2 * place + 1) % 2**64)
     word ^= word >> np.uint64(32)
     return word
 

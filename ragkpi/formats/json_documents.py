@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, BinaryIO
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import MOST_HELD
 from ragkpi.formats.json_lines import row_of_judgement, rows_of_result
 from ragkpi.formats.json_text import (
     DECODER,
@@ -18,7 +17,7 @@ from ragkpi.formats.json_text import (
     text_of,
     written,
 )
-from ragkpi.formats.opening import Source
+from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
@@ -26,7 +25,9 @@ from ragkpi.wording import quoted
 
 _EXPECTED = 'expected {"query": {"document": number, …}, …} or an array of results'
 _SPACE = re.compile(r"[ \t\n\r]*")
-_KEY = re.compile(r'"(?:[^"\\]|\\.)*"\s*:', re.DOTALL)
+# A string, and whether it is a key. One that is none is used up too: looked at again from each
+# of its quotes, it would take quadratic time.
+_STRING = re.compile(r'"(?:[^"\\]|\\.)*"(\s*:)?', re.DOTALL)
 _PIECE = 1 << 20
 
 
@@ -148,7 +149,8 @@ def _lines(text: str, value: JsonObject, line: int, where: tuple[int, int]) -> I
     if text.find("\n", start, end) < 0:
         yield from [line] * len(value)
         return
-    for match, _ in zip(_KEY.finditer(text, start, end), value, strict=False):
+    keys = (match for match in _STRING.finditer(text, start, end) if match[1])
+    for match, _ in zip(keys, value, strict=False):
         line += text.count("\n", start, match.start())
         start = match.start()
         yield line

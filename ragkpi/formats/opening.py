@@ -13,6 +13,8 @@ from ragkpi.errors import InputError
 from ragkpi.formats.inputs import UNTOUCHED, inputs, same_state
 
 _MAGIC_LENGTH = 10
+# No more than this is held, in memory or in a copy, of what does not say how long it is: a bomb.
+MOST_HELD = 1 << 31
 
 
 class Readable(Protocol):
@@ -251,8 +253,14 @@ class Source:
         return filled
 
     def _keep(self, text: memoryview) -> None:
+        """Copy what was read, as long as it is no more than can be held for a second pass."""
+        spool = cast(BinaryIO, self._spool)
+        if spool.tell() + len(text) > MOST_HELD:
+            spool.close()
+            self._spool = None
+            return
         try:
-            self._spool.write(text)  # type: ignore[union-attr]
+            spool.write(text)
         except OSError as problem:
             import tempfile
 
@@ -322,7 +330,8 @@ class Source:
             self.at_start = True
             return
         if self._spool is None:
-            raise ValueError(f"{self.name} was read without keep_copy")
+            found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
+            raise InputError(self.name, None, found, "expected the lines of a query together")
         rest = memoryview(bytearray(1 << 20))
         while self.fill(rest):
             pass

@@ -14,6 +14,8 @@ import numpy as np
 
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
 
+# Documents that are expected to be hit; exp(-1e5) is 0, even times what `_point` multiplies it by.
+_CERTAIN = 1e5
 _NEGLIGIBLE = 2.0**-60  # a term of a series that no longer changes its sum
 
 
@@ -138,24 +140,34 @@ def _point(N: IntArray, K: IntArray, R: IntArray, m: int) -> tuple[FloatArray, I
 
 
 def _log_avoided(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
-    """Log of the chance that K draws from N miss all R, for cells ordered by N, K and R.
+    """Log of the chance that K draws from N miss all R.
 
-    The R documents are placed one after the other: the i-th misses the K drawn places with
-    probability 1 - K / (N - i). One table of running sums serves every R of the same N and K,
-    and all tables stand in one array, which is no longer than the list of relevant documents.
+    Draws and relevant documents can change places, so the fewer of them are placed one after the
+    other: the i-th misses the others with probability 1 - K / (N - i). One table of running sums
+    serves all that share N and the larger number, and all tables stand in one array. It is short:
+    where more than `_CERTAIN` are expected to be hit, a miss is less likely than any double says.
     """
-    if not len(R):
-        return np.empty(0)
-    first = _changes(np.stack([N, K]))
+    expected = R * (K / np.maximum(N, 1))
+    logs: FloatArray = -expected
+    counted = np.flatnonzero(expected <= _CERTAIN)
+    few, many = np.minimum(K, R)[counted], np.maximum(K, R)[counted]
+    order = np.lexsort((few, many, N[counted]))
+    counted, few, many = counted[order], few[order], many[order]
+    if not len(counted):
+        return logs
+    total_count = N[counted]
+    first = _changes(np.stack([total_count, many]))
     table = np.cumsum(first) - 1
-    length = R[np.append(first[1:], True)]
+    length = few[np.append(first[1:], True)]
     start = np.cumsum(length) - length
     placed = np.arange(length.sum()) - np.repeat(start, length)
-    terms = np.log1p(-np.repeat(K[first], length) / (np.repeat(N[first], length) - placed))
+    terms = np.log1p(
+        -np.repeat(many[first], length) / (np.repeat(total_count[first], length) - placed)
+    )
     total, lost = _running_sums(terms)
     begin = start[table]
-    difference: FloatArray = (total[begin + R] - total[begin]) + (lost[begin + R] - lost[begin])
-    return difference
+    logs[counted] = (total[begin + few] - total[begin]) + (lost[begin + few] - lost[begin])
+    return logs
 
 
 def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:

@@ -25,6 +25,7 @@ from ragkpi.ranking.order import Ties
 
 _FEWEST_SLOTS = 64
 _SAMPLE = 1 << 15
+_LONGEST_CHAIN = 64
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,21 +59,26 @@ class Judgements:
         """The query of each row, (J,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.starts))
 
-    @cached_property
+    @property
     def keys_of(self) -> Callable[[Tokens], KeyArray]:
-        """How documents are told apart before their bytes are compared.
+        """How documents are told apart before their bytes are compared."""
+        return self._slots.keys_of
+
+    @cached_property
+    def _slots(self) -> _SlotTable:
+        """The table that `find` uses.
 
         The last eight bytes tell most collections' ids apart and cost one look; where they do
-        not (URLs that end alike), a hash of all bytes is worth its price.
+        not (URLs that end alike, or ids made for this), a hash of all bytes is worth its price.
         """
         sample = slice(0, _SAMPLE)
         tails = tail_keys(self.document.take(sample))
         tails ^= self.query[sample].astype(np.uint64) * SPREAD
-        return tail_keys if len(distinct(tails)) >= 0.95 * len(tails) else hash_tokens
-
-    @cached_property
-    def _slots(self) -> _SlotTable:
-        return _SlotTable(self)
+        if len(distinct(tails)) >= 0.95 * len(tails):
+            table = _SlotTable(self, tail_keys, _LONGEST_CHAIN)
+            if table.is_complete:
+                return table
+        return _SlotTable(self, hash_tokens, None)
 
     @cached_property
     def _texts(self) -> dict[int, dict[str, int]]:
@@ -121,9 +127,15 @@ class _SlotTable:
     lines are looked up. A slot only names a candidate; bytes decide.
     """
 
-    def __init__(self, judgements: Judgements) -> None:
+    def __init__(
+        self,
+        judgements: Judgements,
+        keys_of: Callable[[Tokens], KeyArray],
+        longest_chain: int | None,
+    ) -> None:
         self._judgements = judgements
-        self._key = judgements.keys_of(judgements.document)
+        self.keys_of = keys_of
+        self._key = keys_of(judgements.document)
         counts = np.diff(judgements.starts)
         size = np.maximum(_FEWEST_SLOTS, 2 ** np.ceil(np.log2(8 * np.maximum(counts, 1))))
         size = size.astype(np.int64)
@@ -133,7 +145,9 @@ class _SlotTable:
         # Rows, or -1 for none; 32 bits, so that twice as many slots stay in the cache.
         self._first = np.full(self._base[-1] + 1, -1, dtype=np.int32)
         self._next = np.full(len(self._key), -1, dtype=np.int32)
-        self._insert(self._slot(np.arange(len(counts)), judgements.starts, self._key))
+        slot = self._slot(np.arange(len(counts)), judgements.starts, self._key)
+        # Whether no slot has more rows than `longest_chain`: else looking up takes ages.
+        self.is_complete = self._insert(slot, longest_chain)
 
     def _slot(self, query: IntArray, starts: IntArray, key: KeyArray) -> IntArray:
         sizes = np.diff(starts)
@@ -144,15 +158,23 @@ class _SlotTable:
         slot += np.repeat(self._base[query], sizes)
         return slot
 
-    def _insert(self, slot: IntArray) -> None:
-        """Chain the rows of each slot: the scatter's last writer of every round goes in front."""
+    def _insert(self, slot: IntArray, most: int | None) -> bool:
+        """Chain the rows of each slot: the scatter's last writer of every round goes in front.
+
+        Gives up after `most` rounds.
+        """
         rows = np.arange(len(slot), dtype=np.int32)
+        rounds = 0
         while len(rows):
+            if rounds == most:
+                return False
+            rounds += 1
             before = self._first[slot[rows]]
             self._first[slot[rows]] = rows
             winner = self._first[slot[rows]] == rows
             self._next[rows[winner]] = before[winner]
             rows = rows[~winner]
+        return True
 
     def find(
         self, query: IntArray, starts: IntArray, document: Tokens, key: KeyArray

@@ -1,5 +1,8 @@
 """The table of judged documents against a dictionary."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,7 +11,7 @@ from ragkpi.errors import DataError
 from ragkpi.formats.identity import hash_tokens, tail_keys
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import read_qrels
-from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.judgements import _SlotTable, group_judgements
 from tests.ranking.cases import judged, judgements_of, retrieved
 
 KEYS = {
@@ -23,7 +26,7 @@ KEYS = {
 @given(judged, retrieved)
 def test_find(keys, qrels, run):
     judgements = judgements_of(qrels)
-    judgements.__dict__["keys_of"] = KEYS[keys]
+    judgements.__dict__["_slots"] = _SlotTable(judgements, KEYS[keys], None)
     assert judgements.queries == sorted(qrels)
     pairs = [(query, document) for query, ranking in run.items() for document in ranking]
     document = Tokens.from_strings([document for _, document in pairs])
@@ -60,6 +63,34 @@ def test_hundreds_of_judgements_of_a_query():
 )
 def test_ids_that_end_alike_are_told_apart_by_all_bytes(names, keys):
     assert judgements_of({b"1": dict.fromkeys(names, 1)}).keys_of is (keys or hash_tokens)
+
+
+def test_ids_made_to_end_alike_take_no_longer():
+    """Most of a file's ids differ at their end, and of one query none: all bytes decide."""
+    made = [b"%06d/the-same-end" % n for n in range(4_000)]
+    qrels = {b"%d" % q: {b"%d" % n: 1 for n in range(100)} for q in range(1_000)}
+    judgements = judgements_of({**qrels, b"made": dict.fromkeys(made, 1)})
+    assert judgements.keys_of is hash_tokens
+    document = Tokens.from_strings(made)
+    line, row = judgements.find(
+        np.array([judgements.index[b"made"]]),
+        np.array([0, len(made)]),
+        document,
+        judgements.keys_of(document),
+    )
+    assert sorted(line.tolist()) == list(range(len(made)))
+    assert [judgements.document[r] for r in row] == [made[place] for place in line]
+
+
+def test_hashes_of_each_process_are_its_own():
+    """Else somebody could make ids whose hashes are equal."""
+    program = (
+        "from ragkpi.formats.identity import hash_tokens\n"
+        "from ragkpi.formats.tokens import Tokens\n"
+        "print(hash_tokens(Tokens.from_strings([b'document-1'])))"
+    )
+    command = [sys.executable, "-c", program]
+    assert subprocess.check_output(command) != subprocess.check_output(command)
 
 
 def test_qrels_in_any_order(tmp_path):
