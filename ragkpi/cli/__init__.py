@@ -13,7 +13,7 @@ from typing import Any
 
 from ragkpi.cli.memory import limit_memory
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning, UsageError
-from ragkpi.formats.inputs import forget_inputs
+from ragkpi.formats.inputs import noted_inputs
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -98,8 +98,7 @@ def main(
 
     `prepare` settles what concerns the whole process, and takes it out of the command line.
     """
-    forget_inputs()
-    with warnings.catch_warnings():
+    with noted_inputs(), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:

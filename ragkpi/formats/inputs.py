@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from ragkpi.errors import InputError, UsageError
 
@@ -97,15 +99,20 @@ def same_state(before: os.stat_result, now: os.stat_result) -> bool:
     )
 
 
-_inputs = Inputs()
+_of_command: Inputs | None = None
 
 
 def inputs() -> Inputs:
-    """Return what the command that runs has read."""
-    return _inputs
+    """Return what the command that runs has read; in a library nothing is remembered."""
+    return _of_command or Inputs()
 
 
-def forget_inputs() -> None:
-    """Begin a command: nothing is read yet."""
-    global _inputs
-    _inputs = Inputs()
+@contextmanager
+def noted_inputs() -> Iterator[Inputs]:
+    """Remember what is read, for a command."""
+    global _of_command
+    before, _of_command = _of_command, Inputs()
+    try:
+        yield _of_command
+    finally:
+        _of_command = before

@@ -137,10 +137,11 @@ class _SlotTable:
         self.keys_of = keys_of
         self._key = keys_of(judgements.document)
         counts = np.diff(judgements.starts)
-        size = np.maximum(_FEWEST_SLOTS, 2 ** np.ceil(np.log2(8 * np.maximum(counts, 1))))
-        size = size.astype(np.int64)
-        # One more "query" with a single empty slot serves documents of unjudged queries.
-        self._mask = np.append(size - 1, 0).astype(np.uint64)
+        bits = np.ceil(np.log2(np.maximum(_FEWEST_SLOTS, 8 * counts))).astype(np.int64)
+        size = 1 << bits
+        # One more "query" with a single empty slot serves documents of unjudged queries. The
+        # first bits of a product are the mixed ones; a shift by all 64 leaves none.
+        self._shift = np.append(64 - bits, 64).astype(np.uint64)
         self._base = np.concatenate([[0], np.cumsum(size)])
         # Rows, or -1 for none; 32 bits, so that twice as many slots stay in the cache.
         self._first = np.full(self._base[-1] + 1, -1, dtype=np.int32)
@@ -152,8 +153,7 @@ class _SlotTable:
     def _slot(self, query: IntArray, starts: IntArray, key: KeyArray) -> IntArray:
         sizes = np.diff(starts)
         mixed = key * SPREAD
-        mixed >>= np.uint64(33)
-        mixed &= np.repeat(self._mask[query], sizes)
+        mixed >>= np.repeat(self._shift[query], sizes)
         slot = mixed.view(np.int64)
         slot += np.repeat(self._base[query], sizes)
         return slot

@@ -4,11 +4,12 @@ import gzip
 import hashlib
 import io
 import os
+from contextlib import nullcontext
 
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.inputs import forget_inputs, inputs
+from ragkpi.formats.inputs import inputs, noted_inputs
 from ragkpi.formats.opening import Source
 from ragkpi.reports.output_files import replacing
 
@@ -16,10 +17,9 @@ TEXT = b"1 Q0 d 1 1 me\n" * 300_000
 
 
 @pytest.fixture(autouse=True)
-def fresh():
-    forget_inputs()
-    yield
-    forget_inputs()
+def _of_a_command(request):
+    with nullcontext() if "library" in request.node.name else noted_inputs():
+        yield
 
 
 def read(path, length=None):
@@ -89,3 +89,13 @@ def test_no_output_takes_the_place_of_an_input(tmp_path, monkeypatch, name):
     with pytest.raises(UsageError, match="would replace run, which is read"), replacing(name):
         pass
     assert (tmp_path / "run").read_bytes() == TEXT
+
+
+def test_a_library_reads_a_file_again_after_it_changed(tmp_path):
+    import ragkpi
+
+    (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n")
+    for score in (b"1", b"3"):
+        (tmp_path / "run").write_bytes(b"1 Q0 d1 1 %b me\n1 Q0 d2 2 2 me\n" % score)
+        result = ragkpi.evaluate(tmp_path / "qrels", tmp_path / "run", ["recip_rank"])
+        assert result.mean == {"recip_rank": 0.5 if score == b"1" else 1.0}
