@@ -128,30 +128,62 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
     NothingInCommonError
         If the runs share no query.
     """
+    return compare_each(names, runs, procedure, [0])[0]
+
+
+def compare_each(
+    names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
+) -> list[Comparison]:
+    """Compare the runs with several baselines, one after the other, as `compare` would.
+
+    The queries are resampled once for all of them, which is most of the work.
+
+    Parameters
+    ----------
+    baselines
+        Places of runs; each stands first in its comparison, the others behind it in their order.
+    """
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
     shared = aligned(names, runs)
-    found: dict[str, list[Difference]] = {}
+    orders = [
+        [baseline, *(run for run in range(len(runs)) if run != baseline)] for baseline in baselines
+    ]
+    found: list[dict[str, list[Difference]]] = [{} for _ in baselines]
     for sample in query_samples(shared, lambda metric: metric.is_comparable):
-        found.update(_differences(sample, names[1:], procedure))
-    if not found:
+        replicates = _replicates(sample, procedure.bootstrap)
+        for differences, order in zip(found, orders, strict=True):
+            reordered = replace(sample, statistics=sample.statistics[:, order])
+            others = [names[run] for run in order[1:]]
+            resampled = [summary[:, order] for summary in replicates]
+            differences.update(_differences(reordered, others, resampled, procedure))
+    if not found[0]:
         asked = ", ".join(metric.name for metric in shared[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
-    differences = [
-        difference for metric in shared[0].metrics for difference in found.get(metric.name, [])
-    ]
-    return Comparison(list(names), shared, _corrected(differences, procedure), procedure)
+    comparisons = []
+    for by_name, order in zip(found, orders, strict=True):
+        listed = [one for metric in shared[0].metrics for one in by_name.get(metric.name, [])]
+        ordered = [shared[run] for run in order]
+        comparisons.append(
+            Comparison(
+                [names[run] for run in order], ordered, _corrected(listed, procedure), procedure
+            )
+        )
+    return comparisons
 
 
 def _differences(
-    sample: QuerySample, names: Sequence[str], procedure: Procedure
+    sample: QuerySample,
+    names: Sequence[str],
+    replicates: Sequence[FloatArray],
+    procedure: Procedure,
 ) -> dict[str, list[Difference]]:
-    """Return the difference of every run, by the names of metrics."""
+    """Return the difference of every run from the first, by the names of metrics."""
     seed = procedure.bootstrap.seed
     rows = zip(
         sample.metrics,
         sample.observed(),
-        _intervals(sample, procedure.bootstrap),
+        _intervals(sample, replicates, procedure.bootstrap),
         _effect_sizes(sample),
         p_values(sample, procedure.test, procedure.trials, seed),
         pairs(sample),
@@ -188,18 +220,24 @@ def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
     return wins, len(pair.baseline) - higher - lower, losses
 
 
-def _intervals(sample: QuerySample, bootstrap: Bootstrap) -> list[list[Interval]]:
-    """Resample the queries of all runs alike: the interval of each difference, per metric."""
+def _replicates(sample: QuerySample, bootstrap: Bootstrap) -> list[FloatArray]:
+    """Resample the queries of all runs alike: the summaries, (B, R) per metric; nothing of one."""
+    if sample.queries < 2:
+        return []
+    weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
+    return sample.summaries(sample.resampled(weights))
+
+
+def _intervals(
+    sample: QuerySample, replicates: Sequence[FloatArray], bootstrap: Bootstrap
+) -> list[list[Interval]]:
+    """Return the interval of each difference from the first run, per metric."""
     if sample.queries < 2:
         return [[UNKNOWN] * (sample.statistics.shape[1] - 1)] * len(sample.metrics)
-    weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
     with np.errstate(invalid="ignore"):
         return [
-            [order_statistics(replicates, bootstrap.tails) for replicates in (rest - baseline).T]
-            for baseline, rest in (
-                (summary[:, :1], summary[:, 1:])
-                for summary in sample.summaries(sample.resampled(weights))
-            )
+            [order_statistics(one, bootstrap.tails) for one in (summary[:, 1:] - summary[:, :1]).T]
+            for summary in replicates
         ]
 
 

@@ -9,7 +9,7 @@ from ragkpi.measures.aggregates import SUM
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.corrections import corrected
-from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.paired import Procedure, compare, compare_each
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]
@@ -163,3 +163,14 @@ def test_runs_over_all_queries_must_have_been_evaluated_so():
     with pytest.raises(UsageError, match="part was evaluated over 2 queries alone"):
         aligned(["whole", "part"], [whole, part], "all")
     assert aligned(["one", "two"], [whole, whole], "all") == [whole, whole]
+
+
+def test_each_run_as_the_baseline_is_compared_as_if_it_were_the_only_one():
+    rng = np.random.default_rng(5)
+    runs = [scores([(MAP, rng.random(30)), (HARM, rng.random(30))]) for _ in range(4)]
+    names = list("abcd")
+    for baseline, found in enumerate(compare_each(names, runs, Procedure(), range(4))):
+        order = [baseline, *(run for run in range(4) if run != baseline)]
+        alone = compare([names[i] for i in order], [runs[i] for i in order], Procedure())
+        assert found.names == alone.names
+        assert found.differences == alone.differences

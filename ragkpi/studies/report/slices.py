@@ -18,7 +18,7 @@ from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import intervals
-from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.paired import Procedure, compare_each
 from ragkpi.studies.compare.comparison_report import ComparisonReport
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
@@ -91,16 +91,11 @@ def comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[
     tested = any(metric.is_comparable for metric in runs[0].scores.metrics)
     if len(runs) < 2 or not tested:
         return []
-    found = []
-    for baseline in range(len(runs)):
-        order = [baseline, *(place for place in range(len(runs)) if place != baseline)]
-        compared = compare(
-            [runs[place].name for place in order],
-            [runs[place].scores for place in order],
-            procedure,
-        )
-        found.append(ComparisonReport(compared).document(Layout())["comparison"])
-    return found
+    names, scores = [run.name for run in runs], [run.scores for run in runs]
+    return [
+        ComparisonReport(compared).document(Layout())["comparison"]
+        for compared in compare_each(names, scores, procedure, range(len(runs)))
+    ]
 
 
 def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
