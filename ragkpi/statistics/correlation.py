@@ -2,21 +2,28 @@
 
 A weight says how often an observation was drawn, so a bootstrap resample is a row of weights and
 a data set is the row of ones. Undefined, NaN, where a variable does not vary.
+
+Ranks and counts of pairs are whole numbers that doubles hold, so no digit of Spearman's and
+Kendall's coefficients depends on the order in which sums are made.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.statistics.resampling import sums
 
-# From weights, (B, n), to coefficients, (B,).
+# From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]
 Coefficient = Callable[[FloatArray, FloatArray], UnderWeights]
-MOST_PAIRED = 10_000
+IndexArray = npt.NDArray[np.intp]
+# Of a sum of squares: where less than this is left of it around the mean, digits were lost.
+_LOST = 1e-6
 
 
 def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
@@ -25,8 +32,39 @@ def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
-        return _unknown
-    return lambda weights: _product_moment(weights, x[np.newaxis], y[np.newaxis])
+        return lambda weights: np.full(len(weights), np.nan)
+    x, y = _scaled(x), _scaled(y)
+    moments = np.stack([x, y, x * x, y * y, x * y], axis=1)
+
+    def under(weights: FloatArray) -> FloatArray:
+        total = weights.sum(axis=1)
+        of_x, of_y, squares_x, squares_y, products = sums([weights], moments).T
+        with np.errstate(divide="ignore", invalid="ignore"):
+            by_x = squares_x - of_x * of_x / total
+            by_y = squares_y - of_y * of_y / total
+            r = _over_root(products - of_x * of_y / total, by_x, by_y)
+        lost = (by_x <= _LOST * squares_x) | (by_y <= _LOST * squares_y)
+        r[lost] = around_means(weights[lost], x, y)
+        return r
+
+    return under
+
+
+def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
+    """Compute Pearson's r, (B,), as its definition says, each resample around its own means."""
+    total = weights.sum(axis=1, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        from_x, from_y = (v - (weights * v).sum(axis=1, keepdims=True) / total for v in (x, y))
+    drawn = weights > 0
+    constant = np.zeros(len(weights), dtype=bool)
+    for v in (x, y):  # rounding leaves a trace of variance
+        low = np.where(drawn, v, np.inf).min(axis=1, initial=np.inf)
+        constant |= low == np.where(drawn, v, -np.inf).max(axis=1, initial=-np.inf)
+    covariance, by_x, by_y = (
+        (weights * product).sum(axis=1)
+        for product in (from_x * from_y, from_x * from_x, from_y * from_y)
+    )
+    return np.where(constant, np.nan, _over_root(covariance, by_x, by_y))
 
 
 def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
@@ -34,45 +72,124 @@ def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
     """
-    of_x, of_y = ranks(x), ranks(y)
-    return lambda weights: _product_moment(weights, of_x(weights), of_y(weights))
+    of_one = spearman_of_each(x[np.newaxis], y)
+    return lambda weights: of_one(weights)[:, 0]
+
+
+def spearman_of_each(variables: FloatArray, y: FloatArray) -> UnderWeights:
+    """Spearman's rho of each of A variables, (A, n), with y: weights, (B, n), to (B, A).
+
+    Observations that are alike in all variables are one cell, whose weights are added once.
+    """
+    cell = np.unique(variables, axis=1, return_inverse=True)[1].reshape(-1)
+    order, first = _grouped(cell)
+    cells = variables[:, order[first]]
+    rank_y = ranks(y)
+    doubled_ranks = [_doubled_ranks(values) for values in cells]
+
+    def under(weights: FloatArray) -> FloatArray:
+        total = weights.sum(axis=1)
+        ranked = 2 * rank_y(weights) - (total + 1)[:, np.newaxis]  # twice the rank from its mean
+        weighted = weights * ranked
+        squares_y = np.einsum("bn,bn->b", weighted, ranked)
+        in_cell = np.add.reduceat(weights[:, order], first, axis=1)
+        y_in_cell = np.add.reduceat(weighted[:, order], first, axis=1)
+        rho = []
+        for of_cells in doubled_ranks:
+            ranked_x = of_cells(in_cell) - (total + 1)[:, np.newaxis]
+            squares_x = np.einsum("bc,bc,bc->b", in_cell, ranked_x, ranked_x)
+            products = np.einsum("bc,bc->b", y_in_cell, ranked_x)
+            rho.append(_over_root(products, squares_x, squares_y))
+        return np.stack(rho, axis=1)
+
+    return under
 
 
 def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
-    NaN for more than `MOST_PAIRED` observations, which have too many pairs.
-    Source: M. G. Kendall, Biometrika 33, 1945.
+    Pairs are counted by merging: the distinct values of x are halved again and again, and in each
+    half-and-half the pairs across are counted down the order of y, O(n log n) a resample.
+
+    Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
+    Association 61, 1966.
     """
-    if len(x) > MOST_PAIRED:
-        return _unknown
-    above_x, above_y = _order(x), _order(y)
-    signs = (above_x * above_y, abs(above_x), abs(above_y))
+    dense_x, dense_y = _dense(x), _dense(y)
+    groups = [_grouped(dense) for dense in (dense_x, dense_y)]
+    merges = []
+    for level in count():
+        if int(dense_x.max(initial=0)) >> level == 0:
+            break
+        merges.append(_Merge(dense_x, dense_y, level))
 
     def under(weights: FloatArray) -> FloatArray:
-        # Whole numbers all along, which single precision holds: no digit depends on how a
-        # matrix product is split.
-        short = weights.astype(np.float32)
-        agreeing, by_x, by_y = (
-            np.einsum("bn,bn->b", (short @ one).astype(np.float64), weights) for one in signs
+        total = weights.sum(axis=1)
+        pairs = (
+            total * total - (np.add.reduceat(weights[:, order], first, axis=1) ** 2).sum(axis=1)
+            for order, first in groups
         )
-        return _over_root(agreeing, by_x * by_y)
+        agreeing = np.zeros(len(weights))
+        for merge in merges:
+            agreeing += merge.agreeing(weights)
+        return _over_root(2 * agreeing, *pairs)
 
     return under
 
 
+class _Merge:
+    """Pairs of observations whose x differ in one bit and agree in all higher ones.
+
+    Observations of one block (equal higher bits) stand together, by y. Those with the bit set, the
+    upper ones, agree with the lower ones of the block that have a smaller y, and disagree with
+    those that have a greater one.
+    """
+
+    def __init__(self, x: IndexArray, y: IndexArray, level: int) -> None:
+        block, upper = x >> (level + 1), (x >> level) & 1 == 1
+        self.order = np.lexsort((y, block))
+        block, y, upper = block[self.order], y[self.order], upper[self.order]
+        self.lower = (~upper).astype(np.float64)
+        self.upper = np.flatnonzero(upper)
+        n = len(block)
+        new_block = np.append(True, np.diff(block) != 0)
+        new_value = new_block | np.append(True, np.diff(y) != 0)
+        self.bounds = [index[self.upper] for index in (*_ends(new_value, n), *_ends(new_block, n))]
+
+    def agreeing(self, weights: FloatArray) -> FloatArray:
+        """Count agreeing less disagreeing pairs under each row of weights, (B,)."""
+        ordered = weights[:, self.order]
+        counted = np.zeros((len(weights), ordered.shape[1] + 1))
+        np.cumsum(ordered * self.lower, axis=1, out=counted[:, 1:])
+        before_value, after_value, before_block, after_block = (
+            counted[:, bound] for bound in self.bounds
+        )
+        # (below - above), where below = before_value - before_block, above = after_block - after.
+        lead = before_value + after_value - before_block - after_block
+        return np.asarray(np.einsum("bn,bn->b", ordered[:, self.upper], lead))
+
+
+def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
+    """Return where the run of each place starts, and where the next one does."""
+    start = np.flatnonzero(new)
+    group = np.cumsum(new) - 1
+    return start[group], np.append(start[1:], n)[group]
+
+
 def ranks(values: FloatArray) -> UnderWeights:
     """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
-    order = np.argsort(values, kind="stable")
-    first = np.append(True, np.diff(_dense(values)[order]) > 0)
-    group, last = np.cumsum(first) - 1, np.append(first[1:], True)
+    doubled = _doubled_ranks(values)
+    return lambda weights: np.asarray(doubled(weights) / 2)
+
+
+def _doubled_ranks(values: FloatArray) -> UnderWeights:
+    """Return twice the ranks, so that shared ones are whole, (B, n) to (B, n)."""
+    dense = _dense(values)
+    order, first = _grouped(dense)
 
     def under(weights: FloatArray) -> FloatArray:
-        total = np.cumsum(weights[:, order], axis=1)[:, last]
-        below = np.concatenate([np.zeros((len(weights), 1)), total[:, :-1]], axis=1)
-        found = np.empty_like(weights)
-        found[:, order] = ((below + total + 1) / 2)[:, group]
-        return found
+        drawn = np.add.reduceat(weights[:, order], first, axis=1)
+        last = np.cumsum(drawn, axis=1)
+        return np.asarray((2 * last - drawn + 1)[:, dense])
 
     return under
 
@@ -82,39 +199,34 @@ def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
     return float(coefficient(x, y)(np.ones((1, len(x))))[0])
 
 
-def _unknown(weights: FloatArray) -> FloatArray:
-    return np.full(len(weights), np.nan)
+def _dense(values: FloatArray) -> IndexArray:
+    """Number distinct values from the least, so that infinities can be compared too."""
+    return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
 
 
-def _dense(values: FloatArray) -> FloatArray:
-    """Number distinct values from the least, so that infinities can be subtracted."""
-    return np.asarray(np.unique(values, return_inverse=True)[1], dtype=np.float64)
+def _grouped(group: IndexArray) -> tuple[IndexArray, IndexArray]:
+    """Return an order in which the members of a group stand together, and where each begins."""
+    order = np.argsort(group, kind="stable")
+    return order, np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
 
 
-def _order(values: FloatArray) -> npt.NDArray[np.float32]:
-    dense = _dense(values).astype(np.float32)
-    return np.asarray(np.sign(dense[:, np.newaxis] - dense))
+def _scaled(values: FloatArray) -> FloatArray:
+    """Bring values to -1..1 around about 0, so that squares neither overflow nor vanish."""
+    largest = np.abs(values).max(initial=0.0)
+    if largest == 0:
+        return values
+    # A power of two changes no digit of what is not tiny.
+    near_1 = np.ldexp(values, -int(np.frexp(largest)[1]))
+    from_middle = near_1 - near_1.mean()
+    spread = np.abs(from_middle).max()
+    return np.asarray(from_middle / spread if spread else from_middle)
 
 
-def _product_moment(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    total = weights.sum(axis=1, keepdims=True)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        x, y = (v - (weights * v).sum(axis=1, keepdims=True) / total for v in (x, y))
-    drawn = weights > 0
-    constant = np.zeros(len(weights), dtype=bool)
-    for v in (x, y):  # rounding leaves a trace of variance
-        low = np.where(drawn, v, np.inf).min(axis=1)
-        constant |= low == np.where(drawn, v, -np.inf).max(axis=1)
-    covariance, by_x, by_y = ((weights * product).sum(axis=1) for product in (x * y, x * x, y * y))
-    return np.where(constant, np.nan, _over_root(covariance, by_x * by_y))
-
-
-def _over_root(above: FloatArray, below: FloatArray) -> FloatArray:
-    defined = below > 0
+def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
+    """Divide by the root of a product of two numbers; NaN where one is not above 0."""
+    defined = (by_x > 0) & (by_y > 0)
     found = np.full(len(above), np.nan)
-    np.divide(
-        above, np.sqrt(below, where=defined, out=np.ones_like(below)), out=found, where=defined
-    )
+    np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=found, where=defined)
     return np.asarray(np.clip(found, -1.0, 1.0))
 
 

@@ -14,7 +14,13 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
-from ragkpi.statistics.correlation import COEFFICIENTS, once, spearman
+from ragkpi.statistics.correlation import (
+    COEFFICIENTS,
+    UnderWeights,
+    once,
+    spearman,
+    spearman_of_each,
+)
 from ragkpi.statistics.resampling import drawn
 from ragkpi.studies.calibrate.observations import Observed
 from ragkpi.studies.calibrate.tuning import (
@@ -22,7 +28,6 @@ from ragkpi.studies.calibrate.tuning import (
     Sample,
     Segment,
     Tuning,
-    curve,
     interval,
     takes_alpha,
     tune,
@@ -111,7 +116,7 @@ def calibrate(
     """
     offered = [v for v in metrics if _per_query(v)]
     tables = [_Table.of(observed, metric, alphas) for metric in offered]
-    joined = [table.replicates(observed, bootstrap) for table in tables]
+    joined = _replicates(tables, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
     for table, replicates in zip(tables, joined, strict=True):
@@ -169,26 +174,13 @@ class _Table:
         grid = np.array(tuned).reshape(len(tuned), len(x))
         return cls(metric, alphas, x, grid, observed.quality, observed.query, segments)
 
-    def replicates(self, observed: Observed, bootstrap: Bootstrap) -> Mapping[str, FloatArray]:
-        """Compute every coefficient of every segment in every resample: (B,), or (B, A) by alpha.
-
-        Keys are "segment coefficient" and "segment alpha".
-        """
-        replicates: dict[str, FloatArray] = {}
-        for segment, inside in self.segments.items():
-            if inside.sum() < FEWEST:
-                continue
-            x, y = self.x[inside], self.quality[inside]
-            prepared = {f"{segment} {name}": of(x, y) for name, of in COEFFICIENTS.items()}
-            if len(self.grid):
-                prepared[f"{segment} alpha"] = curve(self.grid[:, inside], y)
-            parts: dict[str, list[FloatArray]] = {key: [] for key in prepared}
-            for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
-                part = weights[:, observed.query[inside]]
-                for key, under in prepared.items():
-                    parts[key].append(under(part))
-            replicates |= {key: np.concatenate(blocks) for key, blocks in parts.items()}
-        return replicates
+    def prepared(self, inside: BoolArray) -> dict[str, UnderWeights]:
+        """Prepare every coefficient of some observations, and rho by alpha, for resamples."""
+        x, y = self.x[inside], self.quality[inside]
+        prepared = {name: of(x, y) for name, of in COEFFICIENTS.items()}
+        if len(self.grid):
+            prepared["alpha"] = spearman_of_each(self.grid[:, inside], y)
+        return prepared
 
     def correlations(
         self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap
@@ -219,6 +211,31 @@ class _Table:
             sampled = Sample(self.x[inside], grid, y, self.query[inside])
             replicates = sample[f"{segment} alpha"]
             yield tune(self.metric, segment, self.alphas, sampled, replicates, bootstrap, folds)
+
+
+def _replicates(
+    tables: Sequence[_Table], observed: Observed, bootstrap: Bootstrap
+) -> list[Mapping[str, FloatArray]]:
+    """Compute every coefficient of every segment in every resample: (B,), or (B, A) by alpha.
+
+    Queries are drawn once for all. Keys are "segment coefficient" and "segment alpha".
+    """
+    tasks = [
+        (place, f"{segment} {name}", inside, under)
+        for place, table in enumerate(tables)
+        for segment, inside in table.segments.items()
+        if inside.sum() >= FEWEST
+        for name, under in table.prepared(inside).items()
+    ]
+    parts: list[dict[str, list[FloatArray]]] = [{} for _ in tables]
+    for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
+        of_segments: dict[bytes, FloatArray] = {}
+        for place, key, inside, under in tasks:
+            segment = inside.tobytes()
+            if segment not in of_segments:
+                of_segments[segment] = weights[:, observed.query[inside]]
+            parts[place].setdefault(key, []).append(under(of_segments[segment]))
+    return [{key: np.concatenate(blocks) for key, blocks in of_table.items()} for of_table in parts]
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:

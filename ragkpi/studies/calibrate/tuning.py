@@ -14,7 +14,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
-from ragkpi.statistics.correlation import UnderWeights, once, spearman
+from ragkpi.statistics.correlation import once, spearman, spearman_of_each
 
 Segment = Literal["all", "K < R", "K >= R"]
 FEWEST = 3  # observations that a correlation is worth computing from
@@ -106,10 +106,10 @@ def tune(
     folds
         Parts of the queries that each are held out once.
     """
-    rho = curve(sample.grid, sample.quality)(np.ones((1, len(sample.quality))))[0]
+    rho = spearman_of_each(sample.grid, sample.quality)(np.ones((1, len(sample.quality))))[0]
     best = _best(rho)
     held_out, before, used = _held_out(sample, folds, bootstrap.seed)
-    optima = np.array([_best(rho_of_resample) for rho_of_resample in replicates])
+    optima = _best_of_each(replicates)
     optima = optima[optima >= 0]
     grid = np.asarray(alphas)
     return Tuning(
@@ -134,12 +134,6 @@ def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
-def curve(grid: FloatArray, y: FloatArray) -> UnderWeights:
-    """Return rho at each point of the grid under every row of weights, (B, n) to (B, A)."""
-    prepared = [spearman(x, y) for x in grid]
-    return lambda weights: np.stack([under(weights) for under in prepared], axis=1)
-
-
 def _is_best(curves: FloatArray, index: int) -> BoolArray:
     """Whether a place of each curve, (B, A), is as high as its highest."""
     highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1)
@@ -148,10 +142,17 @@ def _is_best(curves: FloatArray, index: int) -> BoolArray:
 
 def _best(rho: FloatArray) -> int:
     """Return where a curve is highest: the middle of equally good places; -1 for nowhere."""
-    if np.isnan(rho).all():
-        return -1
-    places = np.flatnonzero(rho >= np.nanmax(rho) - _SAME)
-    return int(places[(len(places) - 1) // 2])
+    return int(_best_of_each(rho[np.newaxis])[0])
+
+
+def _best_of_each(curves: FloatArray) -> IntArray:
+    """Return where each of the curves, (B, A), is highest, as `_best` does, (B,)."""
+    known = np.where(np.isnan(curves), -np.inf, curves)
+    highest = known.max(axis=1, keepdims=True)
+    best = known >= highest - _SAME
+    middle = (best.sum(axis=1, keepdims=True) - 1) // 2
+    place = (np.cumsum(best, axis=1) > middle).argmax(axis=1)
+    return np.asarray(np.where(np.isneginf(highest[:, 0]), -1, place))
 
 
 def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only shifts"]:
@@ -177,7 +178,7 @@ def _held_out(sample: Sample, folds: int, seed: int) -> tuple[float, float, int]
     for part in range(folds):
         tested = np.isin(query, shuffled[part::folds])
         others = np.ones((1, int((~tested).sum())))
-        best = _best(curve(grid[:, ~tested], y[~tested])(others)[0])
+        best = _best(spearman_of_each(grid[:, ~tested], y[~tested])(others)[0])
         if best >= 0:
             chosen.append(once(spearman, grid[best, tested], y[tested]))
             before.append(once(spearman, x[tested], y[tested]))
