@@ -7,10 +7,10 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ragkpi.formats.file_formats import FILE_FORMATS, FileFormat, Kind
+from ragkpi.formats.file_formats import FileFormat, Kind, Reading, reader_of
 from ragkpi.formats.identity import hash_tokens
 from ragkpi.formats.opening import Source
-from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
+from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
 from ragkpi.formats.rows import Ranking
 from ragkpi.formats.trec_runs import RunColumns, no_results
 from ragkpi.ranking.duplicates import find_duplicate
@@ -29,16 +29,14 @@ class Conversion:
         The file.
     kind
         Whether it holds a run or qrels; None if its first bytes are to tell.
-    format_name
-        Its format; None if its first bytes are to tell.
+    reading
+        How it is to be read, or the name of its format; None if its first bytes are to tell.
     """
 
-    def __init__(self, source: Source, kind: Kind | None, format_name: str | None) -> None:
+    def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
         self._source = source
-        head = source.peek(HEAD_LENGTH)
-        self.kind: Kind = kind or recognise_kind(head)
-        recognise = recognise_run if self.kind == "run" else recognise_qrels
-        self._format = FILE_FORMATS[self.kind][format_name or recognise(head)]
+        self.kind: Kind = kind or recognise_kind(source.peek(HEAD_LENGTH))
+        self._format = reader_of(self.kind, source, reading)
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write all of it to a file, rankings in trec_eval's order.

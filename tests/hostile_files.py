@@ -11,8 +11,12 @@ FOUR = "expected 4: query iteration document level"
 OBJECT = "expected an object with a query and its documents"
 DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 LISTS = "candidates hits results retrieved documents docs passages contexts references"
-QUERY = "qid query_id topic_id narrative_id question_id q_id topic query"
-IDS = "docno doc_id docid corpus_id document_id passage_id segment_id pid did doc document id"
+QUERY = "qid query_id topic_id narrative_id question_id q_id request_id id topic query"
+IDS = (
+    "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id node_id "
+    "wikipedia_id pid did doc document id"
+)
+SCORES = "score similarity relevance_score sim rank position"
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
 
 RUNS = {
@@ -77,11 +81,6 @@ RUNS = {
         "run:2: 2 columns ('1 d'); expected 3, as line 1 names",
         2,
     ),
-    "CSV, no score": (
-        b"qid,docno\n1,d\n",
-        "run:1: names no rank ('qid docno'); expected one of rank position score",
-        2,
-    ),
     "CSV, quote": (
         b'qid,docno,score\n1,"d,2\n',
         "run:2: no CSV (…); expected values separated by commas",
@@ -132,17 +131,19 @@ RUNS = {
     ),
     "JSON Lines, no list": (
         b'{"qid": 1}',
-        f"run:1: no list of documents; expected one of {LISTS}",
+        f"run:1: no list of documents (keys: 'qid'); expected one of {LISTS}, "
+        "or --map-run 'list=…'",
         2,
     ),
     "JSON Lines, no query": (
         b'{"references": ["d"]}',
-        f"run:1: no query id; expected one of {QUERY}",
+        f"run:1: no query id (keys: 'references'); expected one of {QUERY}, or --map-run 'query=…'",
         2,
     ),
     "JSON Lines, no document": (
         b'{"qid": 1, "hits": [{"score": 1}]}',
-        f"run:1: a document without an id; expected one of {IDS}",
+        f"run:1: a document without an id (keys: 'score'); expected one of {IDS}, "
+        "or --map-run 'doc=…'",
         2,
     ),
     "JSON Lines, half scored": (
@@ -188,7 +189,7 @@ QRELS = {
         "expected one judgement of each document per query",
         4,
     ),
-    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.0\n", f"qrels:2: level '1.0'; {LEVEL}", 2),
+    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.5\n", f"qrels:2: level '1.5'; {LEVEL}", 2),
     "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {LEVEL}", 2),
     "CSV, names alone": (
         b"qid,docno,rel\n",
@@ -217,7 +218,7 @@ TABLES = {
     ),
     "names": (
         {"qid": ["1"], "docno": ["d"]},
-        "run: names no rank ('qid docno'); expected one of rank position score",
+        f"run: names no score ('qid docno'); expected one of {SCORES}, or --map-run 'score=…'",
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},

@@ -70,10 +70,10 @@ def command(
 
 
 def _target_format(kind: "Kind", target: str, to: str | None) -> "FileFormat":
-    from ragkpi.formats.file_formats import FILE_FORMATS, find_format
+    from ragkpi.formats.file_formats import FILE_FORMATS, find_written_format
 
     if to is not None:
-        return find_format(kind, to, "--to")
+        return find_written_format(kind, to, "--to")
     suffix = os.path.splitext(target)[1].lower()
     for format_ in FILE_FORMATS[kind].values():
         if suffix in format_.suffixes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
@@ -10,66 +10,150 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats import column_names as fields
+from ragkpi.formats.blocks import MOST_HELD
 from ragkpi.formats.identity import group_starts
-from ragkpi.formats.json_documents import hold
+from ragkpi.formats.json_files import hold
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import Ranking, run_id_of, same_strings, split_columns
+from ragkpi.formats.rows import (
+    Listed,
+    Ranking,
+    collect_qrels,
+    same_strings,
+    split_columns,
+    stream_listed,
+)
+from ragkpi.formats.score_order import OrderWatch
+from ragkpi.formats.shape_reader import Record, ShapeReader, choose_shape, likely_shape
+from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
-_SCORE = "a column of finite or infinite numbers"
+_IDS = ("query", "doc")
+_ROWS_AT_ONCE = 1 << 12
+_LEAST_ROW = 16  # bytes of memory that even the smallest row needs
 
 
-def stream_run(source: Source) -> Iterator[RunColumns]:
+def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run; its `line` numbers are rows from 1."""
     table = _read(source)
-    names = table.column_names
-    query, document = (
-        _tokens(source, table, fields.need(source.name, None, names, aliases))
-        for aliases in (fields.QUERY, fields.DOCUMENT)
-    )
-    scored = fields.find(names, fields.SCORE)
+    if _is_nested(table, shape, SHAPES["run"]):
+        yield from stream_listed(source.name, _listed(source, table, "run", shape))
+        return
+    shape = shape or SHAPES["run"]["flat"]
+    query, document = (_tokens(source, table, _named(source, table, shape, part)) for part in _IDS)
+    scored = _find(source, table, shape.score)
+    ranked = _find(source, table, shape.rank)
+    rank = _numbers(source, table, ranked, "float64") if ranked is not None else None
     if scored is not None:
         score = _numbers(source, table, scored, "float64")
+    elif rank is not None:
+        score = -rank
     else:
-        rank = fields.need(source.name, None, names, (*fields.RANK, "score"))
-        score = -_numbers(source, table, rank, "int64").astype(np.float64)
-    tag = fields.find(names, fields.RUN_ID)
+        raise InputError(
+            source.name,
+            None,
+            f"names no score ({fields.shown_names(table.column_names)})",
+            f"expected one of {' '.join((*fields.SCORE, *fields.RANK))}, or --map-run 'score=…'",
+        )
+    tag = _find(source, table, shape.run_id)
     run_ids = _tokens(source, table, tag) if tag is not None else None
     if not len(query):
         return
+    line = np.arange(1, len(query) + 1)
+    refuse_empty(source.name, query, line, "query id")
+    refuse_empty(source.name, document, line, "document id")
     starts = group_starts(query)
-    yield from split_columns(
-        RunColumns(
-            file=source.name,
-            query=query.take(starts[:-1]),
-            starts=starts,
-            document=document,
-            score=score,
-            line=np.arange(1, len(query) + 1),
-            run_id=run_ids[len(query) - 1] if run_ids is not None else run_id_of(source.name),
-        )
+    columns = RunColumns(
+        file=source.name,
+        query=query.take(starts[:-1]),
+        starts=starts,
+        document=document,
+        score=score,
+        line=line,
+        run_id=run_ids[len(query) - 1] if run_ids is not None else run_id_of(source.name),
     )
+    if scored is not None:
+        watch = OrderWatch(source.name)
+        watch.see(columns, rank)
+        watch.warn()
+    yield from split_columns(columns)
 
 
-def read_qrels(source: Source) -> QrelsColumns:
+def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     table = _read(source)
-    names = table.column_names
-    query, document = (
-        _tokens(source, table, fields.need(source.name, None, names, aliases))
-        for aliases in (fields.QUERY, fields.DOCUMENT)
-    )
-    level = fields.need(source.name, None, names, fields.LEVEL)
+    if _is_nested(table, shape, SHAPES["qrels"]):
+        return collect_qrels(source.name, _listed(source, table, "qrels", shape))
+    shape = shape or SHAPES["qrels"]["flat"]
+    query, document = (_tokens(source, table, _named(source, table, shape, part)) for part in _IDS)
+    level = _numbers(source, table, _named(source, table, shape, "level"), "int64")
+    line = np.arange(1, len(query) + 1)
+    refuse_empty(source.name, query, line, "query id")
+    refuse_empty(source.name, document, line, "document id")
     return QrelsColumns(
         file=source.name,
         query=query,
         iteration=same_strings(b"0", len(query)),
         document=document,
-        level=_numbers(source, table, level, "int64"),
-        line=np.arange(1, len(query) + 1),
+        level=level,
+        line=line,
     )
+
+
+def _is_nested(table: Any, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
+    """Say whether rows hold lists of documents: the shape says so, or flat columns are lacking."""
+    if shape is not None:
+        return bool(shape.list)
+    types = _pyarrow("pyarrow").types
+    flat = shapes["flat"]
+    found = fields.find_one("", None, table.column_names, fields.NAMES[flat.doc])
+    return found is None and any(
+        types.is_list(field.type) or types.is_large_list(field.type) or types.is_struct(field.type)
+        for field in table.schema
+    )
+
+
+def _listed(source: Source, table: Any, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+    """Interpret rows as if they were objects of JSON."""
+    reader = None if shape is None else ShapeReader(shape, source.name)
+    number = 0
+    for batch in table.to_batches(max_chunksize=_ROWS_AT_ONCE):
+        rows = batch.to_pylist()
+        if reader is None and rows:
+            reader = choose_shape(kind, rows[:100], source.name)
+            reader = reader or likely_shape(kind, rows[0], source.name)
+        for row in rows:
+            number += 1
+            assert reader is not None
+            yield reader.listed(Record(number, number, row))
+
+
+def _find(source: Source, table: Any, path: str) -> str | None:
+    """Return the column that a path names; None if there is none."""
+    names = table.column_names
+    for name in path.split("|"):
+        if name in names:
+            return name
+        wanted = fields.NAMES.get(name, (fields.plain_name(name),))
+        found = fields.find_one(source.name, None, names, wanted)
+        if found is not None:
+            return found
+    return None
+
+
+def _named(source: Source, table: Any, shape: Shape, part: str) -> str:
+    path = getattr(shape, part)
+    name = _find(source, table, path)
+    if name is None:
+        wanted = fields.NAMES.get(path, (path,))
+        raise InputError(
+            source.name,
+            None,
+            f"names no {wanted[0]} ({fields.shown_names(table.column_names)})",
+            f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
+        )
+    return name
 
 
 def _pyarrow(name: str) -> Any:
@@ -85,17 +169,42 @@ def _pyarrow(name: str) -> Any:
 
 
 def _read(source: Source) -> Any:
+    """Read a table, which is checked in full: a damaged one must not become numbers."""
     arrow = _pyarrow("pyarrow")
-    parquet, ipc = _pyarrow("pyarrow.parquet"), _pyarrow("pyarrow.ipc")
     octets = hold(source)
     try:
         if octets.startswith(b"PAR1"):
-            return parquet.read_table(arrow.BufferReader(octets))
-        if octets.startswith(b"ARROW1"):
-            return ipc.open_file(arrow.BufferReader(octets)).read_all()
-        return ipc.open_stream(arrow.BufferReader(octets)).read_all()
-    except (arrow.ArrowException, OSError, ValueError) as problem:
+            parquet = _pyarrow("pyarrow.parquet").ParquetFile(arrow.BufferReader(octets))
+            _refuse_bomb(
+                source,
+                sum(
+                    parquet.metadata.row_group(number).total_byte_size
+                    for number in range(parquet.metadata.num_row_groups)
+                ),
+                parquet.metadata.num_rows,
+            )
+            table = parquet.read()
+        elif octets.startswith(b"ARROW1"):
+            table = _pyarrow("pyarrow.ipc").open_file(arrow.BufferReader(octets)).read_all()
+        else:
+            table = _pyarrow("pyarrow.ipc").open_stream(arrow.BufferReader(octets)).read_all()
+        table.validate(full=True)
+    except (UsageError, InputError, MemoryError):
+        raise
+    except Exception as problem:  # damaged files end in errors of many kinds
         raise _broken(source, f"no table ({_first_line(problem)})") from None
+    return table
+
+
+def _refuse_bomb(source: Source, size: int, rows: int) -> None:
+    """Raise `InputError` for a table that would need more memory than is held."""
+    if max(size, rows * _LEAST_ROW) > MOST_HELD:
+        raise InputError(
+            source.name,
+            None,
+            f"more than {MOST_HELD >> 30} GB that have to be held in memory",
+            "expected a smaller table, or a format of lines",
+        )
 
 
 def _first_line(problem: Exception) -> str:
@@ -120,10 +229,12 @@ def _column(source: Source, table: Any, name: str, type_: str) -> Any:
             kind = column.type
             if arrow.types.is_dictionary(kind):
                 column, kind = column.cast(kind.value_type), kind.value_type
+            if arrow.types.is_floating(kind):
+                raise _broken(source, f"column {name} (ids that are decimal numbers)")
             if not (arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind)):
                 column = column.cast("large_string")
         column = column.cast(type_)
-    except (arrow.ArrowException, NotImplementedError) as problem:
+    except (arrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
         raise _broken(source, f"column {name} ({_first_line(problem)})") from None
     return arrow.concat_arrays(column.chunks) if column.num_chunks else arrow.array([], type_)
 

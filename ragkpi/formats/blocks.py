@@ -113,6 +113,10 @@ class BlockReader:
             self._exhausted,
         )
 
+    def pass_lines(self, count: int) -> None:
+        """Count lines that were taken from the head of the block beforehand."""
+        self._next_line += count
+
     def read_all(self) -> Block | None:
         """Return the whole input as one block; None if it is empty."""
         block = self.read()
@@ -180,7 +184,11 @@ def read_lines(source: Source) -> Iterator[tuple[int, bytes]]:
     Raises `InputError` for a NUL byte and for a line that is too long to be one.
     """
     reader = BlockReader(source)
-    block = reader.read()
+    return lines_from(reader, reader.read())
+
+
+def lines_from(reader: BlockReader, block: Block | None) -> Iterator[tuple[int, bytes]]:
+    """Yield the lines of a block and of all that follow it, as `read_lines` does."""
     while block is not None:
         lines = block.buffer[block.start : block.end].tobytes().split(b"\n")
         for number, line in enumerate(lines[:-1], start=block.first_line):

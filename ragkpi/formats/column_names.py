@@ -1,33 +1,63 @@
-"""Names that files give to their columns and keys, and which of them say what."""
+"""Names that files give to their columns and keys, and which of them say what.
+
+They are written here in snake case; ``queryId``, ``Query-ID`` and ``query id`` are ``query_id``,
+and ``_id`` is ``id``.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import re
+from collections.abc import Iterable, Sequence
 
 from ragkpi.errors import InputError
 from ragkpi.wording import shown
 
 # The first of these that a file has is meant: with `qid` there, `query` is the query's text, and
 # with `docno` there, `docid` is an internal number (PyTerrier has all four).
-QUERY = ("qid", "query_id", "topic_id", "narrative_id", "question_id", "q_id", "topic", "query")
+QUERY = (
+    "qid",
+    "query_id",
+    "topic_id",
+    "narrative_id",
+    "question_id",
+    "q_id",
+    "request_id",
+    "topic",
+    "query",
+)
 DOCUMENT = (
     "docno",
     "doc_id",
     "docid",
+    "doc_no",
     "corpus_id",
     "document_id",
     "passage_id",
     "segment_id",
+    "chunk_id",
+    "node_id",
+    "wikipedia_id",
     "pid",
     "did",
     "doc",
     "document",
-    "id",
 )
 SCORE = ("score", "similarity", "relevance_score", "sim")
 RANK = ("rank", "position")
-LEVEL = ("relevance", "rel", "level", "label", "grade", "judgment", "judgement", "score")
-RUN_ID = ("run_id", "runid", "tag", "run", "system")
+LEVEL = (
+    "relevance",
+    "rel",
+    "level",
+    "label",
+    "grade",
+    "rating",
+    "judgment",
+    "judgement",
+    "relevance_label",
+    "score",
+)
+RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
+# Lists of documents, or of their ids.
 RETRIEVED = (
     "candidates",
     "hits",
@@ -39,25 +69,99 @@ RETRIEVED = (
     "contexts",
     "references",
 )
+# Lists of judged documents, or of ids of relevant ones.
+JUDGED = (
+    "judgments",
+    "judgements",
+    "ratings",
+    "qrels",
+    "relevant_ids",
+    "relevant_docs",
+    "relevant_doc_ids",
+    "relevant_documents",
+    "relevant",
+    "gold_ids",
+    "gold_doc_ids",
+    "expected_ids",
+    "positive_ids",
+    "ground_truth_ids",
+)
+# Lists of texts in most files: strings in them are never taken for ids.
+TEXTS = ("contexts", "passages")
+
+# Keys of records, which cannot be ids of queries.
+RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
+
+# What `<query>` and so on stand for in the paths of a shape. A record's own `id` is no document,
+# but that of an object in a list of documents is.
+NAMES = {
+    "<query>": QUERY,
+    "<query id>": QUERY[:-2],  # `topic` and `query` may be texts
+    "<query or id>": (*QUERY[:-2], "id", *QUERY[-2:]),
+    "<document>": DOCUMENT,
+    "<document or id>": (*DOCUMENT, "id"),
+    "<score>": SCORE,
+    "<rank>": RANK,
+    "<level>": LEVEL,
+    "<run>": RUN_ID,
+    "<list>": RETRIEVED,
+    "<judged>": JUDGED,
+}
+
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def plain_name(name: str) -> str:
     """Return a name as it stands in the lists above."""
-    return name.strip().lower().replace("-", "_").replace(" ", "_")
+    return _HUMP.sub("_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
-    """Return the name that means one of `wanted`, the earliest there; None without any."""
-    by_plain_name: Mapping[str, str] = {plain_name(name): name for name in names}
-    return next((by_plain_name[name] for name in wanted if name in by_plain_name), None)
+    """Return the name that means one of `wanted`, the earliest there; None without any.
+
+    Raises `ValueError` with two names that mean the same, such as ``score`` and ``Score``.
+    """
+    by_plain_name: dict[str, str] = {}
+    twice: dict[str, str] = {}
+    for name in names:
+        plain = plain_name(name)
+        if plain in by_plain_name:
+            twice[plain] = name
+        else:
+            by_plain_name[plain] = name
+    for plain in wanted:
+        if plain in twice:
+            raise ValueError(f"{by_plain_name[plain]} and {twice[plain]} both name the {plain}")
+        if plain in by_plain_name:
+            return by_plain_name[plain]
+    return None
+
+
+def find_one(
+    file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]
+) -> str | None:
+    """Return what `find` finds; `InputError` if two names mean the same."""
+    try:
+        return find(names, wanted)
+    except ValueError as problem:
+        raise InputError(
+            file, line, shown_names([str(problem)])[1:-1], "expected each name once"
+        ) from None
 
 
 def need(file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return what `find` finds; `InputError` if it is nothing."""
-    found = find(names, wanted)
-    if found is None:
-        present = shown(" ".join(names[:20]).encode("utf-8", "surrogatepass"))
+    """Return what `find_one` finds; `InputError` if it is nothing."""
+    name = find_one(file, line, names, wanted)
+    if name is None:
         raise InputError(
-            file, line, f"names no {wanted[0]} ({present})", f"expected one of {' '.join(wanted)}"
+            file,
+            line,
+            f"names no {wanted[0]} ({shown_names(names)})",
+            f"expected one of {' '.join(wanted)}",
         )
-    return found
+    return name
+
+
+def shown_names(names: Iterable[str], most: int = 20) -> str:
+    """List names for a message, the first of them."""
+    return shown(" ".join(list(names)[:most]).encode("utf-8", "surrogatepass"), 200)

@@ -1,115 +1,315 @@
-"""CSV and TSV with a line of column names; BEIR's qrels are such TSV.
+"""Lines with a separator: CSV and TSV with a line of names, and columns without one.
 
 CSV is quoted as RFC 4180 has it. TSV is not quoted at all: tabs and newlines cannot stand in an
-id. Neither is decoded, so ids of any bytes survive.
+id. Neither is decoded, so ids of any bytes survive. BEIR's qrels are TSV; MS MARCO, ColBERT and
+Tevatron write columns without names.
 """
 
 from __future__ import annotations
 
 import csv
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
-from ragkpi.errors import DataError, InputError
+import numpy as np
+
+from ragkpi.errors import DataError, InputError, RagkpiWarning
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.blocks import read_lines
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
+from ragkpi.formats.line_scanner import Lines, LineShape, scan, scan_separated
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import Ranking, Row, collect_qrels, stream_rows
-from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.formats.rows import Listed, Ranking, collect_qrels, same_strings, stream_listed
+from ragkpi.formats.shapes import SHAPES, Shape
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
+from ragkpi.formats.trec_runs import (
+    Layout,
+    RunColumns,
+    first_word,
+    held_columns,
+    one_word,
+    refuse_empty,
+    stream_run,
+)
 from ragkpi.wording import shown
 
 Records = Iterator[tuple[int, Sequence[bytes]]]
 
 
-def _read_tabs(source: Source) -> Records:
-    for number, line in read_lines(source):
-        if line.strip():
-            yield number, line.removesuffix(b"\r").split(b"\t")
+class _QuotedError(Exception):
+    """A block of CSV with a quote in it, which has to be read line by line."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
 
 
-def _read_commas(source: Source) -> Records:
-    number = 1  # of the line where a record begins
-    # As Latin-1, each byte is a character and becomes the same byte again.
-    records = csv.reader(
-        (line.decode("latin-1") + "\n" for _, line in read_lines(source)), strict=True
-    )
+class _Header(NamedTuple):
+    """The names of the columns, and the line that holds them; 0 if they are numbered."""
+
+    names: list[str]
+    line: int
+
+
+class _Table:
+    """A file of lines with a separator, its header read.
+
+    Parameters
+    ----------
+    source
+        The opened file.
+    separator
+        A tab or a comma.
+    shape
+        Which columns hold what; names of columns, or numbers from 1 where there are no names.
+    """
+
+    def __init__(self, source: Source, separator: bytes, shape: Shape, hold: bool) -> None:
+        self._source, self._separator, self._shape = source, separator, shape
+        self._reader = BlockReader(
+            source, BLOCK_SIZE if not hold or source.size is None else source.size + 1
+        )
+        self._block = self._reader.read_all() if hold else self._reader.read()
+        self._header = self._take_header()
+        self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
+
+    def run(self, hold: bool) -> Iterator[RunColumns]:
+        numbers = self._numbers
+        if numbers["score"] is None and numbers["rank"] is None:
+            warnings.warn(
+                f"{self._source.name}: names no score and no rank "
+                f"({fields.shown_names(self._header.names)}); the order of the rows counts",
+                RagkpiWarning,
+                stacklevel=2,
+            )
+        if self._block is None:
+            return
+        layout = Layout(
+            self._scan,
+            self._needed("query"),
+            self._needed("doc"),
+            numbers["score"],
+            numbers["rank"],
+            self._number("run_id"),
+        )
+        try:
+            if hold:
+                yield from held_columns(self._block, layout)
+            else:
+                yield from stream_run(
+                    self._source, layout=layout, reader=self._reader, block=self._block
+                )
+        except _QuotedError as quoted:
+            yield from stream_listed(self._source.name, self._listed(quoted.block, layout))
+
+    def qrels(self) -> QrelsColumns:
+        level = self._number("level")
+        if level is None and self._shape.level:
+            level = self._needed("level")
+        query, document = self._needed("query"), self._needed("doc")
+        file = self._source.name
+        if self._block is None:
+            return collect_qrels(file, ())
+        try:
+            lines = self._scan(self._block)
+        except _QuotedError as quoted:
+            return collect_qrels(file, self._judged(quoted.block, query, document, level))
+        columns = [lines.column(number) for number in (query, document)]
+        levels = same_strings(b"1", len(lines)) if level is None else lines.column(level)
+        columns.append(levels.stripped())
+        line = lines.line
+        # Quepid has a line without document and rating for a query that nobody judged.
+        empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
+        if empty.any():
+            columns, line = [column.take(~empty) for column in columns], line[~empty]
+        if not len(line):
+            return collect_qrels(file, ())
+        refuse_empty(file, columns[0], line, "query id")
+        refuse_empty(file, columns[1], line, "document id")
+        return QrelsColumns(
+            file=file,
+            query=columns[0],
+            iteration=same_strings(b"0", len(line)),
+            document=columns[1],
+            level=parse_levels(file, columns[2], line, truth=True),
+            line=line,
+        )
+
+    def _take_header(self) -> _Header:
+        while self._block is not None:
+            text = self._block.buffer[self._block.start : self._block.end]
+            rest = bytes(text[: 1 << 16])
+            line = rest.split(b"\n", 1)[0]
+            if len(line) == len(rest):
+                line = bytes(text[: int(np.flatnonzero(text == ord("\n"))[0])])
+            if line.strip():
+                break
+            self._block = self._behind(len(line) + 1)
+        else:
+            expected = "expected a line of column names"
+            raise InputError(self._source.name, None, "is empty", expected)
+        number = self._block.first_line
+        words = next(_values(self._source, self._separator, iter([(number, line)])))[1]
+        names = [word.decode("utf-8", "surrogateescape") for word in words]
+        if self._shape.query.isdigit():
+            return _Header([str(place) for place in range(1, len(names) + 1)], 0)
+        self._block = self._behind(len(line) + 1)
+        return _Header(names, number)
+
+    def _behind(self, length: int) -> Block | None:
+        """Return the block without its first line of `length` bytes, or the next block."""
+        block = self._block
+        assert block is not None
+        if block.start + length < block.end:
+            self._reader.pass_lines(1)
+            return block._replace(start=block.start + length, first_line=block.first_line + 1)
+        return None if block.last else self._reader.read(lines=block.count_lines())
+
+    def _number(self, part: str) -> int | None:
+        """Return which column holds a part; None if none does."""
+        names = self._header.names
+        for path in str(getattr(self._shape, part)).split("|"):
+            wanted = fields.NAMES.get(path, (fields.plain_name(path),))
+            name = path if path in names else None
+            if name is None and path:
+                name = fields.find_one(self._source.name, self._header.line or None, names, wanted)
+            if name is not None:
+                return names.index(name)
+        return None
+
+    def _needed(self, part: str) -> int:
+        number = self._number(part)
+        if number is None:
+            path = getattr(self._shape, part).split("|")[0]
+            wanted = fields.NAMES.get(path, (path,))
+            raise InputError(
+                self._source.name,
+                self._header.line or 1,
+                f"names no {wanted[0]} ({fields.shown_names(self._header.names)})",
+                f"expected one of {' '.join(wanted)}, or --map-{self._shape.kind} '{part}=…'",
+            )
+        return number
+
+    def _scan(self, block: Block) -> Lines:
+        text = block.buffer[block.start : block.end]
+        if self._separator == b"," and (text == ord('"')).any():
+            raise _QuotedError(block)
+        names = [name.encode("utf-8", "surrogateescape") for name in self._header.names]
+        return scan_separated(block, self._separator, names, self._header.line or 1)
+
+    def _records(self, block: Block) -> Records:
+        """Read a block, and what follows it, record by record."""
+        width, line = len(self._header.names), self._header.line or 1
+        lines = lines_from(self._reader, block)
+        for number, record in _values(self._source, self._separator, lines):
+            if len(record) != width:
+                raise InputError(
+                    self._source.name,
+                    number,
+                    f"{len(record)} columns ({shown(b' '.join(record[:20]))})",
+                    f"expected {width}, as line {line} names",
+                )
+            yield number, record
+
+    def _listed(self, block: Block, layout: Layout) -> Iterator[Listed]:
+        for number, record in self._records(block):
+            rank = b"" if layout.rank is None else record[layout.rank].strip()
+            if layout.score is not None:
+                value = record[layout.score].strip()
+            else:
+                value = b"-" + (rank or b"%d" % number)
+            yield Listed(
+                number,
+                record[layout.query],
+                [record[layout.document]],
+                [value],
+                [rank] if rank and layout.score is not None else [],
+                b"" if layout.run_id is None else record[layout.run_id],
+            )
+
+    def _judged(
+        self, block: Block, query: int, document: int, level: int | None
+    ) -> Iterator[Listed]:
+        for number, record in self._records(block):
+            value = b"1" if level is None else record[level].strip()
+            if value or record[document]:
+                yield Listed(number, record[query], [record[document]], [value])
+
+
+def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:
+    """Split lines into values; only in CSV may a value be quoted."""
+    if separator != b",":
+        for number, line in lines:
+            if line.strip():
+                yield number, line.removesuffix(b"\r").split(separator)
+        return
+    number = start = 0
+    first = True
+
+    def decoded() -> Iterator[str]:
+        # As Latin-1, each byte is a character and becomes the same byte again.
+        nonlocal number, start, first
+        for number, line in lines:
+            if first:
+                start, first = number, False
+            yield line.decode("latin-1") + "\n"
+
+    records = csv.reader(decoded(), strict=True)
     while True:
         try:
             record = next(records, None)
         except csv.Error as problem:
             raise InputError(
-                source.name, number, f"no CSV ({problem})", "expected values separated by commas"
+                source.name, start, f"no CSV ({problem})", "expected values separated by commas"
             ) from None
         if record is None:
             return
         if record:
-            yield number, [value.encode("latin-1") for value in record]
-        number = records.line_num + 1
+            yield start, [value.encode("latin-1") for value in record]
+        start, first = number + 1, False
 
 
-def _named(source: Source, records: Records) -> tuple[list[str], Records]:
-    """Split off the line of names, and refuse lines with another number of columns."""
-    line, header = next(records, (0, ()))
-    if not header:
-        raise InputError(source.name, None, "is empty", "expected a line of column names")
-    names = [name.decode("utf-8", "surrogateescape") for name in header]
-
-    def checked() -> Records:
-        for number, record in records:
-            if len(record) != len(names):
-                raise InputError(
-                    source.name,
-                    number,
-                    f"{len(record)} columns ({shown(b' '.join(record[:20]))})",
-                    f"expected {len(names)}, as line {line} names",
-                )
-            yield number, record
-
-    return names, checked()
+def stream_table(
+    source: Source, shape: Shape | None = None, separator: bytes = b"\t", hold: bool = False
+) -> Iterator[RunColumns]:
+    """Read a run with a line of names; blocks stay valid together only with `hold`."""
+    yield from _Table(source, separator, shape or SHAPES["run"]["flat"], hold).run(hold)
 
 
-def _places(source: Source, names: list[str], *wanted: Sequence[str]) -> list[int]:
-    return [names.index(fields.need(source.name, 1, names, aliases)) for aliases in wanted]
+def read_table_qrels(
+    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
+) -> QrelsColumns:
+    """Read qrels with a line of names."""
+    return _Table(source, separator, shape or SHAPES["qrels"]["flat"], hold=True).qrels()
 
 
-def _stream_run(source: Source, read: Callable[[Source], Records]) -> Iterator[RunColumns]:
-    names, records = _named(source, read(source))
-    query, document = _places(source, names, fields.QUERY, fields.DOCUMENT)
-    scored = fields.find(names, fields.SCORE)
-    (value,) = _places(source, names, fields.SCORE if scored else (*fields.RANK, "score"))
-    tag = fields.find(names, fields.RUN_ID)
-    run_id = names.index(tag) if tag else None
-    rows = (
-        Row(
-            number,
-            record[query],
-            record[document],
-            record[value].strip() if scored else descending(source.name, number, record[value]),
-            record[run_id] if run_id is not None else b"",
-        )
-        for number, record in records
-    )
-    return stream_rows(source.name, rows)
+class _Columns(NamedTuple):
+    """A run of words between white space, without names."""
+
+    line: LineShape
+    score: int | None
+    rank: int | None
 
 
-def descending(file: str, line: int, rank: bytes) -> bytes:
-    """Return a score that falls with the rank; `InputError` if that is no whole number from 0."""
-    rank = rank.strip()
-    if not rank.isdigit():
-        raise InputError(file, line, f"rank {shown(rank)}", "expected a whole number from 1")
-    return b"-" + rank
+_MSMARCO = _Columns(LineShape(("query", "document", "rank"), "refused", "first_column"), None, 2)
+_COLBERT = _Columns(
+    LineShape(("query", "document", "rank", "score"), "refused", "first_column"), 3, 2
+)
+_TEVATRON = _Columns(LineShape(("query", "document", "score"), "refused", "first_column"), 2, None)
 
 
-def _read_qrels(source: Source, read: Callable[[Source], Records]) -> QrelsColumns:
-    names, records = _named(source, read(source))
-    query, document, level = _places(source, names, fields.QUERY, fields.DOCUMENT, fields.LEVEL)
-    rows = (
-        Row(number, record[query], record[document], record[level].strip())
-        for number, record in records
-    )
-    return collect_qrels(source.name, rows)
+def _stream_words(
+    source: Source, shape: Shape | None, columns: _Columns, hold: bool = False
+) -> Iterator[RunColumns]:
+    layout = Layout(partial(scan, shape=columns.line), 0, 1, columns.score, columns.rank)
+    if not hold:
+        yield from stream_run(source, layout=layout)
+        return
+    size = BLOCK_SIZE if source.size is None else source.size + 1
+    whole = BlockReader(source, size).read_all()
+    if whole is not None:
+        yield from held_columns(whole, layout)
 
 
 def _join_tabs(values: Sequence[bytes]) -> bytes:
@@ -156,10 +356,23 @@ def _write_qrels(
         file.write(join([query, document, b"%d" % level]))
 
 
-stream_csv = partial(_stream_run, read=_read_commas)
-stream_tsv = partial(_stream_run, read=_read_tabs)
-read_csv_qrels = partial(_read_qrels, read=_read_commas)
-read_tsv_qrels = partial(_read_qrels, read=_read_tabs)
+def write_msmarco(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+    """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
+    for query, documents, _ in rankings:
+        for rank, document in enumerate(documents, start=1):
+            file.write(b"%b\t%b\t%d\n" % (first_word(query), one_word(document), rank))
+
+
+stream_csv = partial(stream_table, separator=b",")
+hold_csv = partial(stream_table, separator=b",", hold=True)
+hold_tsv = partial(stream_table, hold=True)
+read_csv_qrels = partial(read_table_qrels, separator=b",")
+stream_msmarco = partial(_stream_words, columns=_MSMARCO)
+hold_msmarco = partial(_stream_words, columns=_MSMARCO, hold=True)
+stream_colbert = partial(_stream_words, columns=_COLBERT)
+hold_colbert = partial(_stream_words, columns=_COLBERT, hold=True)
+stream_tevatron = partial(_stream_words, columns=_TEVATRON)
+hold_tevatron = partial(_stream_words, columns=_TEVATRON, hold=True)
 write_csv = partial(_write_run, join=_join_commas)
 write_tsv = partial(_write_run, join=_join_tabs)
 write_csv_qrels = partial(_write_qrels, join=_join_commas)

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, BinaryIO, Literal, NamedTuple, cast
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.opening import Source
-from ragkpi.formats.recognition import HEAD_LENGTH, recognise_qrels, recognise_run
+from ragkpi.formats.recognition import (
+    HEAD_LENGTH,
+    recognise_layout,
+    recognise_qrels,
+    recognise_run,
+)
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
 if TYPE_CHECKING:
     from ragkpi.formats.rows import Ranking
+    from ragkpi.formats.shapes import Shape
 
 Kind = Literal["run", "qrels"]
+Scores = Literal["similarity", "distance"]
 
 
 class FileFormat(NamedTuple):
-    """A format of runs or of qrels.
+    """A format of files.
 
     Attributes
     ----------
@@ -29,189 +36,262 @@ class FileFormat(NamedTuple):
         What such a file looks like, in a line.
     suffixes
         File names that ask `ragkpi convert` for it.
-    reader, writer
-        Functions as ``module:name``, in ``ragkpi.formats``.
+    run, qrels
+        Functions as ``module:name`` in ``ragkpi.formats`` that read it; empty if it holds none.
+    hold
+        The one that reads a run in blocks that stay valid together, if `run` does not.
+    run_writer, qrels_writer
+        Those that write it; empty if it is only read.
+    shaped
+        Whether names or keys tell what is in it, so that a shape can.
     """
 
     name: str
     description: str
-    suffixes: tuple[str, ...]
-    reader: str
-    writer: str
+    suffixes: tuple[str, ...] = ()
+    run: str = ""
+    qrels: str = ""
+    hold: str = ""
+    run_writer: str = ""
+    qrels_writer: str = ""
+    shaped: bool = True
 
-    def stream_run(self, source: Source) -> Iterator[RunColumns]:
+    def stream_run(self, source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
         """Read a run in blocks that hold all neighbouring lines of their queries."""
-        stream = cast(Callable[[Source], Iterator[RunColumns]], _function(self.reader))
-        return stream(source)
+        blocks: Iterator[RunColumns] = self._read(self.run, source, shape)
+        return blocks
 
-    def hold_run(self, source: Source) -> Iterator[RunColumns]:
+    def hold_run(self, source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
         """Read a run in blocks that stay valid together."""
-        if self.name != "trec":
-            return self.stream_run(source)
-        stream = cast(Callable[[Source], Iterator[RunColumns]], _function("trec_runs:hold_run"))
-        return stream(source)
+        blocks: Iterator[RunColumns] = self._read(self.hold or self.run, source, shape)
+        return blocks
 
-    def read_qrels(self, source: Source) -> QrelsColumns:
+    def read_qrels(self, source: Source, shape: Shape | None = None) -> QrelsColumns:
         """Read qrels."""
-        read = cast(Callable[[Source], QrelsColumns], _function(self.reader))
-        return read(source)
+        columns: QrelsColumns = self._read(self.qrels, source, shape)
+        return columns
 
     def write_run(self, rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
         """Write a run."""
-        write = cast(Callable[[Iterable["Ranking"], bytes, BinaryIO], None], _function(self.writer))
-        write(rankings, run_id, file)
+        _function(self.run_writer)(rankings, run_id, file)
 
     def write_qrels(self, qrels: QrelsColumns, file: BinaryIO) -> None:
         """Write qrels."""
-        write = cast(Callable[[QrelsColumns, BinaryIO], None], _function(self.writer))
-        write(qrels, file)
+        _function(self.qrels_writer)(qrels, file)
+
+    def _read(self, function: str, source: Source, shape: Shape | None) -> Any:
+        return _function(function)(source, shape) if self.shaped else _function(function)(source)
 
 
-def _function(place: str) -> object:
+def _function(place: str) -> Any:
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(f"ragkpi.formats.{module}"), name)
 
 
-def _by_name(*formats: FileFormat) -> Mapping[str, FileFormat]:
-    return {format_.name: format_ for format_ in formats}
-
-
-RUN_FORMATS = _by_name(
+_FORMATS = (
     FileFormat(
         "trec",
-        "query Q0 document rank score run_id, separated by white space",
-        (".run", ".txt", ".trec", ".res"),
-        "trec_runs:stream_run",
-        "trec_runs:write_run",
+        "query Q0 document rank score run_id, or query iteration document level",
+        (".run", ".qrels", ".txt", ".trec", ".res", ".qrel"),
+        run="trec_runs:stream_run",
+        hold="trec_runs:hold_run",
+        qrels="trec_qrels:qrels_of",
+        run_writer="trec_runs:write_run",
+        qrels_writer="trec_qrels:write_qrels",
+        shaped=False,
     ),
     FileFormat(
         "msmarco",
         "query document rank, separated by white space; no scores",
         (".msmarco",),
-        "msmarco:stream_run",
-        "msmarco:write_run",
+        run="delimited:stream_msmarco",
+        hold="delimited:hold_msmarco",
+        run_writer="delimited:write_msmarco",
     ),
     FileFormat(
-        "tsv",
-        "a line of column names, then values between tabs; never quoted",
-        (".tsv",),
-        "delimited:stream_tsv",
-        "delimited:write_tsv",
+        "colbert",
+        "ColBERT: query document rank score, separated by white space",
+        run="delimited:stream_colbert",
+        hold="delimited:hold_colbert",
     ),
     FileFormat(
-        "csv",
-        "a line of column names, then values between commas; quoted where needed",
-        (".csv",),
-        "delimited:stream_csv",
-        "delimited:write_csv",
-    ),
-    FileFormat(
-        "json",
-        'one document: {"query": {"document": score}}, or an array of what jsonl holds',
-        (".json",),
-        "json_documents:stream_run",
-        "json_documents:write_run",
-    ),
-    FileFormat(
-        "jsonl",
-        "an object per query with a list of candidates (docid, score) or references",
-        (".jsonl", ".ndjson"),
-        "json_lines:stream_run",
-        "json_lines:write_run",
-    ),
-    FileFormat(
-        "parquet",
-        "a table with named columns; needs pyarrow",
-        (".parquet", ".pq"),
-        "arrow:stream_run",
-        "arrow:write_parquet",
-    ),
-    FileFormat(
-        "arrow",
-        "an Arrow IPC file or stream with named columns; needs pyarrow",
-        (".arrow", ".feather", ".ipc"),
-        "arrow:stream_run",
-        "arrow:write_arrow",
-    ),
-)
-
-QRELS_FORMATS = _by_name(
-    FileFormat(
-        "trec",
-        "query iteration document level, separated by white space",
-        (".qrels", ".txt", ".trec", ".qrel"),
-        "trec_qrels:qrels_of",
-        "trec_qrels:write_qrels",
+        "tevatron",
+        "Tevatron: query document score, separated by white space",
+        run="delimited:stream_tevatron",
+        hold="delimited:hold_tevatron",
     ),
     FileFormat(
         "beir",
         "TSV that begins with: query-id, corpus-id, score",
-        (),
-        "delimited:read_tsv_qrels",
-        "delimited:write_beir_qrels",
+        qrels="delimited:read_table_qrels",
+        qrels_writer="delimited:write_beir_qrels",
     ),
     FileFormat(
         "tsv",
         "a line of column names, then values between tabs; never quoted",
         (".tsv",),
-        "delimited:read_tsv_qrels",
-        "delimited:write_tsv_qrels",
+        run="delimited:stream_table",
+        hold="delimited:hold_tsv",
+        qrels="delimited:read_table_qrels",
+        run_writer="delimited:write_tsv",
+        qrels_writer="delimited:write_tsv_qrels",
     ),
     FileFormat(
         "csv",
         "a line of column names, then values between commas; quoted where needed",
         (".csv",),
-        "delimited:read_csv_qrels",
-        "delimited:write_csv_qrels",
+        run="delimited:stream_csv",
+        hold="delimited:hold_csv",
+        qrels="delimited:read_csv_qrels",
+        run_writer="delimited:write_csv",
+        qrels_writer="delimited:write_csv_qrels",
     ),
     FileFormat(
         "json",
-        'one document: {"query": {"document": level}}, or an array of what jsonl holds',
+        'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
         (".json",),
-        "json_documents:read_qrels",
-        "json_documents:write_qrels",
+        run="json_files:stream_run",
+        qrels="json_files:read_qrels",
+        run_writer="json_files:write_document",
+        qrels_writer="json_files:write_qrels_document",
     ),
     FileFormat(
         "jsonl",
-        "an object per judgement: query_id, doc_id, relevance",
+        "an object a line: a query with its list of documents, or a document; see the shapes",
         (".jsonl", ".ndjson"),
-        "json_lines:read_qrels",
-        "json_lines:write_qrels",
+        run="json_files:stream_run",
+        qrels="json_files:read_qrels",
+        run_writer="json_files:write_lines",
+        qrels_writer="json_files:write_qrels_lines",
     ),
     FileFormat(
         "parquet",
-        "a table with named columns; needs pyarrow",
+        "a table with named columns, or a folder of its parts; needs pyarrow",
         (".parquet", ".pq"),
-        "arrow:read_qrels",
-        "arrow:write_parquet_qrels",
+        run="arrow:stream_run",
+        qrels="arrow:read_qrels",
+        run_writer="arrow:write_parquet",
+        qrels_writer="arrow:write_parquet_qrels",
     ),
     FileFormat(
         "arrow",
         "an Arrow IPC file or stream with named columns; needs pyarrow",
         (".arrow", ".feather", ".ipc"),
-        "arrow:read_qrels",
-        "arrow:write_arrow_qrels",
+        run="arrow:stream_run",
+        qrels="arrow:read_qrels",
+        run_writer="arrow:write_arrow",
+        qrels_writer="arrow:write_arrow_qrels",
     ),
 )
 
+RUN_FORMATS: Mapping[str, FileFormat] = {form.name: form for form in _FORMATS if form.run}
+QRELS_FORMATS: Mapping[str, FileFormat] = {form.name: form for form in _FORMATS if form.qrels}
 FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {"run": RUN_FORMATS, "qrels": QRELS_FORMATS}
 
 
-def find_format(kind: Kind, name: str, option: str) -> FileFormat:
-    """Return a format by its name; `UsageError` naming all, if there is none."""
-    if name not in FILE_FORMATS[kind]:
-        known = ", ".join(FILE_FORMATS[kind])
+class Reading(NamedTuple):
+    """How a file is to be read; what is not said is recognised.
+
+    Attributes
+    ----------
+    format
+        The name of its format or of its shape.
+    shape
+        Which keys or columns hold what (``--map-run``, ``--map-qrels``).
+    scores
+        ``"distance"`` if the smaller score is the better one.
+    """
+
+    format: str | None = None
+    shape: Shape | None = None
+    scores: Scores = "similarity"
+
+
+class FileReader(NamedTuple):
+    """A format, and how a file in it is to be read."""
+
+    format: FileFormat
+    shape: Shape | None = None
+    scores: Scores = "similarity"
+
+    @property
+    def name(self) -> str:
+        """The name of the format."""
+        return self.format.name
+
+    def stream_run(self, source: Source) -> Iterator[RunColumns]:
+        """Read a run as `FileFormat.stream_run` does."""
+        return self._turned(self.format.stream_run(source, self.shape))
+
+    def hold_run(self, source: Source) -> Iterator[RunColumns]:
+        """Read a run as `FileFormat.hold_run` does."""
+        return self._turned(self.format.hold_run(source, self.shape))
+
+    def read_qrels(self, source: Source) -> QrelsColumns:
+        """Read qrels."""
+        return self.format.read_qrels(source, self.shape)
+
+    @property
+    def splittable(self) -> bool:
+        """Whether several processes may read ranges of the file by `trec_runs.stream_run`."""
+        return self.name == "trec" and self.scores == "similarity"
+
+    def _turned(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
+        if self.scores == "similarity":
+            return blocks
+        return (block._replace(score=-block.score) for block in blocks)
+
+
+def find_format(kind: Kind, name: str, option: str) -> None:
+    """Raise `UsageError`, naming all formats and shapes, if none has this name."""
+    from ragkpi.formats.shapes import SHAPES
+
+    if name not in FILE_FORMATS[kind] and name not in SHAPES[kind]:
+        known = ", ".join([*FILE_FORMATS[kind], *SHAPES[kind]])
         raise UsageError(f"{option} {name}: no such format of {kind}; expected one of {known}")
-    return FILE_FORMATS[kind][name]
 
 
-def run_format(source: Source, forced: str | None = None) -> FileFormat:
-    """Return the format of an opened run: the forced one, or what its first bytes say."""
-    return RUN_FORMATS[forced or recognise_run(source.peek(HEAD_LENGTH))]
+def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
+    """Return a format that is written, by its name; `UsageError` naming all, if there is none."""
+    known = {
+        form.name: form
+        for form in FILE_FORMATS[kind].values()
+        if (form.run_writer if kind == "run" else form.qrels_writer)
+    }
+    if name not in known:
+        raise UsageError(
+            f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
+        )
+    return known[name]
 
 
-def read_any_qrels(path: str, forced: str | None = None) -> QrelsColumns:
-    """Read qrels in the forced format, or in what their first bytes say."""
+def _resolved(kind: Kind, head: bytes, reading: Reading) -> tuple[FileFormat, Shape | None]:
+    """Return the format of a file and its shape, if one is asked for."""
+    name, shape = reading.format, reading.shape
+    if name is not None and name not in FILE_FORMATS[kind]:
+        from ragkpi.formats.shapes import SHAPES
+
+        shape = shape or SHAPES[kind][name]
+        name = None
+    if name is None and shape is not None:
+        name = recognise_layout(head)
+    if name is None:
+        name = recognise_run(head) if kind == "run" else recognise_qrels(head)
+    return FILE_FORMATS[kind][name], shape
+
+
+def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
+    """Return how an opened run is read: as asked for, or as its first bytes say."""
+    return reader_of("run", source, reading)
+
+
+def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
+    """Return how an opened file is read: as asked for, or as its first bytes say."""
+    reading = reading if isinstance(reading, Reading) else Reading(reading)
+    return FileReader(*_resolved(kind, source.peek(HEAD_LENGTH), reading), reading.scores)
+
+
+def read_any_qrels(path: str, reading: Reading | str | None = None) -> QrelsColumns:
+    """Read qrels as asked for, or as their first bytes say."""
     with Source(path) as source:
-        name = forced or recognise_qrels(source.peek(HEAD_LENGTH))
-        return QRELS_FORMATS[name].read_qrels(source)
+        return reader_of("qrels", source, reading).read_qrels(source)

@@ -7,10 +7,22 @@ such as ``\udcff``: the file stays ASCII there, and reading it gives the same by
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ragkpi.errors import InputError
+from ragkpi.formats.column_names import shown_names
+from ragkpi.formats.paths import Repeated
 from ragkpi.wording import quoted
+
+# Line, key (None in an array), value, and from where to where it stands.
+Entry = tuple[int, str | None, Any, tuple[int, int]]
+
+_MOST_NAMED = 20  # keys in a message
+_SPACE = re.compile(r"[ \t\n\r]*")
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_PLAIN_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,\]}]+', re.DOTALL)
 
 
 class Number(str):
@@ -19,15 +31,160 @@ class Number(str):
     __slots__ = ()
 
 
-class JsonObject(list[tuple[str, Any]]):
-    """An object: its keys and values in the order of the file."""
-
-    __slots__ = ()
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    return values if len(values) == len(pairs) else Repeated(pairs)
 
 
 DECODER = json.JSONDecoder(
-    object_pairs_hook=JsonObject, parse_int=Number, parse_float=Number, parse_constant=Number
+    object_pairs_hook=_object, parse_int=Number, parse_float=Number, parse_constant=Number
 )
+
+
+class JsonText:
+    """A cursor in a text of JSON values, which knows the line that it is on.
+
+    Parameters
+    ----------
+    file
+        What messages call the text.
+    text
+        The whole of it.
+    expected
+        What messages say it should be.
+    """
+
+    def __init__(self, file: str, text: str, expected: str) -> None:
+        self.file = file
+        self.text = text
+        self._expected = expected
+        self._place = 0
+        self._line = 1
+
+    def copy(self) -> JsonText:
+        """Return a cursor at the beginning of the same text."""
+        return JsonText(self.file, self.text, self._expected)
+
+    def next(self) -> str:
+        """Go to the next character that is no white space; empty at the end."""
+        match = _SPACE.match(self.text, self._place)
+        self._go(match.end() if match else self._place)
+        return self.text[self._place : self._place + 1]
+
+    def value(self) -> Any:
+        """Decode the value that stands here, and go behind it."""
+        self.next()
+        try:
+            value, end = DECODER.raw_decode(self.text, self._place)
+        except RecursionError as problem:
+            raise no_json(self.file, self._line, problem, self._expected) from None
+        except ValueError as problem:
+            raise no_json(self.file, 1, problem, self._expected) from None
+        self._go(end)
+        return value
+
+    def single(self) -> Iterator[Entry]:
+        """Yield the value that stands here."""
+        self.next()
+        yield self._entry(None)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield what the object or array that stands here holds."""
+        for key in self._keys():
+            yield self._entry(key)
+
+    def inside(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Entry]:
+        """Yield the entries of what stands under some keys; ``*`` is any key but `besides`."""
+        if not steps:
+            yield from self.entries()
+            return
+        found, keys = False, list[str]()
+        line = self._line
+        for key in self._keys():
+            if steps[0] == key or (steps[0] == "*" and key not in besides):
+                found = True
+                yield from self.inside(steps[1:])
+            else:
+                if len(keys) < _MOST_NAMED:
+                    keys.append(str(key))
+                self.value()
+        if not found:
+            raise InputError(
+                self.file,
+                line,
+                f"no {steps[0]} (keys: {shown_names(keys)})",
+                "expected the records there",
+            )
+
+    def some_keys(self, most: int) -> list[str]:
+        """Return the first keys of the object that stands here; values are passed over unread."""
+        keys: list[str] = []
+        for key in self._keys():
+            keys.append(key or "")
+            if len(keys) == most:
+                break
+            self._pass_over()
+        return keys
+
+    def _entry(self, key: str | None) -> Entry:
+        self.next()
+        line, start = self._line, self._place
+        value = self.value()
+        return line, key, value, (start, self._place)
+
+    def _keys(self) -> Iterator[str | None]:
+        """Yield key after key, each with the cursor at its value, which the caller goes behind."""
+        opened = self._take("{[")
+        closed = "}" if opened == "{" else "]"
+        if self.next() == closed:
+            self._take(closed)
+            return
+        separator = ","
+        while separator == ",":
+            key = None
+            if opened == "{":
+                self.next()
+                key = self.value()
+                if type(key) is not str:
+                    raise self._refusal("Expecting property name enclosed in double quotes")
+                self._take(":")
+            self.next()
+            yield key
+            separator = self._take("," + closed)
+
+    def _pass_over(self) -> None:
+        """Go behind the value that stands here by its brackets alone, whatever is in them."""
+        if self.next() not in ("{", "["):
+            match = _PLAIN_VALUE.match(self.text, self._place)
+            if match is None:
+                raise self._refusal("Expecting value")
+            self._go(match.end())
+            return
+        depth = 0
+        for match in _BRACKETS.finditer(self.text, self._place):
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+            if depth == 0:
+                self._go(match.end())
+                return
+        self.value()  # which says what is wrong
+        raise self._refusal("Expecting a closing bracket")
+
+    def _go(self, place: int) -> None:
+        self._line += self.text.count("\n", self._place, place)
+        self._place = place
+
+    def _take(self, wanted: str) -> str:
+        found = self.next()
+        if not found or found not in wanted:
+            raise self._refusal(f"Expecting {' or '.join(wanted)}")
+        self._place += 1
+        return found
+
+    def _refusal(self, reason: str) -> InputError:
+        column = self._place - self.text.rfind("\n", 0, self._place)
+        return InputError(
+            self.file, self._line, f"no JSON ({reason} at column {column})", self._expected
+        )
 
 
 def text_of(octets: bytes) -> str:
@@ -43,7 +200,11 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
         except UnicodeEncodeError:
             found = f"{what} {quoted(value)}"
             raise InputError(file, line, found, "expected Unicode text") from None
-    kind = "an object" if isinstance(value, JsonObject) else _KINDS.get(type(value), "no text")
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value).encode()  # of a row of a table
+    kind = "an object" if isinstance(value, dict) else _KINDS.get(type(value), "no text")
     raise InputError(file, line, f"{what} is {kind}", "expected a string or a number")
 
 

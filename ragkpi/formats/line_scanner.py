@@ -12,12 +12,12 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
 from ragkpi.wording import shown
 
 Comments = Literal["first_column", "first_word"]
 Extra = Literal["refused", "ignored"]
-_NEWLINE, _SPACE, _TAB, _HASH = b"\n \t#"
+_NEWLINE, _SPACE, _TAB, _HASH, _RETURN = b"\n \t#\r"
 
 
 class LineShape(NamedTuple):
@@ -109,6 +109,8 @@ def _scan_regular(block: Block, shape: LineShape) -> Lines | None:
     pattern = kinds[:width].tobytes()
     if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
         return None
+    if width > len(shape.columns) + 1 and b"\r" in pattern[:-2]:
+        return None
     gaps = np.diff(places)
     returns = np.count_nonzero(gaps == 1)
     if returns:
@@ -162,6 +164,8 @@ def _scan_general(block: Block, shape: LineShape) -> Lines:
             f"{counts[row]} columns ({shown(line)})",
             f"expected {wanted}: {' '.join(shape.columns)}{advice}",
         )
+    if shape.extra == "ignored" and (counts[data] > wanted).any():
+        _refuse_lines_in_lines(block, text, newlines, counts >= 2 * wanted - 1)
     rows = np.flatnonzero(data)
     words = first_word[rows, np.newaxis] + np.arange(wanted)
     return Lines(
@@ -174,6 +178,19 @@ def _scan_general(block: Block, shape: LineShape) -> Lines:
     )
 
 
+def _refuse_lines_in_lines(
+    block: Block, text: ByteArray, newlines: IntArray, long: BoolArray
+) -> None:
+    """Raise `InputError` where a carriage return stands in a line that could be several lines.
+
+    trec_eval takes a file whose lines end in carriage returns alone for one line.
+    """
+    returns = np.flatnonzero(text == _RETURN)
+    alone = returns[text[returns + 1] != _NEWLINE]
+    if long[np.searchsorted(newlines, alone)].any():
+        _refuse_return(block, text, newlines)
+
+
 def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
     if text.min() > 0:
         return
@@ -184,6 +201,69 @@ def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
         "a NUL byte",
         "expected text",
     )
+
+
+def scan_separated(block: Block, separator: bytes, names: Sequence[bytes], header: int) -> Lines:
+    """Find the columns of lines in which each single separator ends one; they may be empty.
+
+    Empty lines are passed over, and carriage returns at the ends of lines.
+
+    Parameters
+    ----------
+    names
+        One for each column.
+    header
+        The line that holds them, for the message.
+
+    Raises
+    ------
+    InputError
+        For the first line with another number of columns, a NUL byte, or a carriage return alone.
+    """
+    text = block.buffer[block.start : block.end]
+    width = len(names)
+    newlines = np.flatnonzero(text == _NEWLINE)
+    _refuse_nul(block, text, newlines)
+    ends = np.flatnonzero((text == ord(separator)) | (text == _NEWLINE))
+    begin = np.concatenate([[0], newlines[:-1] + 1])
+    # Where the line ends, without its carriage return.
+    stop = newlines - ((newlines > begin) & (text[newlines - 1] == _RETURN))
+    returns = np.count_nonzero(text == _RETURN)
+    if returns > np.count_nonzero(stop < newlines):
+        _refuse_return(block, text, newlines)
+    first = np.concatenate([[0], np.searchsorted(ends, newlines[:-1], side="right")])
+    counts = np.searchsorted(ends, newlines) - first + 1
+    data = stop > begin
+    wrong = np.flatnonzero(data & (counts != width))
+    if len(wrong):
+        row = int(wrong[0])
+        line = bytes(text[begin[row] : stop[row]])
+        raise InputError(
+            block.file,
+            block.first_line + row,
+            f"{counts[row]} columns ({shown(line.replace(separator, b' '))})",
+            f"expected {width}, as line {header} names",
+        )
+    rows = np.flatnonzero(data)
+    place = first[rows, np.newaxis] + np.arange(width)
+    column_ends = ends[place]
+    before = np.concatenate([(begin[rows] - 1)[:, np.newaxis], column_ends[:, :-1]], axis=1)
+    column_ends[:, -1] = stop[rows]
+    line_number = block.first_line + rows
+    return Lines(block.buffer, block.start, before, column_ends, line_number, begin[rows])
+
+
+def _refuse_return(block: Block, text: ByteArray, newlines: IntArray) -> None:
+    """Raise `InputError` for a carriage return with no newline behind it."""
+    returns = np.flatnonzero(text == _RETURN)
+    alone = returns[text[returns + 1] != _NEWLINE]
+    if len(alone):
+        raise InputError(
+            block.file,
+            block.first_line + int(np.searchsorted(newlines, alone[0])),
+            "a carriage return inside a line",
+            "expected lines that end with a newline",
+        )
 
 
 def read_table(path: str, shape: LineShape) -> ColumnTable:

@@ -12,28 +12,24 @@ HEAD_LENGTH = 1 << 13
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
-# An object and its first key; then what that holds, if it is an object.
-_FIRST_KEY = rb'\s*\{\s*(?:\}|"((?:[^"\\]|\\.)*)"\s*:\s*(\{)?)'
-_RECORD_KEYS = {
-    *fields.QUERY,
-    *fields.DOCUMENT,
-    *fields.SCORE,
-    *fields.RANK,
-    *fields.RUN_ID,
-    *fields.RETRIEVED,
-}
 
 
 def recognise_run(head: bytes) -> str:
     """Return the name of a run's format, from its first `HEAD_LENGTH` bytes."""
-    return _recognise(head, _is_trec_run, (fields.QUERY, fields.DOCUMENT), _is_msmarco)
+    name = _recognise(head, _is_trec_run, (fields.QUERY, fields.DOCUMENT))
+    return (_numbered_columns(_data_lines(head)) or name) if name == "trec" else name
 
 
 def recognise_qrels(head: bytes) -> str:
     """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes."""
-    return _recognise(
-        head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL), lambda _: False
-    )
+    return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
+
+
+def recognise_layout(head: bytes) -> str:
+    """Return the layout of a file whose names a map explains, such as json or csv."""
+    lines = _data_lines(head) or [b""]
+    name = _by_magic(head) or _json_layout(head)
+    return name or ("tsv" if b"\t" in lines[0] else "csv")
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
@@ -49,37 +45,49 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
         words = lines[0].split(b"\t" if name == "tsv" else b",")
         names = [fields.plain_name(word.decode("utf-8", "replace").strip('"')) for word in words]
         beir = names == ["query_id", "corpus_id", "score"]
-        return "qrels" if beir or fields.find(names, fields.LEVEL[:-1]) else "run"
+        return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
     if name == "jsonl":
-        keys = re.findall(rb'"([a-z_]+)"\s*:', lines[0])
-        return "qrels" if {key.decode() for key in keys} & set(fields.LEVEL[:-1]) else "run"
+        keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', lines[0])}
+        return "qrels" if keys & {*fields.LEVEL[:-1], *fields.JUDGED, "answer_pids"} else "run"
     return "run"
 
 
 def _recognise(
-    head: bytes,
-    is_trec: Callable[[list[bytes]], bool],
-    columns: Sequence[Sequence[str]],
-    is_msmarco: Callable[[list[bytes]], bool],
+    head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
 ) -> str:
     lines = _data_lines(head)
     if not lines or is_trec(lines[0].split()):
         return "trec"
-    for magic, name in _MAGIC.items():
-        if head.startswith(magic):
-            return name
-    if lines[0].lstrip().startswith(b"["):
-        return "json"
-    # Compiled here because hardly any start needs it; and a line may be longer than the head.
-    key = re.match(_FIRST_KEY, head.removeprefix(_BYTE_ORDER_MARK))
-    if key is not None:
-        return _kind_of_object(key)
-    if is_msmarco(lines):
-        return "msmarco"
+    name = _by_magic(head) or _json_layout(head)
+    if name:
+        return name
     for name, separator in (("tsv", b"\t"), ("csv", b",")):
         if separator in lines[0] and _names(lines[0].split(separator), columns):
             return name
     return "trec"
+
+
+def _by_magic(head: bytes) -> str | None:
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def _json_layout(head: bytes) -> str | None:
+    """Tell objects a line from one document; the reader looks more closely."""
+    text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    if text.startswith(b"["):
+        # "[1 Q0 d1 1 2.5 me" is TREC, which was seen before.
+        return "json"
+    # Compiled here because hardly any start needs it.
+    if not re.match(rb'\{\s*["}]', text):
+        return None
+    line, newline, rest = text.partition(b"\n")
+    if not newline or not rest.strip():
+        key = re.match(rb'\{\s*"([^"]*)"\s*:\s*(\{)?', line)
+        of_record = (
+            key and fields.plain_name(key[1].decode("utf-8", "replace")) in fields.RECORD_KEYS
+        )
+        return "jsonl" if key and (of_record or not key[2]) else "json"
+    return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
 
 
 def _data_lines(head: bytes) -> list[bytes]:
@@ -111,27 +119,34 @@ def _is_number(word: bytes) -> bool:
     return True
 
 
-def _is_msmarco(lines: list[bytes]) -> bool:
-    """Say whether lines of three columns count the ranks of their first query from 1.
+def _numbered_columns(lines: list[bytes]) -> str | None:
+    """Tell the forms of three and four columns without names, by their first query.
 
-    Scores in the third column would rank documents the other way round.
+    Ranks count from 1. Scores in the place of ranks would rank documents the other way round, so
+    that three columns of whole numbers that do not count are none of these.
     """
     rows = [line.split() for line in lines]
     first = [row for row in rows if row[0] == rows[0][0]]
-    return all(len(row) == 3 for row in rows) and all(
-        row[2] == b"%d" % rank for rank, row in enumerate(first, start=1)
-    )
-
-
-def _kind_of_object(key: re.Match[bytes]) -> str:
-    """Tell ``{query: {document: …`` from an object with a field of its own."""
-    if key[1] is None:  # {}
-        return "json"
-    field = fields.plain_name(key[1].decode("utf-8", "replace"))
-    return "json" if key[2] and field not in _RECORD_KEYS else "jsonl"
+    width = len(rows[0]) if rows else 0
+    if width not in (3, 4) or any(len(row) != width for row in rows):
+        return None
+    counted = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
+    if width == 3 and counted:
+        return "msmarco"
+    if width == 4:
+        documents = {row[1] for row in first}
+        scored = counted and all(_is_number(row[3]) for row in rows)
+        # Lines of qrels have an iteration there, the same for all.
+        alike = documents <= {b"0", b"Q0"}
+        return "colbert" if scored and len(documents) == len(first) and not alike else None
+    scored = all(_is_number(row[2]) for row in rows)
+    return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
 
 
 def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
     """Say whether a line names all the columns."""
-    names = [word.decode("utf-8", "replace").strip('"') for word in words]
-    return all(fields.find(names, aliases) is not None for aliases in columns)
+    names = [word.decode("utf-8", "replace").strip().strip('"') for word in words]
+    try:
+        return all(fields.find(names, aliases) is not None for aliases in columns)
+    except ValueError:  # two names that mean the same: reading it says so
+        return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
@@ -10,24 +9,33 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.identity import group_starts, spans
+from ragkpi.formats.score_order import OrderWatch, parse_ranks
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
-from ragkpi.formats.trec_runs import RunColumns, parse_scores
+from ragkpi.formats.trec_runs import RunColumns, parse_scores, refuse_empty, run_id_of
 
 _ROWS_AT_ONCE = 1 << 16
 
 
-class Row(NamedTuple):
-    """A retrieved or a judged document.
+class Listed(NamedTuple):
+    """The documents that one record holds for a query: a list, or a single one.
 
-    `line` is the physical line (in a file without lines, the row from 1), `value` the text of
-    the score or of the judged level.
+    Attributes
+    ----------
+    lines
+        The physical line of each document, or the one line of all; in a file without lines, the
+        row from 1.
+    values
+        The texts of the scores or of the judged levels.
+    ranks
+        The texts of the ranks, where there are scores as well; else empty.
     """
 
-    line: int
+    lines: int | list[int]
     query: bytes
-    document: bytes
-    value: bytes
+    documents: list[bytes]
+    values: list[bytes]
+    ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
 
 
@@ -39,47 +47,95 @@ class Ranking(NamedTuple):
     scores: list[float]
 
 
-def stream_rows(file: str, rows: Iterable[Row]) -> Iterator[RunColumns]:
-    """Put rows into blocks of whole queries, as `trec_runs.stream_run` yields them."""
-    block: list[Row] = []
-    for row in rows:
-        if len(block) >= _ROWS_AT_ONCE and row.query != block[-1].query:
-            yield _run_columns(file, block)
-            block = []
-        block.append(row)
-    if block:
-        yield _run_columns(file, block)
+class _Gathered:
+    """Records whose documents will be one block of columns."""
+
+    def __init__(self, file: str) -> None:
+        self.file = file
+        self.queries: list[bytes] = []
+        self.counts: list[int] = []
+        self.documents: list[bytes] = []
+        self.values: list[bytes] = []
+        self.ranks: list[bytes] = []
+        self.lines: list[int] = []
+        self.run_id = b""
+
+    def add(self, listed: Listed) -> None:
+        count = len(listed.documents)
+        self.queries.append(listed.query)
+        self.counts.append(count)
+        self.documents += listed.documents
+        self.values += listed.values
+        self.ranks += listed.ranks
+        self.lines += listed.lines if isinstance(listed.lines, list) else [listed.lines] * count
+        self.run_id = listed.run_id or self.run_id
+
+    def line(self) -> IntArray:
+        return np.array(self.lines, dtype=np.int64)
+
+    def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
+        """Return the query of each record and the documents; none of them may be empty."""
+        query, document = Tokens.from_strings(self.queries), Tokens.from_strings(self.documents)
+        refuse_empty(self.file, document, line, "document id")
+        first = np.cumsum(self.counts) - self.counts
+        refuse_empty(self.file, query, line[np.minimum(first, len(line) - 1)], "query id")
+        return query, document
 
 
-def _run_columns(file: str, rows: list[Row]) -> RunColumns:
-    lines, queries, documents, values, run_ids = zip(*rows, strict=True)
-    line: IntArray = np.array(lines, dtype=np.int64)
-    query = Tokens.from_strings(queries)
-    starts = group_starts(query)
-    return RunColumns(
-        file=file,
-        query=query.take(starts[:-1]),
+def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
+    """Put records into blocks of whole queries, as `trec_runs.stream_run` yields them.
+
+    Says with a warning where scores contradict the ranks or the order of the lists.
+    """
+    gathered = _Gathered(file)
+    watch = OrderWatch(file)
+    for record in records:
+        if not record.documents:
+            continue
+        if len(gathered.documents) >= _ROWS_AT_ONCE and record.query != gathered.queries[-1]:
+            yield _run_columns(gathered, watch)
+            gathered = _Gathered(file)
+        gathered.add(record)
+    if gathered.documents:
+        yield _run_columns(gathered, watch)
+    watch.warn()
+
+
+def _run_columns(gathered: _Gathered, watch: OrderWatch) -> RunColumns:
+    line = gathered.line()
+    query, document = gathered.ids(line)
+    groups = group_starts(query)
+    starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
+    columns = RunColumns(
+        file=gathered.file,
+        query=query.take(groups[:-1]),
         starts=starts,
-        document=Tokens.from_strings(documents),
-        score=parse_scores(file, Tokens.from_strings(values), line),
+        document=document,
+        score=parse_scores(gathered.file, Tokens.from_strings(gathered.values), line),
         line=line,
-        run_id=run_ids[-1] or run_id_of(file),
+        run_id=gathered.run_id or run_id_of(gathered.file),
     )
+    ranked = len(gathered.ranks) == len(line)
+    rank = parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line) if ranked else None
+    watch.see(columns, rank)
+    return columns
 
 
-def collect_qrels(file: str, rows: Iterable[Row]) -> QrelsColumns:
-    """Put the rows of a qrels file into columns; `InputError` without any."""
-    all_rows = list(rows)
-    if not all_rows:
+def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
+    """Put the records of a qrels file into columns; `InputError` without any."""
+    gathered = _Gathered(file)
+    for record in records:
+        gathered.add(record)
+    if not gathered.documents:
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
-    lines, queries, documents, values, _ = zip(*all_rows, strict=True)
-    line: IntArray = np.array(lines, dtype=np.int64)
+    line = gathered.line()
+    query, document = gathered.ids(line)
     return QrelsColumns(
         file=file,
-        query=Tokens.from_strings(queries),
-        iteration=same_strings(b"0", len(lines)),
-        document=Tokens.from_strings(documents),
-        level=parse_levels(file, Tokens.from_strings(values), line),
+        query=query.take(np.repeat(np.arange(len(query)), gathered.counts)),
+        iteration=same_strings(b"0", len(line)),
+        document=document,
+        level=parse_levels(file, Tokens.from_strings(gathered.values), line, truth=True),
         line=line,
     )
 
@@ -87,12 +143,6 @@ def collect_qrels(file: str, rows: Iterable[Row]) -> QrelsColumns:
 def same_strings(text: bytes, count: int) -> Tokens:
     """Return a column in which all strings are the same."""
     return Tokens.from_strings([text]).take(np.zeros(count, dtype=np.int64))
-
-
-def run_id_of(file: str) -> bytes:
-    """Name a run that does not say its name: by its file, without suffixes and white space."""
-    name = os.path.basename(file).split(".")[0]
-    return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
 
 
 def split_columns(columns: RunColumns) -> Iterator[RunColumns]:

@@ -51,6 +51,16 @@ class Tokens:
         """Keep the given rows (a mask, indices or a slice), in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
+    def stripped(self) -> Tokens:
+        """Take spaces off both ends of the strings."""
+        start, end = self.start, self.end
+        while True:
+            left = (self.buffer[start] == ord(" ")) & (start < end)
+            right = (self.buffer[end - 1] == ord(" ")) & (start + left < end)
+            if not (left.any() or right.any()):
+                return Tokens(self.buffer, start, end)
+            start, end = start + left, end - right
+
     def tolist(self) -> list[bytes]:
         """Copy all strings out, as Python objects."""
         return list(self)

@@ -8,6 +8,7 @@ from typing import BinaryIO, NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
+from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
@@ -56,17 +57,28 @@ def qrels_of(source: Source) -> QrelsColumns:
     return QrelsColumns(source.name, query, iteration, document, level, table.line)
 
 
-def parse_levels(file: str, text: Tokens, line: IntArray) -> IntArray:
-    """Read judged levels, (n,); `InputError` with the line for one that is no whole number."""
+def parse_levels(file: str, text: Tokens, line: IntArray, truth: bool = False) -> IntArray:
+    """Read judged levels, (n,); ``2.0`` is 2.
+
+    With `truth`, ``true`` and ``false`` in any case are 1 and 0.
+
+    Raises `InputError` with the line for one that is no whole number.
+    """
     level, valid = parse_integers(text)
-    if not valid.all():
-        row = int(np.flatnonzero(~valid)[0])
-        raise InputError(
-            file,
-            int(line[row]),
-            f"level {shown(text[row])}",
-            "expected a whole number such as 0, 1, 2 or -1",
-        )
+    for row in np.flatnonzero(~valid).tolist():
+        word = text[row]
+        if truth and word.lower() in (b"true", b"false"):
+            level[row] = word.lower() == b"true"
+            continue
+        number = float(parse_decimals(text.take(slice(row, row + 1)))[0])
+        if not (abs(number) < 2.0**53 and number.is_integer()):
+            raise InputError(
+                file,
+                int(line[row]),
+                f"level {shown(word)}",
+                "expected a whole number such as 0, 1, 2 or -1",
+            )
+        level[row] = int(number)
     return level
 
 

@@ -1,8 +1,13 @@
-"""TREC runs: `query Q0 document rank score run_id`, streamed in blocks of whole queries."""
+"""Runs as lines of columns, streamed in blocks of whole queries; above all TREC's.
+
+A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
@@ -13,6 +18,7 @@ from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
+from ragkpi.formats.score_order import OrderWatch, parse_ranks
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
 
@@ -25,7 +31,32 @@ LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
-_QUERY, _DOCUMENT, _SCORE, _RUN_ID = 0, 2, 4, 5
+
+
+class Layout(NamedTuple):
+    """In which columns a run of lines holds what.
+
+    Attributes
+    ----------
+    scan
+        Finds the columns of a block.
+    query, document
+        Numbers of columns, from 0.
+    score, rank
+        The same; None where there is none. Ranks without scores become negative scores.
+    run_id
+        The same; None names the run by its file.
+    """
+
+    scan: Callable[[Block], Lines]
+    query: int
+    document: int
+    score: int | None
+    rank: int | None = None
+    run_id: int | None = None
+
+
+_TREC = Layout(partial(scan, shape=LINE), query=0, document=2, score=4, run_id=5)
 
 
 class RunColumns(NamedTuple):
@@ -59,7 +90,12 @@ class RunColumns(NamedTuple):
 
 
 def stream_run(
-    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+    source: Source,
+    limit: int | None = None,
+    block_size: int = BLOCK_SIZE,
+    layout: Layout = _TREC,
+    reader: BlockReader | None = None,
+    block: Block | None = None,
 ) -> Iterator[RunColumns]:
     """Read a run in blocks; each holds all neighbouring lines of its queries.
 
@@ -75,28 +111,35 @@ def stream_run(
         Read no more than this many bytes from where the source stands.
     block_size
         Bytes per block.
+    layout
+        Where the columns stand.
+    reader, block
+        What reads the source, and its first block, where that is begun already.
 
     Raises
     ------
     InputError
         With the physical line, for a wrong number of columns or a score that is no number.
     """
-    reader = BlockReader(source, block_size, limit)
-    block = reader.read()
+    watch = OrderWatch(source.name)
+    if reader is None:
+        reader = BlockReader(source, block_size, limit)
+        block = reader.read()
     while block is not None:
-        table = scan(block, LINE)
-        starts = group_starts(table.column(_QUERY))
+        table = layout.scan(block)
+        starts = group_starts(table.column(layout.query))
         used = len(table)
         if len(table) and not block.last:
             used = int(starts[-2])  # the last query may go on in the next block
             starts = starts[:-1]
         if used:
-            yield _columns(block, table, starts, used)
+            yield columns_of(block, table, starts, used, layout, watch)
         if block.last or not len(table):
             block = reader.read(lines=block.count_lines())
         else:
             first_kept = int(table.line[used]) - block.first_line
             block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
+    watch.warn()
 
 
 def hold_run(source: Source) -> Iterator[RunColumns]:
@@ -107,24 +150,69 @@ def hold_run(source: Source) -> Iterator[RunColumns]:
     whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
     if whole is None:
         return
+    yield from held_columns(whole, _TREC)
+
+
+def held_columns(whole: Block, layout: Layout) -> Iterator[RunColumns]:
+    """Yield the columns of a whole run that is in memory, block by block."""
+    watch = OrderWatch(whole.file)
     for block in whole.split(BLOCK_SIZE):
-        table = scan(block, LINE)
+        table = layout.scan(block)
         if len(table):
-            yield _columns(block, table, group_starts(table.column(_QUERY)), len(table))
+            starts = group_starts(table.column(layout.query))
+            yield columns_of(block, table, starts, len(table), layout, watch)
+    watch.warn()
 
 
-def _columns(block: Block, table: Lines, starts: IntArray, used: int) -> RunColumns:
+def columns_of(
+    block: Block, table: Lines, starts: IntArray, used: int, layout: Layout, watch: OrderWatch
+) -> RunColumns:
+    """Return the columns of the first `used` lines, whose queries change at `starts`."""
     rows = slice(0, used)
     line = table.line[rows]
-    return RunColumns(
+    rank = None
+    if layout.rank is not None:
+        rank = parse_ranks(block.file, table.column(layout.rank, rows).stripped(), line)
+    if layout.score is not None:
+        text = table.column(layout.score, rows)
+        text = text if layout is _TREC else text.stripped()
+        score = parse_scores(block.file, text, line)
+    elif rank is not None:
+        score = -rank
+    else:
+        score = -line.astype(np.float64)  # the order of the lines
+    columns = RunColumns(
         file=block.file,
-        query=table.column(_QUERY, starts[:-1]),
+        query=table.column(layout.query, starts[:-1]),
         starts=starts,
-        document=table.column(_DOCUMENT, rows),
-        score=parse_scores(block.file, table.column(_SCORE, rows), line),
+        document=table.column(layout.document, rows),
+        score=score,
         line=line,
-        run_id=table.column(_RUN_ID, slice(used - 1, used))[0],
+        run_id=(
+            run_id_of(block.file)
+            if layout.run_id is None
+            else table.column(layout.run_id, slice(used - 1, used))[0]
+        ),
     )
+    if layout is not _TREC:
+        refuse_empty(block.file, columns.document, line, "document id")
+        refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
+        if layout.score is not None:
+            watch.see(columns, rank)
+    return columns
+
+
+def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
+    """Raise `InputError` for an id without a byte."""
+    empty = np.flatnonzero(ids.start == ids.end)
+    if len(empty):
+        raise InputError(file, int(line[empty[0]]), f"an empty {what}", "expected an id")
+
+
+def run_id_of(file: str) -> bytes:
+    """Name a run that does not say its name: by its file, without suffixes and white space."""
+    name = os.path.basename(file).split(".")[0]
+    return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
 
 
 def no_results(file: str) -> InputError:

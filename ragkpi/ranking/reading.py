@@ -72,7 +72,7 @@ def read_hits(
     with Source(path) as source:
         hits = None
         format_ = run_format(source, format_name)
-        bounds = _bounds(source, workers) if format_.name == "trec" else []
+        bounds = _bounds(source, workers) if format_.splittable else []
         if len(bounds) > 2:
             hits = _judge_ranges(source, bounds, judgements, wanted)
             source.seek(0)

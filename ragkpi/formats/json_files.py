@@ -1,0 +1,306 @@
+"""JSON of any layout: an object a line, one document, an array, or values one after the other.
+
+What the records mean is a shape's business (`ragkpi.formats.shapes`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, BinaryIO
+
+from ragkpi.errors import InputError
+from ragkpi.formats.blocks import read_lines
+from ragkpi.formats.column_names import RECORD_KEYS, plain_name, shown_names
+from ragkpi.formats.json_text import DECODER, JsonText, no_json, number_for, text_of, written
+from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.paths import entries_of
+from ragkpi.formats.rows import Ranking, collect_qrels, stream_listed
+from ragkpi.formats.shape_reader import (
+    Record,
+    ShapeReader,
+    choose_shape,
+    likely_shape,
+    no_object,
+    rows_of,
+)
+from ragkpi.formats.shapes import SHAPES, Kind, Shape
+from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_runs import RunColumns
+
+_DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
+_OBJECT = "expected an object with a query and its documents"
+_MARK = b"\xef\xbb\xbf"
+_HEAD = 1 << 16
+# A first line longer than this is a document that stands in one line.
+_LONGEST_RECORD = 1 << 26
+# Records that are looked at to recognise a shape, and keys of an object that are.
+_LOOKED_AT = 100
+_MOST_KEYS = 40
+_PIECE = 1 << 20
+# Decoded JSON takes at most about this many times the memory of its text.
+_KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
+
+
+def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+    """Read a run; without a shape, the one that fits the first records."""
+    return stream_listed(source.name, rows_of(*_read(source, "run", shape)))
+
+
+def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
+    """Read qrels, as `stream_run` reads a run."""
+    return collect_qrels(source.name, rows_of(*_read(source, "qrels", shape)))
+
+
+def hold(source: Source) -> bytes:
+    """Read all that is left of a source; `InputError` if that is more than can be held."""
+    pieces, size = [], 0
+    buffer = bytearray(_PIECE)
+    while count := source.fill(memoryview(buffer)):
+        pieces.append(bytes(buffer[:count]))
+        size += count
+        if size > MOST_HELD:
+            found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+            raise InputError(source.name, None, found, "expected a format of lines")
+    return b"".join(pieces)
+
+
+def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader, Iterator[Record]]:
+    if _has_lines(source):
+        return _read_lines(source, kind, shape)
+    text = text_of(hold(source).removeprefix(_MARK))
+    if not text.strip():
+        raise InputError(source.name, None, "is empty", _DOCUMENT)
+    return _read_document(JsonText(source.name, text, _DOCUMENT), kind, shape)
+
+
+def _has_lines(source: Source) -> bool:
+    """Say whether the first of several lines is a whole value."""
+    length = _HEAD
+    while True:
+        head = source.peek(length)
+        text = head.removeprefix(_MARK).lstrip(b" \t\r\n")
+        line, newline, rest = text.partition(b"\n")
+        if newline:
+            break
+        if len(head) < length or length > _LONGEST_RECORD:
+            return False
+        length *= 4
+    if not rest.strip() and len(head) < length:
+        return False
+    if line.lstrip().startswith(b"["):
+        return False
+    try:
+        DECODER.decode(text_of(line))
+    except (ValueError, RecursionError):
+        # A damaged record rather than the beginning of a document: it ends as an object does.
+        return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
+    return True
+
+
+def _read_lines(
+    source: Source, kind: Kind, shape: Shape | None
+) -> tuple[ShapeReader, Iterator[Record]]:
+    values = _line_values(source)
+    ahead = list(itertools.islice(values, 1 if shape else _LOOKED_AT))
+    reader = None if shape is None else ShapeReader(shape, source.name)
+    if reader is None:
+        for line, value in ahead:
+            if not isinstance(value, dict):
+                raise no_object(source.name, line)
+        records = [value for _, value in ahead]
+        reader = choose_shape(kind, records, source.name)
+        if reader is None and isinstance(records[0], dict):
+            reader = _object_shape(kind, list(records[0].items()), source.name)
+        reader = reader or likely_shape(kind, records[0], source.name)
+    found = itertools.chain(ahead, values)
+    if not reader.shape.records:
+        return reader, (
+            Record(line, number, value) for number, (line, value) in enumerate(found, start=1)
+        )
+    return reader, _inside_values(reader.shape, found, source.name)
+
+
+def _line_values(source: Source) -> Iterator[tuple[int, Any]]:
+    for number, line in read_lines(source):
+        if line.strip():
+            try:
+                yield number, DECODER.decode(text_of(line))
+            except (ValueError, RecursionError) as problem:
+                raise no_json(source.name, number, problem, _OBJECT) from None
+
+
+def _inside_values(shape: Shape, values: Iterable[tuple[int, Any]], file: str) -> Iterator[Record]:
+    """Yield the records inside values that are decoded already."""
+    steps = _steps(shape)
+    number = 0
+    for line, value in values:
+        for key, record in _descend(value, steps, shape.needs, file, line):
+            number += 1
+            yield Record(line, number, record, key)
+
+
+def _descend(
+    value: Any, steps: list[str], besides: tuple[str, ...], file: str, line: int
+) -> Iterator[tuple[str | None, Any]]:
+    if not isinstance(value, dict | list):
+        raise no_object(file, line)
+    if not steps:
+        yield from entries_of(value)
+        return
+    found = False
+    for key, inner in entries_of(value):
+        if steps[0] == key or (steps[0] == "*" and key not in besides):
+            found = True
+            yield from _descend(inner, steps[1:], (), file, line)
+    if not found:
+        raise _no_records(file, line, steps[0], [str(key) for key, _ in entries_of(value)])
+
+
+def _no_records(file: str, line: int, step: str, keys: list[str]) -> InputError:
+    return InputError(
+        file, line, f"no {step} (keys: {shown_names(keys)})", "expected the records there"
+    )
+
+
+def _steps(shape: Shape) -> list[str]:
+    return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
+
+
+def _read_document(
+    text: JsonText, kind: Kind, shape: Shape | None
+) -> tuple[ShapeReader, Iterator[Record]]:
+    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    return reader, _document_records(text, reader.shape)
+
+
+def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
+    probe = text.copy()
+    if probe.next() == "[":
+        records = [value for _, _, value, _ in itertools.islice(probe.entries(), _LOOKED_AT)]
+        reader = choose_shape(kind, records, text.file)
+        return reader or likely_shape(kind, records[0] if records else None, text.file)
+    keys = text.copy().some_keys(_MOST_KEYS)
+    for shape in SHAPES[kind].values():
+        if shape.records and shape.needs and set(shape.needs) <= set(keys):
+            return ShapeReader(shape, text.file)
+    first = None
+    if len(keys) < _MOST_KEYS:
+        first = probe.value()
+        reader = choose_shape(kind, [first], text.file)
+        if reader is not None:
+            return reader
+        entries = list(first.items()) if isinstance(first, dict) else []
+    else:
+        entries = [(key, value) for _, key, value, _ in itertools.islice(probe.entries(), 1)]
+    objects = _object_shape(kind, entries, text.file)
+    if objects is not None:
+        return objects
+    if not entries or not any(isinstance(value, dict | list) for _, value in entries):
+        return (
+            likely_shape(kind, first, text.file)
+            if entries
+            else ShapeReader(SHAPES[kind]["object"], text.file)
+        )
+    names = likely_shape(kind, first, text.file)
+    path_names = {plain for plain, _ in entries}
+    return (
+        ShapeReader(SHAPES[kind]["object"], text.file)
+        if isinstance(entries[0][1], dict) and not _known(path_names)
+        else names
+    )
+
+
+def _known(names: set[Any]) -> bool:
+    """Say whether some keys are those of a record, rather than ids of queries."""
+    return any(plain_name(str(name)) in RECORD_KEYS for name in names)
+
+
+def _object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
+    """Return the shape of an object of queries that fits its first values."""
+    if _known({key for key, _ in entries}):
+        return None
+    for shape in SHAPES[kind].values():
+        if shape.records == "$":
+            reader = ShapeReader(shape, file)
+            fits = [reader.fits(value, key) for key, value in entries[:_LOOKED_AT]]
+            if "yes" in fits or (fits and set(fits) == {"empty"}):
+                return reader
+    return None
+
+
+def _document_records(text: JsonText, shape: Shape) -> Iterator[Record]:
+    steps, number = _steps(shape), 0
+    while text.next():
+        if shape.records:
+            entries = text.inside(steps, shape.needs)
+        elif text.next() == "[":
+            entries = text.entries()
+        else:
+            entries = text.single()
+        for line, key, value, (start, end) in entries:
+            number += 1
+            lines: list[int] = []
+            if shape.doc == "@key" and "\n" in text.text[start:end] and isinstance(value, dict):
+                lines = _lines_of_keys(text.text, line, start, end, len(entries_of(value)))
+            yield Record(line, number, value, key, lines)
+
+
+def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
+    """Return the physical lines of the keys of a flat object that stands at ``start:end``."""
+    lines = []
+    for match in _KEY.finditer(text, start, end):
+        if match[1]:
+            line += text.count("\n", start, match.start())
+            start = match.start()
+            lines.append(line)
+    return lines[:count]
+
+
+def write_lines(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+    """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
+    for query, documents, scores in rankings:
+        candidates = [
+            {"docid": text_of(document), "score": number_for(score)}
+            for document, score in zip(documents, scores, strict=True)
+        ]
+        record = {"qid": text_of(query), "run_id": text_of(run_id), "candidates": candidates}
+        file.write(written(record) + b"\n")
+
+
+def write_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write a line per judgement: ``{"query_id", "doc_id", "relevance"}``."""
+    for query, document, level in qrels.judgements():
+        record = {"query_id": text_of(query), "doc_id": text_of(document), "relevance": level}
+        file.write(written(record) + b"\n")
+
+
+def write_document(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+    """Write ``{query: {document: score}}``, a line per query."""
+    _write(
+        (
+            (ranking.query, zip(ranking.documents, map(number_for, ranking.scores), strict=True))
+            for ranking in rankings
+        ),
+        file,
+    )
+
+
+def write_qrels_document(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write ``{query: {document: level}}``, a line per query."""
+    queries: dict[bytes, list[tuple[bytes, float | str]]] = {}
+    for query, document, level in qrels.judgements():
+        queries.setdefault(query, []).append((document, level))
+    _write(queries.items(), file)
+
+
+def _write(
+    queries: Iterable[tuple[bytes, Iterable[tuple[bytes, float | str]]]], file: BinaryIO
+) -> None:
+    before = b"{\n"
+    for query, documents in queries:
+        inner = {text_of(document): number for document, number in documents}
+        file.write(before + written(text_of(query)) + b": " + written(inner))
+        before = b",\n"
+    file.write(b"{}\n" if before == b"{\n" else b"\n}\n")
