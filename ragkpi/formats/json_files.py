@@ -15,7 +15,7 @@ from ragkpi.formats.blocks import read_lines
 from ragkpi.formats.column_names import RECORD_KEYS, plain_name, shown_names
 from ragkpi.formats.json_text import DECODER, JsonText, no_json, number_for, text_of, written
 from ragkpi.formats.opening import MOST_HELD, Source
-from ragkpi.formats.paths import entries_of
+from ragkpi.formats.paths import entries_of, is_scalar
 from ragkpi.formats.rows import Ranking, collect_qrels, stream_listed
 from ragkpi.formats.shape_reader import (
     Record,
@@ -194,32 +194,35 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
         entries = list(first.items()) if isinstance(first, dict) else []
     else:
         entries = [(key, value) for _, key, value, _ in itertools.islice(probe.entries(), 1)]
-    objects = _object_shape(kind, entries, text.file)
-    if objects is not None:
-        return objects
-    if not entries or not any(isinstance(value, dict | list) for _, value in entries):
-        return (
-            likely_shape(kind, first, text.file)
-            if entries
-            else ShapeReader(SHAPES[kind]["object"], text.file)
+    reader = _object_shape(kind, entries, text.file)
+    if reader is not None:
+        return reader
+    # None fits: its messages explain best what is wrong.
+    queries = not entries or (isinstance(entries[0][1], dict) and not _is_record(entries))
+    if queries:
+        return ShapeReader(SHAPES[kind]["object"], text.file)
+    return likely_shape(kind, first, text.file)
+
+
+def _is_record(entries: list[tuple[Any, Any]]) -> bool:
+    """Say whether an object has the keys of a record, rather than ids of queries.
+
+    A query may be called ``docid``, if what stands under it is no record.
+    """
+    return any(
+        plain_name(str(key)) in RECORD_KEYS
+        and not (
+            isinstance(value, dict)
+            and all(is_scalar(number) for number in value.values())
+            and not any(plain_name(inner) in RECORD_KEYS for inner in value)
         )
-    names = likely_shape(kind, first, text.file)
-    path_names = {plain for plain, _ in entries}
-    return (
-        ShapeReader(SHAPES[kind]["object"], text.file)
-        if isinstance(entries[0][1], dict) and not _known(path_names)
-        else names
+        for key, value in entries
     )
-
-
-def _known(names: set[Any]) -> bool:
-    """Say whether some keys are those of a record, rather than ids of queries."""
-    return any(plain_name(str(name)) in RECORD_KEYS for name in names)
 
 
 def _object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
     """Return the shape of an object of queries that fits its first values."""
-    if _known({key for key, _ in entries}):
+    if _is_record(entries):
         return None
     for shape in SHAPES[kind].values():
         if shape.records == "$":

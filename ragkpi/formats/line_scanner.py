@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 from ragkpi.wording import shown
 
 Comments = Literal["first_column", "first_word"]
@@ -109,8 +109,6 @@ def _scan_regular(block: Block, shape: LineShape) -> Lines | None:
     pattern = kinds[:width].tobytes()
     if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
         return None
-    if width > len(shape.columns) + 1 and b"\r" in pattern[:-2]:
-        return None
     gaps = np.diff(places)
     returns = np.count_nonzero(gaps == 1)
     if returns:
@@ -164,8 +162,6 @@ def _scan_general(block: Block, shape: LineShape) -> Lines:
             f"{counts[row]} columns ({shown(line)})",
             f"expected {wanted}: {' '.join(shape.columns)}{advice}",
         )
-    if shape.extra == "ignored" and (counts[data] > wanted).any():
-        _refuse_lines_in_lines(block, text, newlines, counts >= 2 * wanted - 1)
     rows = np.flatnonzero(data)
     words = first_word[rows, np.newaxis] + np.arange(wanted)
     return Lines(
@@ -176,19 +172,6 @@ def _scan_general(block: Block, shape: LineShape) -> Lines:
         block.first_line + rows,
         begin[rows],
     )
-
-
-def _refuse_lines_in_lines(
-    block: Block, text: ByteArray, newlines: IntArray, long: BoolArray
-) -> None:
-    """Raise `InputError` where a carriage return stands in a line that could be several lines.
-
-    trec_eval takes a file whose lines end in carriage returns alone for one line.
-    """
-    returns = np.flatnonzero(text == _RETURN)
-    alone = returns[text[returns + 1] != _NEWLINE]
-    if long[np.searchsorted(newlines, alone)].any():
-        _refuse_return(block, text, newlines)
 
 
 def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from functools import partial
 from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 
 import numpy as np
@@ -56,7 +55,30 @@ class Layout(NamedTuple):
     run_id: int | None = None
 
 
-_TREC = Layout(partial(scan, shape=LINE), query=0, document=2, score=4, run_id=5)
+_LOOKED_AT = 1 << 12  # bytes that hold the first line, or as much of it as matters
+
+
+def _scan_trec(block: Block) -> Lines:
+    """Find the columns; `InputError` for a file whose lines end in carriage returns alone.
+
+    trec_eval takes such a file for one line, and so for one document.
+    """
+    table = scan(block, LINE)
+    if len(table) and table.line[0] == 1:
+        begin = table.origin + int(table.begin[0])
+        text = block.buffer[begin : min(begin + _LOOKED_AT, block.end)].tobytes()
+        line = text.split(b"\n", 1)[0]
+        if b"\r" in line.rstrip() and len(line.split(None, 12)) >= 2 * len(LINE.columns):
+            raise InputError(
+                block.file,
+                1,
+                "a carriage return inside a line",
+                "expected lines that end with a newline",
+            )
+    return table
+
+
+_TREC = Layout(_scan_trec, query=0, document=2, score=4, run_id=5)
 
 
 class RunColumns(NamedTuple):

@@ -189,7 +189,9 @@ def _converted(text, kind, name, to):
 def _content(lines, kind):
     """Return the fields of each line without run ids; JSON documents put qrels in order."""
     records = [
-        sorted((key, value) for key, value in DECODER.decode(line.decode()) if key != "run_id")
+        sorted(
+            (key, value) for key, value in DECODER.decode(line.decode()).items() if key != "run_id"
+        )
         for line in lines.splitlines()
     ]
     return sorted(records) if kind == "qrels" else records
