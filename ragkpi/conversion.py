@@ -56,7 +56,8 @@ class Conversion:
         pieces = list(self._format.hold_run(self._source))
         if not pieces:
             raise no_results(self._source.name)
-        to.write_run(_rankings(regroup_run(pieces)), pieces[-1].run_id, file)
+        blocks = self._format.sieved(regroup_run(pieces))
+        to.write_run(_rankings(blocks), pieces[-1].run_id, file)
 
 
 def _rankings(blocks: Iterator[RunColumns]) -> Iterator[Ranking]:

@@ -57,3 +57,7 @@ class NothingInCommonError(RagkpiError):
 
 class RagkpiWarning(UserWarning):
     """Something that does not stop an evaluation, but that its reader must know."""
+
+
+class RagkpiNote(RagkpiWarning):
+    """Something that was done as asked for, and how much of it."""

@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
 from ragkpi.measures.rel_info import refuse_wrong_format
@@ -97,15 +98,21 @@ class Evaluator:
         settings: Settings,
         rel_info: str = "qrels",
         pool: Run | None = None,
-        qrels_format: str | None = None,
-        run_format: str | None = None,
+        qrels_format: Reading | str | None = None,
+        run_format: Reading | str | None = None,
     ) -> None:
         self.settings = settings
         self.rel_info = rel_info
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
         self.run_format = run_format
         self.pool = pool
-        self._pool_hits = None if pool is None else _read(pool, self.relevance.judgements)
+        # The pool has a format of its own, but its documents are treated as the run's are.
+        self._pool_reading = run_format.of_pool() if isinstance(run_format, Reading) else None
+        self._pool_hits = (
+            None
+            if pool is None
+            else _read(pool, self.relevance.judgements, format_name=self._pool_reading)
+        )
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
         """Return what a run has to be read for.
@@ -204,7 +211,12 @@ class Evaluator:
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
-                outside = outside_pool(judgements, run, judged, partial(_read, self.pool))
+                outside = outside_pool(
+                    judgements,
+                    run,
+                    judged,
+                    partial(_read, self.pool, format_name=self._pool_reading),
+                )
                 judged = replace(judged, outside_pool=outside)
         return judged
 
@@ -238,7 +250,7 @@ def _read(
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     workers: int | None = None,
-    format_name: str | None = None,
+    format_name: Reading | str | None = None,
 ) -> Hits:
     if not isinstance(run, str):
         return run.hits(judgements, wanted)

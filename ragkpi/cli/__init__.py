@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ragkpi.cli.memory import limit_memory
-from ragkpi.errors import InputError, RagkpiError, RagkpiWarning, UsageError
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, UsageError
 from ragkpi.formats.inputs import noted_inputs
 
 _SIGPIPE_STATUS = 141
@@ -180,4 +180,7 @@ def _show_warning(
 ) -> None:
     from ragkpi.cli.messages import tell
 
+    if issubclass(category, RagkpiNote):
+        tell(f"note: {message}")
+        return
     tell(f"{'warning' if issubclass(category, RagkpiWarning) else 'internal'}: {message}")

@@ -5,18 +5,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from ragkpi.cli.evaluation_options import (
-    Level,
-    Measures,
-    QrelsFormat,
-    RunFormat,
-    refuse_unknown_formats,
-)
+from ragkpi.cli.evaluation_options import Level, Measures
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output
+from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import GateFailedError, InputError, UsageError
 
 if TYPE_CHECKING:
+    from ragkpi.formats.file_formats import Reading
     from ragkpi.ranking.judgements import Judgements
     from ragkpi.studies.check.checked_run import CheckedRun
     from ragkpi.studies.check.mend import Mended
@@ -24,9 +20,10 @@ if TYPE_CHECKING:
 _DEFAULT_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
 
-@takes(output=output)
+@takes(output=output, reading=reading_options)
 def command(
     output: Output,
+    reading: "tuple[Reading | None, Reading | None]",
     files: Annotated[
         list[str] | None,
         argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone."),
@@ -52,8 +49,6 @@ def command(
     list_: Annotated[
         bool, option("--list", help="Explain every finding and every refusal, and stop.")
     ] = False,
-    qrels_format: QrelsFormat = None,
-    run_format: RunFormat = None,
 ) -> None:
     """Report everything that is wrong with runs or suspicious about them, and where.
 
@@ -76,7 +71,7 @@ def command(
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
     if fix is not None and len(runs) > 1:
         raise UsageError(f"--fix {fix}: {len(runs)} runs; expected one")
-    refuse_unknown_formats(qrels_format, run_format)
+    of_qrels, of_run = reading
     from dataclasses import replace
 
     from ragkpi.measures.registry import find_metrics
@@ -87,11 +82,11 @@ def command(
     from ragkpi.studies.check.mend import mend
 
     metrics = find_metrics(measure or list(_DEFAULT_MEASURES))
-    judgements = _read_qrels(qrels, runs[0], qrels_format)
+    judgements = _read_qrels(qrels, runs[0], of_qrels)
     settings = Settings(relevance_level=level)
     inspections = []
     for run in runs:
-        checked = _read_run(run, run_format)
+        checked = _read_run(run, of_run)
         inspection = inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
         if fix is not None:
             mended = mend(checked, max_hits)
@@ -107,15 +102,15 @@ def command(
         raise typer.Exit(GateFailedError.exit_status)
 
 
-def _read_run(path: str, format_name: str | None) -> "CheckedRun":
+def _read_run(path: str, reading: "Reading | None") -> "CheckedRun":
     from ragkpi.formats.opening import Source
     from ragkpi.studies.check.checked_run import read_checked_run
 
     with Source(path) as source:
-        return read_checked_run(source, format_name)
+        return read_checked_run(source, reading)
 
 
-def _read_qrels(path: str | None, run: str, format_name: str | None) -> "Judgements | None":
+def _read_qrels(path: str | None, run: str, reading: "Reading | None") -> "Judgements | None":
     """Read the qrels; where they are none but the first run is, say that the two are swapped."""
     if path is None:
         return None
@@ -123,7 +118,7 @@ def _read_qrels(path: str | None, run: str, format_name: str | None) -> "Judgeme
     from ragkpi.ranking.judgements import group_judgements
 
     try:
-        return group_judgements(read_any_qrels(path, format_name))
+        return group_judgements(read_any_qrels(path, reading))
     except InputError as problem:
         if _is_qrels(run):
             raise UsageError(

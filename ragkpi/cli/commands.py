@@ -124,6 +124,11 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi convert --to csv qrels.txt -",
         ),
     ),
+    "formats": Entry(
+        "prepare",
+        "List the formats of runs and qrels and what stacks write, or explain one.",
+        ("ragkpi formats", "ragkpi formats ragas map"),
+    ),
     "measures": Entry(
         "prepare",
         "List the measures, search them, or explain one.",

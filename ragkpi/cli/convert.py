@@ -2,17 +2,22 @@
 
 import os
 import sys
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ragkpi.cli.option_groups import argument, option
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import FileFormat, Kind
+    from ragkpi.formats.file_formats import FileFormat, Kind, Reading
+
+# The format of IN is --from, whichever of the two it holds.
+_reading = reading_options.without(qrels_format=None, run_format=None)
 
 
+@takes(reading=_reading)
 def command(
+    reading: "tuple[Reading | None, Reading | None]",
     source: Annotated[
         str | None, argument(metavar="IN", help="Run or qrels; - is standard input.")
     ] = None,
@@ -40,27 +45,35 @@ def command(
 ) -> None:
     """Write a run or qrels in another format; OUT is replaced at once or not at all.
 
-    'ragkpi convert --list' describes the formats, and the suffixes of OUT that ask for them.
+    'ragkpi formats' describes the formats, and the suffixes of OUT that ask for them.
 
     Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
     ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
     numbers. Where a format has no scores (msmarco, references), they become negative ranks.
     """
     if list_:
-        print("\n".join(_described()))
+        from ragkpi.cli.formats import described
+
+        print("\n".join(described()))
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
     from ragkpi.conversion import Conversion
-    from ragkpi.formats.file_formats import find_format
+    from ragkpi.formats.file_formats import Reading, find_format
     from ragkpi.formats.opening import Source
     from ragkpi.reports.output_files import replacing
 
     with Source(source) as opened:
+        mapped = [of for of in reading if of is not None and of.shape is not None]
+        if len(mapped) == 1 and kind is None:
+            kind = "qrels" if reading[0] in mapped else "run"
         conversion = Conversion(opened, kind, None)
+        of_qrels, of_run = reading
+        given = (of_run if conversion.kind == "run" else of_qrels) or Reading()
         if from_ is not None:
             find_format(conversion.kind, from_, "--from")
-            conversion = Conversion(opened, conversion.kind, from_)
+            given = given._replace(format=from_)
+        conversion = Conversion(opened, conversion.kind, given)
         format_ = _target_format(conversion.kind, target, to)
         if target == "-":
             conversion.write(format_, sys.stdout.buffer)
@@ -70,23 +83,13 @@ def command(
 
 
 def _target_format(kind: "Kind", target: str, to: str | None) -> "FileFormat":
-    from ragkpi.formats.file_formats import FILE_FORMATS, find_written_format
+    from ragkpi.formats.file_formats import find_written_format, written_formats
 
     if to is not None:
         return find_written_format(kind, to, "--to")
     suffix = os.path.splitext(target)[1].lower()
-    for format_ in FILE_FORMATS[kind].values():
+    for format_ in written_formats(kind).values():
         if suffix in format_.suffixes:
             return format_
-    known = ", ".join(FILE_FORMATS[kind])
+    known = ", ".join(written_formats(kind))
     raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
-
-
-def _described() -> Iterator[str]:
-    from ragkpi.formats.file_formats import FILE_FORMATS
-
-    for kind, formats in FILE_FORMATS.items():
-        yield f"Formats of {kind if kind == 'qrels' else 'runs'}"
-        for name, format_ in formats.items():
-            suffixes = f" ({' '.join(format_.suffixes)})" if format_.suffixes else ""
-            yield f"  {name:8} {format_.description}{suffixes}"

@@ -9,10 +9,22 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.reading_options import (
+    Exclude,
+    IgnoreIdentical,
+    MapQrels,
+    MapRun,
+    MaxPassage,
+    QrelsFormat,
+    RunFormat,
+    ScoreKind,
+    readings,
+)
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.evaluation import Evaluation, Evaluator
+    from ragkpi.formats.file_formats import Reading
     from ragkpi.measures.measure import Metric
     from ragkpi.ranking.settings import Missing, Settings
 
@@ -32,15 +44,15 @@ class EvaluationOptions:
     pool
         Path of the first stage, or None.
     qrels_format, run_format
-        Names of file formats; None where each file's is to be recognised.
+        How files are read; None where all of it is to be recognised.
     """
 
     requests: Sequence[str]
     settings: "Settings"
     rel_info: str
     pool: str | None
-    qrels_format: str | None = None
-    run_format: str | None = None
+    qrels_format: "Reading | None" = None
+    run_format: "Reading | None" = None
 
     def values(self, default: Sequence[str] | None = None) -> "list[Metric]":
         """Resolve the requests, or `default`, or what the relevance format serves."""
@@ -118,33 +130,6 @@ Level = Annotated[
         help="Lowest judged level that is relevant.",
     ),
 ]
-QrelsFormat = Annotated[
-    str | None,
-    option(
-        "--qrels-format",
-        metavar="FORMAT",
-        help="File format of QRELS: trec, beir, tsv, csv, json, jsonl, parquet or arrow. "
-        "Default: recognised.",
-    ),
-]
-RunFormat = Annotated[
-    str | None,
-    option(
-        "--run-format",
-        metavar="FORMAT",
-        help="File format of RUN: trec, msmarco, tsv, csv, json, jsonl, parquet or arrow. "
-        "Default: recognised.",
-    ),
-]
-
-
-def refuse_unknown_formats(qrels_format: str | None, run_format: str | None) -> None:
-    """Raise `UsageError` for the name of a file format that there is not."""
-    if qrels_format is not None or run_format is not None:
-        from ragkpi.formats.file_formats import find_format
-
-        find_format("qrels", qrels_format or "trec", "--qrels-format")
-        find_format("run", run_format or "trec", "--run-format")
 
 
 @option_group("Evaluation")
@@ -245,12 +230,27 @@ def evaluation(
     ] = "trec_results",
     qrels_format: QrelsFormat = None,
     run_format: RunFormat = None,
+    map_qrels: MapQrels = None,
+    map_run: MapRun = None,
+    scores: ScoreKind = "similarity",
+    max_passage: MaxPassage = None,
+    ignore_identical_ids: IgnoreIdentical = False,
+    exclude: Exclude = None,
 ) -> EvaluationOptions:
     """Read the options that say what is evaluated, and how."""
     from ragkpi.ranking.grade_maps import parse_grade_map
     from ragkpi.ranking.settings import Settings
 
-    refuse_unknown_formats(qrels_format, run_format)
+    of_qrels, of_run = readings(
+        qrels_format,
+        run_format,
+        map_qrels,
+        map_run,
+        scores,
+        max_passage,
+        ignore_identical_ids,
+        exclude,
+    )
     if qrels_format not in (None, "trec") and rel_info != "qrels":
         raise UsageError(
             f"--qrels-format {qrels_format}: -R {rel_info} is read from TREC's columns "
@@ -277,7 +277,7 @@ def evaluation(
         pool_depth=pool_depth,
         pool_union="union" if pool_union else "pool",
     )
-    return EvaluationOptions(measure, settings, rel_info, pool, qrels_format, run_format)
+    return EvaluationOptions(measure, settings, rel_info, pool, of_qrels, of_run)
 
 
 # For commands about plain qrels, whatever file format they are in, and for those of them that no

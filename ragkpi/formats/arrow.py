@@ -22,7 +22,6 @@ from ragkpi.formats.rows import (
     split_columns,
     stream_listed,
 )
-from ragkpi.formats.score_order import OrderWatch
 from ragkpi.formats.shape_reader import Record, ShapeReader, choose_shape, likely_shape
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
@@ -72,11 +71,8 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
         score=score,
         line=line,
         run_id=run_ids[len(query) - 1] if run_ids is not None else run_id_of(source.name),
+        rank=rank,
     )
-    if scored is not None:
-        watch = OrderWatch(source.name)
-        watch.see(columns, rank)
-        watch.warn()
     yield from split_columns(columns)
 
 

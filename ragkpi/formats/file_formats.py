@@ -20,6 +20,7 @@ from ragkpi.formats.trec_runs import RunColumns
 if TYPE_CHECKING:
     from ragkpi.formats.rows import Ranking
     from ragkpi.formats.shapes import Shape
+    from ragkpi.formats.sieve import Sieve
 
 Kind = Literal["run", "qrels"]
 Scores = Literal["similarity", "distance"]
@@ -200,11 +201,18 @@ class Reading(NamedTuple):
         Which keys or columns hold what (``--map-run``, ``--map-qrels``).
     scores
         ``"distance"`` if the smaller score is the better one.
+    sieve
+        What is done with documents before they are ranked.
     """
 
     format: str | None = None
     shape: Shape | None = None
     scores: Scores = "similarity"
+    sieve: Sieve | None = None
+
+    def of_pool(self) -> Reading:
+        """Return how the pool of such a run is read: its format is its own."""
+        return Reading(sieve=self.sieve)
 
 
 class FileReader(NamedTuple):
@@ -213,6 +221,7 @@ class FileReader(NamedTuple):
     format: FileFormat
     shape: Shape | None = None
     scores: Scores = "similarity"
+    sieve: Sieve | None = None
 
     @property
     def name(self) -> str:
@@ -221,25 +230,41 @@ class FileReader(NamedTuple):
 
     def stream_run(self, source: Source) -> Iterator[RunColumns]:
         """Read a run as `FileFormat.stream_run` does."""
-        return self._turned(self.format.stream_run(source, self.shape))
+        return self._watched(self.format.stream_run(source, self.shape))
 
     def hold_run(self, source: Source) -> Iterator[RunColumns]:
         """Read a run as `FileFormat.hold_run` does."""
-        return self._turned(self.format.hold_run(source, self.shape))
+        return self._watched(self.format.hold_run(source, self.shape))
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels."""
-        return self.format.read_qrels(source, self.shape)
+        columns = self.format.read_qrels(source, self.shape)
+        return self.sieve.qrels(columns) if self.sieve else columns
+
+    def sieved(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
+        """Treat the documents of blocks of whole queries as was asked for."""
+        return self.sieve.run(blocks) if self.sieve else blocks
 
     @property
     def splittable(self) -> bool:
         """Whether several processes may read ranges of the file by `trec_runs.stream_run`."""
-        return self.name == "trec" and self.scores == "similarity"
+        return self.name == "trec" and self.scores == "similarity" and not self.sieve
 
-    def _turned(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
-        if self.scores == "similarity":
-            return blocks
-        return (block._replace(score=-block.score) for block in blocks)
+    def _watched(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
+        """Turn distances into scores; warn of scores that contradict ranks, or rise down a list."""
+        if self.name == "trec" and self.scores == "similarity":
+            yield from blocks  # trec_eval ignores ranks; 'ragkpi check' looks at them
+            return
+        from ragkpi.formats.score_order import OrderWatch
+
+        watch = OrderWatch()
+        for block in blocks:
+            if self.scores == "distance":
+                block = block._replace(score=-block.score)
+            if self.name != "trec":
+                watch.see(block)
+            yield block
+        watch.warn()
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:
@@ -251,13 +276,19 @@ def find_format(kind: Kind, name: str, option: str) -> None:
         raise UsageError(f"{option} {name}: no such format of {kind}; expected one of {known}")
 
 
-def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
-    """Return a format that is written, by its name; `UsageError` naming all, if there is none."""
-    known = {
-        form.name: form
-        for form in FILE_FORMATS[kind].values()
+def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
+    """Return the formats that are written, by name."""
+    forms = FILE_FORMATS[kind]
+    return {
+        name: form
+        for name, form in forms.items()
         if (form.run_writer if kind == "run" else form.qrels_writer)
     }
+
+
+def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
+    """Return a format that is written, by its name; `UsageError` naming all, if there is none."""
+    known = written_formats(kind)
     if name not in known:
         raise UsageError(
             f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
@@ -288,10 +319,52 @@ def run_format(source: Source, reading: Reading | str | None = None) -> FileRead
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
     """Return how an opened file is read: as asked for, or as its first bytes say."""
     reading = reading if isinstance(reading, Reading) else Reading(reading)
-    return FileReader(*_resolved(kind, source.peek(HEAD_LENGTH), reading), reading.scores)
+    form, shape = _resolved(kind, source.peek(HEAD_LENGTH), reading)
+    return FileReader(form, shape, reading.scores, reading.sieve)
 
 
 def read_any_qrels(path: str, reading: Reading | str | None = None) -> QrelsColumns:
     """Read qrels as asked for, or as their first bytes say."""
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source)
+
+
+def reading(
+    kind: Kind,
+    format_name: str | None = None,
+    map_: str | Mapping[str, str] | None = None,
+    scores: Scores = "similarity",
+    sieve: Sieve | None = None,
+    options: tuple[str, str] | None = None,
+) -> Reading:
+    """Return how a file is to be read, from what a user says about it.
+
+    Parameters
+    ----------
+    kind
+        Whether it holds a run or qrels.
+    format_name
+        The name of a format or of a shape; None if the file's first bytes are to tell.
+    map_
+        Which keys or columns hold what, as a text or by part (`ragkpi.formats.shapes`).
+    scores
+        Whether the greater or (``"distance"``) the smaller score is the better one.
+    sieve
+        What is done with documents before they are ranked.
+    options
+        What messages call `format_name` and `map_`; by default the options of the command line.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format, or the map says nothing of the kind.
+    """
+    from ragkpi.formats.shapes import mapped, parse_map
+
+    format_option, map_option = options or (f"--{kind}-format", f"--map-{kind}")
+    if format_name is not None:
+        find_format(kind, format_name, format_option)
+    shape = None
+    if map_ is not None:
+        shape = parse_map(map_, kind, map_option) if isinstance(map_, str) else mapped(map_, kind)
+    return Reading(format_name, shape, scores, sieve)

@@ -9,7 +9,7 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.identity import group_starts, spans
-from ragkpi.formats.score_order import OrderWatch, parse_ranks
+from ragkpi.formats.score_order import parse_ranks
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
 from ragkpi.formats.trec_runs import RunColumns, parse_scores, refuse_empty, run_id_of
@@ -83,30 +83,26 @@ class _Gathered:
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
-    """Put records into blocks of whole queries, as `trec_runs.stream_run` yields them.
-
-    Says with a warning where scores contradict the ranks or the order of the lists.
-    """
+    """Put records into blocks of whole queries, as `trec_runs.stream_run` yields them."""
     gathered = _Gathered(file)
-    watch = OrderWatch(file)
     for record in records:
         if not record.documents:
             continue
         if len(gathered.documents) >= _ROWS_AT_ONCE and record.query != gathered.queries[-1]:
-            yield _run_columns(gathered, watch)
+            yield _run_columns(gathered)
             gathered = _Gathered(file)
         gathered.add(record)
     if gathered.documents:
-        yield _run_columns(gathered, watch)
-    watch.warn()
+        yield _run_columns(gathered)
 
 
-def _run_columns(gathered: _Gathered, watch: OrderWatch) -> RunColumns:
+def _run_columns(gathered: _Gathered) -> RunColumns:
     line = gathered.line()
     query, document = gathered.ids(line)
     groups = group_starts(query)
     starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
-    columns = RunColumns(
+    ranked = len(gathered.ranks) == len(line)
+    return RunColumns(
         file=gathered.file,
         query=query.take(groups[:-1]),
         starts=starts,
@@ -114,11 +110,12 @@ def _run_columns(gathered: _Gathered, watch: OrderWatch) -> RunColumns:
         score=parse_scores(gathered.file, Tokens.from_strings(gathered.values), line),
         line=line,
         run_id=gathered.run_id or run_id_of(gathered.file),
+        rank=(
+            parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line)
+            if ranked
+            else None
+        ),
     )
-    ranked = len(gathered.ranks) == len(line)
-    rank = parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line) if ranked else None
-    watch.see(columns, rank)
-    return columns
 
 
 def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
@@ -158,4 +155,5 @@ def split_columns(columns: RunColumns) -> Iterator[RunColumns]:
             score=columns.score[rows],
             line=columns.line[rows],
             run_id=columns.run_id,
+            rank=None if columns.rank is None else columns.rank[rows],
         )

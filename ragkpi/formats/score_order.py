@@ -41,21 +41,22 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
 class OrderWatch:
     """Whether scores agree with ranks, or with the order of the lists where there are no ranks."""
 
-    def __init__(self, file: str) -> None:
-        self._file = file
+    def __init__(self) -> None:
+        self._file = ""
         self._contradiction = b""
         self._rising = self._falling = 0
 
-    def see(self, columns: RunColumns, rank: FloatArray | None) -> None:
+    def see(self, columns: RunColumns) -> None:
         """Look at a block: neighbours of one query."""
+        self._file = columns.file
         inside = np.ones(max(len(columns.score) - 1, 0), dtype=bool)
         inside[columns.starts[1:-1] - 1] = False
         higher = np.diff(columns.score)[inside]
-        if rank is None:
+        if columns.rank is None:
             self._rising += int(np.count_nonzero(higher > 0))
             self._falling += int(np.count_nonzero(higher < 0))
         elif not self._contradiction:
-            wrong = np.flatnonzero(inside)[higher * np.diff(rank)[inside] > 0]
+            wrong = np.flatnonzero(inside)[higher * np.diff(columns.rank)[inside] > 0]
             if len(wrong):
                 group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
                 self._contradiction = columns.query[group]

@@ -346,6 +346,17 @@ _SHAPES = (
     ),
 )
 
+# What BRIGHT's examples say about documents that are not to be ranked.
+EXCLUSIONS = Shape(
+    "exclusions",
+    "qrels",
+    "BRIGHT examples: {id, excluded_ids: […]}",
+    query="<query or id>",
+    list="excluded_ids|excluded",
+    doc="@value",
+    repeated="dropped",
+)
+
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
     "run": {shape.name: shape for shape in _SHAPES if shape.kind == "run"},
     "qrels": {shape.name: shape for shape in _SHAPES if shape.kind == "qrels"},

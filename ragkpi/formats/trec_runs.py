@@ -17,7 +17,7 @@ from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
-from ragkpi.formats.score_order import OrderWatch, parse_ranks
+from ragkpi.formats.score_order import parse_ranks
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
 
@@ -96,6 +96,8 @@ class RunColumns(NamedTuple):
         The retrieved document, its score and the physical line number of each row.
     run_id
         The run id of the last row.
+    rank : length n
+        The ranks that stand beside the scores, in formats where they mean something; else None.
     """
 
     file: str
@@ -105,6 +107,7 @@ class RunColumns(NamedTuple):
     score: FloatArray
     line: IntArray
     run_id: bytes
+    rank: FloatArray | None = None
 
     def group(self) -> IntArray:
         """Return the group that each row belongs to, (n,)."""
@@ -143,7 +146,6 @@ def stream_run(
     InputError
         With the physical line, for a wrong number of columns or a score that is no number.
     """
-    watch = OrderWatch(source.name)
     if reader is None:
         reader = BlockReader(source, block_size, limit)
         block = reader.read()
@@ -155,13 +157,12 @@ def stream_run(
             used = int(starts[-2])  # the last query may go on in the next block
             starts = starts[:-1]
         if used:
-            yield columns_of(block, table, starts, used, layout, watch)
+            yield columns_of(block, table, starts, used, layout)
         if block.last or not len(table):
             block = reader.read(lines=block.count_lines())
         else:
             first_kept = int(table.line[used]) - block.first_line
             block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
-    watch.warn()
 
 
 def hold_run(source: Source) -> Iterator[RunColumns]:
@@ -177,17 +178,15 @@ def hold_run(source: Source) -> Iterator[RunColumns]:
 
 def held_columns(whole: Block, layout: Layout) -> Iterator[RunColumns]:
     """Yield the columns of a whole run that is in memory, block by block."""
-    watch = OrderWatch(whole.file)
     for block in whole.split(BLOCK_SIZE):
         table = layout.scan(block)
         if len(table):
             starts = group_starts(table.column(layout.query))
-            yield columns_of(block, table, starts, len(table), layout, watch)
-    watch.warn()
+            yield columns_of(block, table, starts, len(table), layout)
 
 
 def columns_of(
-    block: Block, table: Lines, starts: IntArray, used: int, layout: Layout, watch: OrderWatch
+    block: Block, table: Lines, starts: IntArray, used: int, layout: Layout
 ) -> RunColumns:
     """Return the columns of the first `used` lines, whose queries change at `starts`."""
     rows = slice(0, used)
@@ -215,12 +214,11 @@ def columns_of(
             if layout.run_id is None
             else table.column(layout.run_id, slice(used - 1, used))[0]
         ),
+        rank=rank,
     )
     if layout is not _TREC:
         refuse_empty(block.file, columns.document, line, "document id")
         refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
-        if layout.score is not None:
-            watch.see(columns, rank)
     return columns
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
-from ragkpi.formats.file_formats import run_format
+from ragkpi.formats.file_formats import Reading, run_format
 from ragkpi.formats.inputs import inputs
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import no_results, stream_run
@@ -58,7 +58,7 @@ def read_hits(
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
     workers: int = 1,
-    format_name: str | None = None,
+    format_name: Reading | str | None = None,
 ) -> Hits:
     """Judge the run at a path (``-`` for standard input), with up to `workers` processes.
 
@@ -79,10 +79,11 @@ def read_hits(
         if hits is None:
             source.keep_copy()
             try:
-                hits = find_hits(format_.stream_run(source), judgements, wanted)
+                hits = find_hits(format_.sieved(format_.stream_run(source)), judgements, wanted)
             except ScatteredQueryError:
                 source.restart()
-                hits = find_hits(regroup_run(format_.hold_run(source)), judgements, wanted)
+                blocks = format_.sieved(regroup_run(format_.hold_run(source)))
+                hits = find_hits(blocks, judgements, wanted)
     if not hits.queries:
         raise no_results(path)
     return hits

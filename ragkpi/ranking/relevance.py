@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
-from ragkpi.formats.file_formats import read_any_qrels
+from ragkpi.formats.file_formats import Reading, read_any_qrels
 from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
@@ -48,24 +48,24 @@ class Qrels:
 
 
 # The rarer formats are imported when a file is in one of them.
-def _read_qrels(path: str, format_name: str | None = None) -> Relevance:
+def _read_qrels(path: str, format_name: Reading | str | None = None) -> Relevance:
     return Qrels(group_judgements(read_any_qrels(path, format_name)))
 
 
-def _read_judgment_groups(path: str, _: str | None = None) -> Relevance:
+def _read_judgment_groups(path: str, _: Reading | str | None = None) -> Relevance:
     from ragkpi.ranking.judged_groups import GroupedQrels
 
     return GroupedQrels.of(read_qrels(path))
 
 
-def _read_preferences(path: str, _: str | None = None) -> Relevance:
+def _read_preferences(path: str, _: Reading | str | None = None) -> Relevance:
     from ragkpi.formats.preference_files import read_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_preferences(path))
 
 
-def _read_qrels_preferences(path: str, _: str | None = None) -> Relevance:
+def _read_qrels_preferences(path: str, _: Reading | str | None = None) -> Relevance:
     from ragkpi.formats.preference_files import read_qrels_preferences
     from ragkpi.ranking.judge_preferences import Preferences
 

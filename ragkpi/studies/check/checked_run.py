@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.file_formats import run_format
+from ragkpi.formats.file_formats import Reading, run_format
 from ragkpi.formats.identity import group_starts, tail_keys
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import Lines, scan
@@ -21,7 +21,7 @@ from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import LINE, no_results
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import sort_rows
-from ragkpi.ranking.scattered import number_ids
+from ragkpi.ranking.scattered import number_ids, regroup_run
 from ragkpi.wording import shown
 
 Kind = Literal["columns", "number", "nul_byte", "extra_columns"]
@@ -143,16 +143,18 @@ class CheckedRun:
         return None if self.run_id is None else number_ids(self.run_id)
 
 
-def read_checked_run(source: Source, format_name: str | None = None) -> CheckedRun:
+def read_checked_run(source: Source, format_name: Reading | str | None = None) -> CheckedRun:
     """Read a run and pass over what cannot be read.
 
     Only TREC runs have lines that one can pass over: any other format raises `InputError` for
     the first one, as do files that cannot be read at all.
     """
     format_ = run_format(source, format_name)
-    if format_.name == "trec":
+    if format_.splittable:
         return _read_trec(source)
     parts = list(format_.hold_run(source))
+    if format_.sieve:
+        parts = list(format_.sieved(regroup_run(parts)))
     if not parts:
         return _empty(source.name, Problems())
     sizes = np.concatenate([np.diff(part.starts) for part in parts])

@@ -1,0 +1,109 @@
+"""Options that say how qrels and runs are read."""
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from ragkpi.cli.option_groups import option, option_group
+
+if TYPE_CHECKING:
+    from ragkpi.formats.file_formats import Reading
+
+QrelsFormat = Annotated[
+    str | None,
+    option(
+        "--qrels-format",
+        metavar="FORMAT",
+        help="File format or shape of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
+    ),
+]
+RunFormat = Annotated[
+    str | None,
+    option(
+        "--run-format",
+        metavar="FORMAT",
+        help="File format or shape of RUN, as 'ragkpi formats' lists them. Default: recognised.",
+    ),
+]
+MapQrels = Annotated[
+    str | None,
+    option(
+        "--map-qrels",
+        metavar="MAP",
+        help="Which keys or columns of QRELS hold what: query=qid, list=gold, doc=id, level=grade.",
+    ),
+]
+MapRun = Annotated[
+    str | None,
+    option(
+        "--map-run",
+        metavar="MAP",
+        help="The same for RUN: 'records=$.results, query=id, list=hits.hits, doc=_id, "
+        "score=_score'; 'ragkpi formats map' explains it.",
+    ),
+]
+ScoreKind = Annotated[
+    Literal["similarity", "distance"],
+    option(
+        "--scores",
+        metavar="similarity|distance",
+        help="Whether the greater score is the better one, or the smaller (Chroma, pgvector).",
+    ),
+]
+MaxPassage = Annotated[
+    str | None,
+    option(
+        "--max-passage",
+        metavar="SEPARATOR|/REGEX/|@FILE",
+        help="Fold chunks into documents: what stands before '#', the group of /^(.*)_[0-9]+$/, "
+        "or lines of chunk and document. The best score and the highest level count.",
+    ),
+]
+IgnoreIdentical = Annotated[
+    bool,
+    option("--ignore-identical-ids", help="Leave out documents with the id of their query."),
+]
+Exclude = Annotated[
+    str | None,
+    option(
+        "--exclude",
+        metavar="FILE",
+        help="Leave out documents before ranking: lines of query and document, or BRIGHT's "
+        "examples (excluded_ids).",
+    ),
+]
+
+
+def readings(
+    qrels_format: QrelsFormat = None,
+    run_format: RunFormat = None,
+    map_qrels: MapQrels = None,
+    map_run: MapRun = None,
+    scores: ScoreKind = "similarity",
+    max_passage: MaxPassage = None,
+    ignore_identical_ids: IgnoreIdentical = False,
+    exclude: Exclude = None,
+) -> "tuple[Reading | None, Reading | None]":
+    """Return how the qrels and the run are read; None where all is recognised.
+
+    Raises `UsageError` for the name of a format that there is not, or a map or fold that is none.
+    """
+    said = (qrels_format, run_format, map_qrels, map_run, max_passage, exclude)
+    if said.count(None) == len(said) and scores == "similarity" and not ignore_identical_ids:
+        return None, None
+    from ragkpi.formats.file_formats import reading
+
+    sieve = None
+    if max_passage is not None or exclude is not None or ignore_identical_ids:
+        from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
+
+        sieve = Sieve(
+            None if max_passage is None else parse_fold(max_passage),
+            ignore_identical_ids,
+            {} if exclude is None else read_excluded(exclude),
+        )
+    return (
+        reading("qrels", qrels_format, map_qrels, sieve=sieve),
+        reading("run", run_format, map_run, scores, sieve),
+    )
+
+
+reading_options = option_group("Reading files")(readings)
