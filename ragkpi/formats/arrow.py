@@ -165,6 +165,21 @@ def _pyarrow(name: str) -> Any:
 
 
 def _read(source: Source) -> Any:
+    """Read a table, or the parts of one in a folder."""
+    tables = [_read_file(source)]
+    for path in source.parts[1:]:
+        with Source(path) as part:
+            tables.append(_read_file(part))
+    if len(tables) == 1:
+        return tables[0]
+    arrow = _pyarrow("pyarrow")
+    try:
+        return arrow.concat_tables(tables, promote_options="permissive")
+    except arrow.ArrowException as problem:
+        raise _broken(source, f"parts that do not fit ({_first_line(problem)})") from None
+
+
+def _read_file(source: Source) -> Any:
     """Read a table, which is checked in full: a damaged one must not become numbers."""
     arrow = _pyarrow("pyarrow")
     octets = hold(source)

@@ -117,24 +117,24 @@ def plain_name(name: str) -> str:
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
-    """Return the name that means one of `wanted`, the earliest there; None without any.
-
-    Raises `ValueError` with two names that mean the same, such as ``score`` and ``Score``.
-    """
+    """Return the name that means one of `wanted`, the earliest there; None without any."""
     by_plain_name: dict[str, str] = {}
-    twice: dict[str, str] = {}
     for name in names:
-        plain = plain_name(name)
-        if plain in by_plain_name:
-            twice[plain] = name
-        else:
-            by_plain_name[plain] = name
-    for plain in wanted:
-        if plain in twice:
-            raise ValueError(f"{by_plain_name[plain]} and {twice[plain]} both name the {plain}")
-        if plain in by_plain_name:
-            return by_plain_name[plain]
-    return None
+        by_plain_name.setdefault(plain_name(name), name)
+    return next((by_plain_name[plain] for plain in wanted if plain in by_plain_name), None)
+
+
+def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
+    """Return what `find` finds; `ValueError` if two names mean it, such as score and Score."""
+    name = find(names, wanted)
+    if name is None:
+        return None
+    same = [other for other in names if plain_name(other) == plain_name(name)]
+    # Elasticsearch's _id stands beside an id of the document's own.
+    exact = [other for other in same if other in wanted]
+    if len(same) > 1 and not (len(exact) == 1 and {other.strip("_") for other in same} == {*exact}):
+        raise ValueError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
+    return exact[0] if exact else name
 
 
 def find_one(
@@ -142,7 +142,7 @@ def find_one(
 ) -> str | None:
     """Return what `find` finds; `InputError` if two names mean the same."""
     try:
-        return find(names, wanted)
+        return find_only(names, wanted)
     except ValueError as problem:
         raise InputError(
             file, line, shown_names([str(problem)])[1:-1], "expected each name once"

@@ -68,6 +68,8 @@ class Inputs:
             return None
         import hashlib
 
+        if os.path.isdir(path):  # of parquet files
+            return hashlib.sha256(self._hashes_of_parts(path)).hexdigest()
         digest = hashlib.sha256()
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
@@ -77,6 +79,10 @@ class Inputs:
             raise InputError(path, None, "changed after it was read", UNTOUCHED)
         self._hashes[path] = digest.hexdigest()
         return self._hashes[path]
+
+    def _hashes_of_parts(self, folder: str) -> bytes:
+        parts = sorted(path for path in self._states if os.path.dirname(path) == folder)
+        return "\n".join(self.sha256(part) or "" for part in parts).encode()
 
     def refuse_replacing(self, path: str, option: str) -> None:
         """Raise `UsageError` if an output would take the place of an input."""

@@ -78,21 +78,27 @@ def _open_gzip(stream: BinaryIO) -> Readable:
 
 
 def _open_bzip2(stream: BinaryIO) -> Readable:
-    import bz2
+    from bz2 import BZ2Decompressor
 
-    return bz2.BZ2File(stream)
+    from ragkpi.formats.compressed_streams import MemberStream
+
+    return MemberStream(stream, BZ2Decompressor)
 
 
 def _open_xz(stream: BinaryIO) -> Readable:
-    import lzma
+    from lzma import FORMAT_XZ, LZMADecompressor
 
-    return lzma.LZMAFile(stream)
+    from ragkpi.formats.compressed_streams import MemberStream
+
+    return MemberStream(stream, lambda: LZMADecompressor(FORMAT_XZ), padding=4)
 
 
 def _open_zstandard(stream: BinaryIO) -> Readable:
-    from ragkpi.formats.zstandard_stream import ZstandardStream
+    from zstandard import ZstdDecompressor
 
-    return ZstandardStream(stream)
+    from ragkpi.formats.compressed_streams import MemberStream
+
+    return MemberStream(stream, lambda: ZstdDecompressor().decompressobj(), limited=False)
 
 
 # Long enough that no id begins so: "BZh" alone could be a query.
@@ -107,6 +113,20 @@ _DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], 
 }
 
 
+def parts_of(path: str) -> list[str]:
+    """Return the parquet files of a folder, in order; none of a file.
+
+    Names that begin with a point or an underscore are not data.
+    """
+    if path == "-" or not os.path.isdir(path):
+        return []
+    return [
+        os.path.join(path, name)
+        for name in sorted(os.listdir(path))
+        if name.endswith((".parquet", ".pq")) and not name.startswith((".", "_"))
+    ]
+
+
 class Source:
     """An opened input: its bytes, and what is known about where they come from.
 
@@ -119,6 +139,9 @@ class Source:
         What messages call it: the path, or ``-`` for standard input.
     size
         Bytes of a plain, uncompressed file; None where that is not known beforehand.
+    parts
+        Where the path is a folder of parquet files, as Spark and Dask write them: their paths. The
+        bytes are those of the first.
     at_start
         Whether reading starts at the first byte, where a byte order mark may stand.
     """
@@ -130,12 +153,14 @@ class Source:
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
-        self._file = self._open(path)
+        self.parts = parts_of(path)
+        self._file = self._open(self.parts[0] if self.parts else path)
         self._plain: _PlainFile | None = None
         self._before = self._state()
         self._pipe: _HashedPipe | None = None
         try:
-            inputs().note(path, os.fstat(self._file.fileno()))
+            opened = self.parts[0] if self.parts else path
+            inputs().note(opened, os.fstat(self._file.fileno()))
             if self._before is None and inputs().hashed:
                 file = open(os.dup(self._file.fileno()), "rb", buffering=0)  # noqa: SIM115
                 self._file.close()
@@ -154,7 +179,9 @@ class Source:
                     raise InputError("-", None, "standard input is closed", "expected it open")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
-                raise InputError(path, None, "is a directory", "expected a file")
+                raise InputError(
+                    path, None, "is a directory", "expected a file, or a folder of .parquet parts"
+                )
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ragkpi.formats.column_names import NAMES, find, plain_name
+from ragkpi.formats.column_names import NAMES, find_only, plain_name
 from ragkpi.wording import quoted
 
 _MOST_LAYOUTS = 256
@@ -165,7 +165,7 @@ def _names(value: dict[str, Any], name: str) -> Iterator[str]:
         for wanted in NAMES[name]:
             if wanted in names:
                 try:
-                    known = find(value, (wanted,))
+                    known = find_only(list(value), (wanted,))
                 except ValueError as problem:
                     raise KeyTwiceError(str(problem)) from None
                 if known is not None:

@@ -11,7 +11,8 @@ QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"
 def test_formats_are_described(ragkpi):
     text = ragkpi("convert", "--list").out.decode()
     for formats in FILE_FORMATS.values():
-        assert all(f"  {name:18}  {format_.description}" in text for name, format_ in formats.items())
+        lines = [f"  {name:18}  {format_.description}" for name, format_ in formats.items()]
+        assert all(line in text for line in lines)
 
 
 def test_two_files_are_needed(ragkpi):
