@@ -168,6 +168,90 @@ RUNS = {
         "run:1: qid is true or false; expected a string or a number",
         2,
     ),
+    "CR alone": (
+        b"1 Q0 d 1 2 me\r1 Q0 e 2 1 me\r",
+        "run:1: a carriage return inside a line; expected lines that end with a newline",
+        2,
+    ),
+    "TSV, CR alone": (
+        b"qid\tdocno\tscore\n1\td\t2\r1\te\t1\n",
+        "run:2: a carriage return inside a line; expected lines that end with a newline",
+        2,
+    ),
+    "CSV, score twice": (
+        b"qid,docno,score,Score\n1,d,2,1\n",
+        "run:1: score and Score both name the score; expected each name once",
+        2,
+    ),
+    "CSV, empty id": (
+        b"qid,docno,score\n1,d,2\n1,,1\n",
+        "run:3: an empty document id; expected an id",
+        2,
+    ),
+    "CSV, quoted empty id": (
+        b'qid,docno,score\n"1",d,2\n"",e,1\n',
+        "run:3: an empty query id; expected an id",
+        2,
+    ),
+    "JSON Lines, key of a document": (
+        b'{"qid": 1, "hits": [{"docid": "d", "docid": "e"}]}',
+        "run:1: key 'docid' twice; expected each key once",
+        2,
+    ),
+    "JSON Lines, score and Score": (
+        b'{"qid": 1, "hits": [{"docid": "d", "score": 1, "Score": 2}]}',
+        "run:1: score and Score both name the score; expected each key once",
+        2,
+    ),
+    "contexts of texts": (
+        b'{"qid": 1, "contexts": ["a"]}',
+        "run:1: contexts lists texts, not ids ('a'); expected ids of documents, or where they "
+        "stand: --map-run 'list=…, doc=…'",
+        2,
+    ),
+    "hits of texts": (
+        b'{"qid": 1, "hits": ["d", "two words"]}',
+        "run:1: hits lists texts, not ids ('two words'); expected ids of documents, or where they "
+        "stand: --map-run 'list=…, doc=…'",
+        2,
+    ),
+    "a query of text": (
+        b'{"query": "what is it", "hits": ["d"]}',
+        f"run:1: no query id but a text (keys: 'query hits'); expected one of {QUERY}, "
+        "or --map-run 'query=…'",
+        2,
+    ),
+    "a list of scores": (
+        b'{"qid": 1, "retrieved_ids": ["d", "e"], "retrieve_scores": [1]}',
+        "run:1: 1 scores for 2 documents; expected a score for each",
+        2,
+    ),
+    "half ranked": (
+        b'{"qid": 1, "hits": [{"docid": "d", "rank": 1}, {"docid": "e"}]}',
+        "run:1: document 2 of the list has no rank and others have one; "
+        "expected a rank for all of them or for none",
+        2,
+    ),
+    "a rank of 1.5": (
+        b'{"qid": 1, "hits": [{"docid": "d", "rank": 1.5}]}',
+        "run:1: rank '1.5'; expected a whole number from 1",
+        2,
+    ),
+    "MTEB without predictions": (
+        b'{"mteb_model_meta": {"model_name": "m"}}',
+        "run:1: no key * (keys: 'mteb_model_meta'); expected the records there",
+        2,
+    ),
+    "bzip2 and more": (
+        bz2.compress(ROWS) + b"1 Q0 e 1 2 me\n",
+        f"run: broken bzip2 data (…); {PARTS}",
+        2,
+    ),
+    "a damaged second member of xz": (
+        lzma.compress(ROWS) + lzma.compress(ROWS.replace(b"1 Q0", b"2 Q0"))[:-9],
+        f"run: broken xz data (…); {PARTS}",
+        2,
+    ),
 }
 
 QRELS = {
@@ -194,6 +278,17 @@ QRELS = {
     "CSV, names alone": (
         b"qid,docno,rel\n",
         "qrels: holds no judgements; expected qrels of at least one",
+        2,
+    ),
+    "no level": (
+        b'{"qid": 1, "judgments": [{"docid": "d"}]}',
+        "qrels:1: no level (keys: 'docid'); expected one of relevance rel level label grade rating "
+        "judgment judgement relevance_label score, or --map-qrels 'level=…'",
+        2,
+    ),
+    "null in a list of ids": (
+        b'{"qid": 1, "relevant_ids": ["d", null]}',
+        "qrels:1: document id is null; expected a string or a number",
         2,
     ),
     "blank JSON": (b"[", f"qrels:1: no JSON (…); {DOCUMENT}", 2),

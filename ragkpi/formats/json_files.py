@@ -160,7 +160,7 @@ def _descend(
 
 def _no_records(file: str, line: int, step: str, keys: list[str]) -> InputError:
     return InputError(
-        file, line, f"no {step} (keys: {shown_names(keys)})", "expected the records there"
+        file, line, f"no key {step} (keys: {shown_names(keys)})", "expected the records there"
     )
 
 

@@ -112,7 +112,7 @@ class JsonText:
             raise InputError(
                 self.file,
                 line,
-                f"no {steps[0]} (keys: {shown_names(keys)})",
+                f"no key {steps[0]} (keys: {shown_names(keys)})",
                 "expected the records there",
             )
 

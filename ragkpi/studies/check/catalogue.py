@@ -48,7 +48,9 @@ class Refusal(NamedTuple):
 
 REFUSALS = (
     Refusal("cannot be read (…); expected a readable file", 2, "no such file, no permission"),
-    Refusal("is a directory; expected a file", 2, "a path of a folder"),
+    Refusal(
+        "is a directory; expected a file, or a folder of .parquet parts", 2, "a path of a folder"
+    ),
     Refusal("is empty; expected …", 2, "qrels without a line, a JSON document without a value"),
     Refusal("holds no results; expected a run of at least one line", 2, "nothing but comments"),
     Refusal("holds no judgements; expected qrels of at least one", 2, "names and no values"),
@@ -72,9 +74,17 @@ REFUSALS = (
     Refusal("no query id (keys: …); expected one of …", 2, "JSON"),
     Refusal("a document without an id (keys: …); expected one of …", 2, "JSON"),
     Refusal("key … twice; expected each key once", 2, "JSON"),
+    Refusal("… and … both name the …; expected each … once", 2, "score and Score"),
+    Refusal("… lists texts, not ids (…); expected ids of documents, …", 2, "contexts of texts"),
+    Refusal("no query id but a text (keys: …); expected one of …", 2, "a query without an id"),
+    Refusal("no level (keys: …); expected one of …", 2, "JSON qrels"),
+    Refusal("no key … (keys: …); expected the records there", 2, "--map-run 'records=…'"),
+    Refusal("… scores for … documents; expected a score for each", 2, "a list beside the list"),
+    Refusal("an empty … id; expected an id", 2, "nothing between two commas"),
+    Refusal("a carriage return inside a line; expected …", 2, "lines that end in it alone"),
     Refusal("… is …; expected a string or a number", 2, "an id or a number in JSON"),
     Refusal("… expected Unicode text", 2, "half of a surrogate pair in JSON"),
-    Refusal("document … of the list has …; expected a score for all of them or for none", 2, ""),
+    Refusal("document … of the list has …; expected a … for all of them or for none", 2, ""),
     Refusal("no table (…); expected a complete parquet or Arrow table", 2, "a damaged table"),
     Refusal("column …; expected a complete parquet or Arrow table", 2, "a column of odd type"),
     Refusal("… is null; expected a value in every row", 2, "parquet and Arrow"),
