@@ -10,10 +10,9 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.blocks import MOST_HELD
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.json_files import hold
-from ragkpi.formats.opening import Source
+from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.rows import (
     Listed,
     Ranking,

@@ -268,12 +268,15 @@ class FileReader(NamedTuple):
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:
-    """Raise `UsageError`, naming all formats and shapes, if none has this name."""
+    """Raise `UsageError` if neither a format nor a shape has this name."""
     from ragkpi.formats.shapes import SHAPES
 
     if name not in FILE_FORMATS[kind] and name not in SHAPES[kind]:
-        known = ", ".join([*FILE_FORMATS[kind], *SHAPES[kind]])
-        raise UsageError(f"{option} {name}: no such format of {kind}; expected one of {known}")
+        import difflib
+
+        near = difflib.get_close_matches(name, [*FILE_FORMATS[kind], *SHAPES[kind]], n=1)
+        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
+        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
 
 
 def written_formats(kind: Kind) -> Mapping[str, FileFormat]:

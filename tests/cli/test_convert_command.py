@@ -72,7 +72,7 @@ REFUSALS = {
     "out.xyz": f"OUT out.xyz: its suffix names no format of run; expected --to {NAMES}",
     "- --to xyz": f"--to xyz: {NO_FORMAT}",
     "- --to beir": f"--to beir: {NO_FORMAT}",
-    "- --to csv --from xyz": f"--from xyz: {NO_FORMAT}",
+    "- --to csv --from xyz": "--from xyz: no such format of run; 'ragkpi formats' lists them",
     "- --to csv --kind pool": "--kind pool: no such choice; expected run or qrels",
     "nowhere/out.csv": "OUT nowhere/out.csv: cannot be written: No such file or directory; "
     "give another file",
