@@ -5,8 +5,10 @@ BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
 DOCS := .venv-docs
+BUILD := .venv-build
+CLEAN := .venv-clean
 
-.PHONY: demo test lint bench pictures docs clean
+.PHONY: demo test lint bench pictures docs package clean
 
 demo: $(READY)
 	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -62,5 +64,22 @@ $(DOCS)/.ready: pyproject.toml
 	$(DOCS)/bin/python -m pip install -q -e '.[docs]'
 	touch $@
 
+# Wheel and source distribution into dist/; both are installed and tried without the development tools.
+package: $(BUILD)/.ready
+	rm -rf dist
+	$(BUILD)/bin/python -m build
+	$(BUILD)/bin/twine check --strict dist/*
+	for made in dist/*.whl dist/*.tar.gz; do \
+	  rm -rf $(CLEAN) && $(PYTHON) -m venv $(CLEAN) && \
+	  $(CLEAN)/bin/python -m pip install -q "$$made" && \
+	  sh tests/installed.sh $(CLEAN)/bin/ragkpi fixtures || exit 1; \
+	done
+	rm -rf $(CLEAN)
+
+$(BUILD)/.ready:
+	$(PYTHON) -m venv $(BUILD)
+	$(BUILD)/bin/python -m pip install -q build twine
+	touch $@
+
 clean:
-	rm -rf $(VENV) $(PEERS) $(DOCS) site build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PEERS) $(DOCS) $(BUILD) $(CLEAN) dist site build *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -84,6 +84,8 @@ def _matplotlib() -> Any:
     """Import it with its own settings: ``matplotlibrc`` in the working directory has no say."""
     found = importlib.util.find_spec("matplotlib")
     folders = [] if found is None else found.submodule_search_locations or []
+    if not hasattr(os, "fchdir"):  # Windows
+        return importlib.import_module("matplotlib")
     before = os.open(".", os.O_RDONLY)
     try:
         for folder in folders:

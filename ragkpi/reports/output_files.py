@@ -88,7 +88,7 @@ def _beside(target: str) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-            if os.path.exists(target):
+            if os.path.exists(target) and hasattr(os, "fchmod"):  # on Windows since 3.13
                 os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
             if not named:
                 _name(file.fileno(), temporary)
@@ -110,4 +110,5 @@ def _open_beside(folder: str, temporary: str) -> tuple[int, bool]:
     if os.path.exists("/proc/self/fd"):
         with suppress(OSError, AttributeError):
             return os.open(folder or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
-    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666), True
+    binary = getattr(os, "O_BINARY", 0)  # Windows turns line ends round without it
+    return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | binary, 0o666), True

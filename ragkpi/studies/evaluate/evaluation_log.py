@@ -79,7 +79,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
             try:
                 _write(
                     file,
-                    text if not begin or os.pread(file, 1, begin - 1) == b"\n" else b"\n" + text,
+                    text if not begin or _read_at(file, 1, begin - 1) == b"\n" else b"\n" + text,
                 )
                 os.fsync(file)
             except BaseException:
@@ -124,6 +124,13 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     return parsed
 
 
+def _read_at(file: int, count: int, place: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(file, count, place)
+    os.lseek(file, place, os.SEEK_SET)  # Windows; what is written goes to the end all the same
+    return os.read(file, count)
+
+
 def _write(file: int, text: bytes) -> None:
     waiting = memoryview(text)
     while waiting:
@@ -152,7 +159,7 @@ def _cut_torn_line(path: str, file: int, size: int) -> int:
     begin, tail = size, b""
     while begin and b"\n" not in tail:
         begin = max(0, begin - (1 << 16))
-        tail = os.pread(file, size - begin, begin)
+        tail = _read_at(file, size - begin, begin)
     line = tail[tail.rfind(b"\n") + 1 :]
     if not _is_torn(line.decode("utf-8", "surrogateescape")):
         return size
@@ -165,7 +172,9 @@ def _cut_torn_line(path: str, file: int, size: int) -> int:
 def _locked(path: str) -> Iterator[tuple[int, int | None]]:
     """Open a file to append while nobody else does; say how long it is, None if it is no file."""
     regular = not os.path.exists(path) or os.path.isfile(path)
-    file = os.open(path, (os.O_RDWR if regular else os.O_WRONLY) | os.O_APPEND | os.O_CREAT, 0o666)
+    access = os.O_RDWR if regular else os.O_WRONLY
+    binary = getattr(os, "O_BINARY", 0)  # Windows turns line ends round without it
+    file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
     try:
         _lock(file)
         yield file, os.fstat(file).st_size if regular else None
