@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS
+from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
 
 if TYPE_CHECKING:
     from ragkpi.charts.chart import Chart
@@ -62,7 +62,7 @@ class Output(NamedTuple):
         return Layout(digits=self.digits, colour=colour, width=width, **more)
 
     def write(self, report: "Report", charts: Sequence["Chart"] = (), /, **more: Any) -> None:
-        """Write a report, as a table if nobody said how, and draw its charts.
+        """Write a report in the format that is given or fits its destination; draw its charts.
 
         Parameters
         ----------
@@ -76,9 +76,22 @@ class Output(NamedTuple):
         from ragkpi.reports.output_files import write
         from ragkpi.reports.renderers import pieces
 
-        write(pieces(report, self.format or "table", self.layout(**more)), self.path)
+        write(pieces(report, self._format, self.layout(**more)), self.path)
+        if self.format is None and self._format in ("csv", "tsv"):
+            # What its reader must know has no place among the rows.
+            for sentence in getattr(report, "sentences", ()):
+                print(f"ragkpi: {sentence}", file=sys.stderr)
         if charts:
             self._draw(charts)
+
+    @property
+    def _format(self) -> str:
+        """As given; or by the file's suffix; or a table for a terminal, else plain rows."""
+        if self.format is not None:
+            return self.format
+        if self.path is not None and self.path != "-":
+            return format_of_file(self.path) or "table"
+        return "table" if sys.stdout.isatty() else "tsv"
 
     def _draw(self, charts: Sequence["Chart"]) -> None:
         table = self.format in (None, "table")
@@ -101,6 +114,7 @@ def _described(names: Sequence[str]) -> str:
     return f"How to write. {formats}. Default: "
 
 
+_DEFAULT = "by FILE's suffix; table on a terminal, tsv into a pipe."
 File = Annotated[
     str | None,
     option(
@@ -130,7 +144,7 @@ Colour = Annotated[
 ]
 Format = Annotated[
     FormatOfReports | None,
-    option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + "table."),
+    option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + _DEFAULT),
 ]
 
 
@@ -153,7 +167,7 @@ def output_of_eval(
         option(
             "--format",
             metavar="FORMAT",
-            help=_described(tuple(REPORT_FORMATS)) + "trec for one run, else table.",
+            help=_described(tuple(REPORT_FORMATS)) + "trec for one run, else " + _DEFAULT,
         ),
     ] = None,
     path: File = None,

@@ -20,30 +20,45 @@ class ReportFormat(NamedTuple):
     writer
         ``module:function`` in this room; the function takes a report and a layout and returns
         pieces of text.
+    suffixes
+        Of files that are written so if nobody says how.
     of
         What can be written so.
     """
 
     purpose: str
     writer: str
+    suffixes: tuple[str, ...] = ()
     of: Literal["any report", "one run of eval"] = "any report"
 
 
 REPORT_FORMATS: Mapping[str, ReportFormat] = {
     "trec": ReportFormat("trec_eval's lines", "trec_lines:write_trec", of="one run of eval"),
     "table": ReportFormat("for people", "text_table:write_table"),
-    "json": ReportFormat("one object ('ragkpi schema')", "json_output:write_json"),
-    "jsonl": ReportFormat("an object per line", "json_output:write_jsonl"),
-    "csv": ReportFormat("for spreadsheets", "separated:write_csv"),
-    "tsv": ReportFormat("for programs", "separated:write_tsv"),
-    "markdown": ReportFormat("for pages", "markdown:write_markdown"),
-    "latex": ReportFormat("for papers (booktabs)", "latex:write_latex"),
+    "json": ReportFormat("one object ('ragkpi schema')", "json_output:write_json", (".json",)),
+    "jsonl": ReportFormat("an object per line", "json_output:write_jsonl", (".jsonl",)),
+    "csv": ReportFormat("for spreadsheets", "separated:write_csv", (".csv",)),
+    "tsv": ReportFormat("for programs", "separated:write_tsv", (".tsv",)),
+    "markdown": ReportFormat("for pages", "markdown:write_markdown", (".md",)),
+    "latex": ReportFormat("for papers (booktabs)", "latex:write_latex", (".tex",)),
 }
 
 # Those that everything can be written in.
 FORMATS_OF_REPORTS = tuple(
     name for name, format_ in REPORT_FORMATS.items() if format_.of == "any report"
 )
+
+
+def format_of_file(path: str) -> str | None:
+    """Return the format that a file's suffix asks for; None if it asks for none."""
+    return next(
+        (
+            name
+            for name, format_ in REPORT_FORMATS.items()
+            if path.lower().endswith(format_.suffixes)
+        ),
+        None,
+    )
 
 
 def pieces(report: Report, name: str, layout: Layout) -> Iterator[str]:

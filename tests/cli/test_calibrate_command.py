@@ -19,7 +19,7 @@ def calibrate(ragkpi, tmp_path):
         if quality is not None:
             (tmp_path / "quality").write_text(quality)
             arguments = ("--quality", tmp_path / "quality", *arguments)
-        return ragkpi("calibrate", *FEW, *arguments)
+        return ragkpi("calibrate", "--format", "table", *FEW, *arguments)
 
     return run
 

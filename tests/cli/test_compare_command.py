@@ -10,7 +10,7 @@ MEASURES = ("-m", "map", "-m", "ndcg_cut.10", "-m", "bor.10", "-m", "num_q", "-N
 
 @pytest.fixture
 def compare(ragkpi):
-    return lambda *arguments: ragkpi("compare", *arguments, folder=FIXTURES)
+    return lambda *arguments: ragkpi("compare", "--format", "table", *arguments, folder=FIXTURES)
 
 
 def differences(outcome):

@@ -15,7 +15,7 @@ RUN = FIXTURES / "first_stage.run"
 
 @pytest.fixture
 def depth(ragkpi):
-    return lambda *arguments: ragkpi("depth", *arguments)
+    return lambda *arguments: ragkpi("depth", "--format", "table", *arguments)
 
 
 def rows(outcome):

@@ -30,7 +30,7 @@ CASE = {
 @pytest.fixture
 def diagnose(ragkpi, tmp_path):
     def run(*arguments):
-        return ragkpi("diagnose", *arguments, folder=tmp_path)
+        return ragkpi("diagnose", "--format", "table", *arguments, folder=tmp_path)
 
     for name in ("pool", "run"):
         lines = [
@@ -108,7 +108,7 @@ def test_values_are_those_of_eval(ragkpi):
 
 
 def test_people_see_the_worst_queries_and_each_once(ragkpi):
-    outcome = ragkpi("diagnose", *SELECTION, "--worst", "2", "--missed", "2")
+    outcome = ragkpi("diagnose", "--format", "table", *SELECTION, "--worst", "2", "--missed", "2")
     lines = outcome.out.decode().splitlines()
     heads = [line.split()[0] for line in lines[2:6]]
     assert heads[0] == "hd-12"

@@ -80,9 +80,9 @@ def test_snapshots(evaluate):
         assert out.decode() == expected.format(b=b, f=f), form
 
 
-def test_a_table_is_what_several_runs_print(evaluate):
+def test_plain_rows_are_what_several_runs_print_into_a_pipe(evaluate):
     files = ("qrels.txt", BM25, FUSION)
-    assert evaluate(*files) == evaluate("--format", "table", *files)
+    assert evaluate(*files) == evaluate("--format", "tsv", *files)
 
 
 def test_trec_lines_may_be_asked_for(evaluate):

@@ -23,7 +23,7 @@ CASE = {
 def holes(ragkpi, tmp_path):
     for name, text in CASE.items():
         (tmp_path / name).write_text(text)
-    return lambda *arguments: ragkpi("holes", *arguments, folder=tmp_path)
+    return lambda *arguments: ragkpi("holes", "--format", "table", *arguments, folder=tmp_path)
 
 
 def rows_of(outcome):

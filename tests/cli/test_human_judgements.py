@@ -42,7 +42,9 @@ def test_values(ragkpi, people):
 
 
 def test_a_table_with_a_sentence(ragkpi, people):
-    outcome = ragkpi("eval", "--human", people, MODEL, RUNS[0], folder=FIXTURES)
+    outcome = ragkpi(
+        "eval", "--format", "table", "--human", people, MODEL, RUNS[0], folder=FIXTURES
+    )
     text = outcome.out.decode()
     assert outcome.status == 0
     assert outcome.err == b""

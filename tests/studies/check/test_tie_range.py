@@ -92,15 +92,17 @@ def test_all_that_have_a_range_are_tried():
 
 def test_others_are_named(ragkpi, tmp_path):
     write(tmp_path, {"1": [("e", 1), ("a", 1)]})
-    out = ragkpi("check", "qrels", "run", "-m", "bpref", "-m", "P.1", folder=tmp_path).out
+    out = ragkpi(
+        "check", "qrels", "run", "--format", "table", "-m", "bpref", "-m", "P.1", folder=tmp_path
+    ).out
     assert b"bpref: how far ties could move it is not known" in out
 
 
 def test_gains_that_turn_the_levels_round_have_no_range(ragkpi, tmp_path):
     write(tmp_path, {"1": [("a", 1), ("c", 1)]})
-    out = ragkpi("check", "-m", "ndcg", "qrels", "run", folder=tmp_path).out
+    out = ragkpi("check", "--format", "table", "-m", "ndcg", "qrels", "run", folder=tmp_path).out
     # (3 + 1 / log2 3) and (1 + 3 / log2 3) of 3 + 2 / log2 3 + 1 / 2
     assert b"ndcg is 0.7625; over all orders of equal scores it is 0.6075 to 0.7625" in out
-    out = ragkpi("check", "-m", "ndcg.1=9,3=1", "qrels", "run", folder=tmp_path).out
+    out = ragkpi("check", "--format", "table", "-m", "ndcg.1=9,3=1", "qrels", "run", folder=tmp_path).out
     assert b"over all orders" not in out
     assert b"ndcg_1=9,3=1: how far ties could move it is not known" in out

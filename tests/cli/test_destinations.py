@@ -1,0 +1,79 @@
+"""Which format a result has where nobody names one: by what it goes to."""
+
+import csv
+import io
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.cli.commandline import BM25, FIXTURES, FUSION
+from tests.published_schema import valid_document
+
+DEPTH = ("depth", "-N", "5000", "--at", "1,5,10", "qrels.txt", BM25)
+
+
+def on_a_terminal(*arguments, columns=80, **environment):
+    """Return what a terminal of so many columns gets."""
+    ours, theirs = pty.openpty()
+    done = subprocess.Popen(
+        [sys.executable, "-m", "ragkpi", *arguments],
+        cwd=FIXTURES,
+        stdout=theirs,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment},
+    )
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            piece = os.read(ours, 1 << 16)
+        except OSError:  # Linux: nobody writes any more
+            break
+        if not piece:
+            break
+        text += piece
+    os.close(ours)
+    assert done.wait() == 0, done.stderr.read()
+    return text.decode().replace("\r\n", "\n")
+
+
+def test_a_pipe_gets_plain_rows_and_the_reader_the_conclusion(ragkpi):
+    outcome = ragkpi(*DEPTH, folder=FIXTURES)
+    rows = list(csv.DictReader(io.StringIO(outcome.out.decode()), delimiter="\t"))
+    assert [row["K"] for row in rows] == ["1", "5", "10"]
+    assert b"*" not in outcome.out
+    sentences = valid_document(ragkpi(*DEPTH, "--format", "json", folder=FIXTURES).out)["answer"]
+    assert outcome.err.decode().splitlines()[-1] == f"ragkpi: {sentences[-1]}"
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [("o.json", "json"), ("o.csv", "csv"), ("o.tex", "latex"), ("o", "table")]
+)
+def test_a_file_gets_what_its_suffix_says(ragkpi, tmp_path, name, form):
+    ragkpi(*DEPTH, "-o", tmp_path / name, folder=FIXTURES)
+    assert (tmp_path / name).read_bytes() == ragkpi(*DEPTH, "--format", form, folder=FIXTURES).out
+
+
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_a_terminal_gets_a_table_that_fits(columns):
+    text = on_a_terminal("compare", "-c", "qrels.txt", BM25, FUSION, columns=columns, NO_COLOR="1")
+    assert "fusion" in text
+    assert max(map(len, text.splitlines())) <= columns
+    wide = on_a_terminal("compare", "-c", "--wide", "qrels.txt", BM25, FUSION, columns=columns)
+    assert "losses" in wide
+
+
+def test_colour():
+    files = ("-m", "map", "-c", "qrels.txt", BM25, FUSION)
+    assert "\x1b[" in on_a_terminal("eval", *files)
+    assert "\x1b[" not in on_a_terminal("eval", *files, NO_COLOR="1")
+    assert "\x1b[" not in on_a_terminal("eval", "--color", "never", *files)
+
+
+def test_colour_may_be_asked_for(ragkpi):
+    files = ("-m", "map", "-c", "--format", "table", "qrels.txt", BM25, FUSION)
+    assert b"\x1b[" in ragkpi("eval", "--color", "always", *files, folder=FIXTURES).out
+    assert b"\x1b[" not in ragkpi("eval", *files, folder=FIXTURES).out
