@@ -1,4 +1,3 @@
-
 BAD = (
     b"2 Q0 b 1 1 me\n1 Q0 a 1 2.5 me\n1 Q0 b 2 2.5 me\n1 Q0 a 3 7 me\n1 Q0 c 4 nan me\n"
     b"1 Q0 d 4\n2 Q0 a 2 2 me\n1 Q0 e 9 1 you\n"

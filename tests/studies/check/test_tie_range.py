@@ -103,6 +103,8 @@ def test_gains_that_turn_the_levels_round_have_no_range(ragkpi, tmp_path):
     out = ragkpi("check", "--format", "table", "-m", "ndcg", "qrels", "run", folder=tmp_path).out
     # (3 + 1 / log2 3) and (1 + 3 / log2 3) of 3 + 2 / log2 3 + 1 / 2
     assert b"ndcg is 0.7625; over all orders of equal scores it is 0.6075 to 0.7625" in out
-    out = ragkpi("check", "--format", "table", "-m", "ndcg.1=9,3=1", "qrels", "run", folder=tmp_path).out
+    out = ragkpi(
+        "check", "--format", "table", "-m", "ndcg.1=9,3=1", "qrels", "run", folder=tmp_path
+    ).out
     assert b"over all orders" not in out
     assert b"ndcg_1=9,3=1: how far ties could move it is not known" in out
