@@ -1,0 +1,101 @@
+"""Chunks folded into documents and documents left out, against hand calculation and plain sets."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ragkpi.errors import RagkpiNote, UsageError
+from ragkpi.formats.opening import Source
+from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
+from ragkpi.formats.trec_runs import stream_run
+
+QRELS = b"1 0 d#1 0\n1 0 d#2 2\n1 0 e#1 1\n2 0 f 1\n"
+RUN = (
+    b"1 Q0 d#1 1 0.9 me\n1 Q0 x#1 2 0.8 me\n1 Q0 d#2 3 0.7 me\n1 Q0 e#1 4 0.6 me\n"
+    b"2 Q0 2 1 0.9 me\n2 Q0 f 2 0.8 me\n"
+)
+
+
+@pytest.fixture
+def files(tmp_path):
+    (tmp_path / "qrels").write_bytes(QRELS)
+    (tmp_path / "run").write_bytes(RUN)
+    return tmp_path
+
+
+def values(outcome):
+    return [line.split()[-1] for line in outcome.out.splitlines()]
+
+
+@pytest.mark.parametrize("fold", ["#", "/^([^#]*)/", "@parents"])
+def test_folds_run_and_qrels(fold, files, ragkpi):
+    """Query 1 becomes d (2), x, e (1): average precision (1 + 2/3) / 2; query 2 has f second."""
+    (files / "parents").write_text("d#1 d\nd#2 d\ne#1 e\nx#1 x\n")
+    outcome = ragkpi("eval", "-q", "-m", "num_ret", "-m", "map", "--max-passage", fold, "qrels",
+                     "run", folder=files)  # fmt: skip
+    assert values(outcome) == [b"3", b"0.8333", b"2", b"0.5000", b"5", b"0.6667"]
+    assert b"note: qrels: 4 judgements folded into 3 documents" in outcome.err
+    assert b"note: run: 6 lines folded into 5 documents" in outcome.err
+
+
+def test_folds_a_query_whose_lines_are_scattered(files, ragkpi):
+    (files / "run").write_bytes(b"".join(sorted(RUN.splitlines(True), key=lambda line: line[5:])))
+    outcome = ragkpi("eval", "-m", "map", "--max-passage", "#", "qrels", "run", folder=files)
+    assert values(outcome) == [b"0.6667"]
+
+
+def test_leaves_out_identical_and_excluded_documents(files, ragkpi):
+    outcome = ragkpi("eval", "-m", "recip_rank", "--ignore-identical-ids", "qrels", "run",
+                     folder=files)  # fmt: skip
+    assert values(outcome) == [b"0.6667"]  # d#2 is third, f is first
+    assert b"note: run: 1 document with the id of the query left out" in outcome.err
+    (files / "excluded").write_text("1 d#1\n1 x#1\n2 2\n9 9\n")
+    outcome = ragkpi("eval", "-m", "recip_rank", "--exclude", "excluded", "qrels", "run",
+                     folder=files)  # fmt: skip
+    assert values(outcome) == [b"1.0000"]
+    assert b"note: run: 3 excluded documents left out" in outcome.err
+    (files / "bright").write_text(
+        '{"id": "1", "excluded_ids": ["d#1", "x#1"]}\n{"id": "2", "excluded_ids": ["N/A"]}\n'
+    )
+    assert read_excluded(str(files / "bright")) == {b"1": frozenset([b"d#1", b"x#1"])}
+
+
+def test_converts_folded(files, ragkpi):
+    outcome = ragkpi("convert", "--max-passage", "#", "--to", "trec", "run", "-", folder=files)
+    assert [line.split()[2] for line in outcome.out.splitlines()] == [b"d", b"x", b"e", b"2", b"f"]
+
+
+@pytest.mark.parametrize("text", ["", "/(/", "/x/", "/[/"])
+def test_refuses_folds_that_are_none(text):
+    with pytest.raises(UsageError, match="--max-passage"):
+        parse_fold(text)
+
+
+ids = st.sampled_from([b"a", b"a#1", b"a#2#3", b"b#1", b"#1", b"#", b"b", b"c" * 40 + b"#1"])
+
+
+@given(st.dictionaries(st.sampled_from(["1", "2"]), st.dictionaries(ids, st.integers(0, 3)),
+                       min_size=1))  # fmt: skip
+def test_the_best_chunk_counts(tmp_path_factory, run):
+    run = {query: documents for query, documents in run.items() if documents} or {"1": {b"a": 1}}
+    expected = {}
+    for query, documents in run.items():
+        for id_, score in documents.items():
+            document = id_.split(b"#")[0] or id_
+            key = query.encode(), document
+            expected[key] = max(expected.get(key, -1), score)
+    path = tmp_path_factory.mktemp("sieve") / "run"
+    rows = [(q.encode(), d, s) for q, documents in run.items() for d, s in documents.items()]
+    path.write_bytes(b"".join(b"%b Q0 %b 1 %d me\n" % row for row in rows))
+    with pytest.warns(RagkpiNote), Source(str(path)) as source:
+        (block,) = Sieve(parse_fold("#")).run(stream_run(source))
+    found = {
+        (block.query[group], document): score
+        for group, document, score in zip(
+            block.group().tolist(), block.document, block.score.tolist(), strict=True
+        )
+    }
+    assert found == expected
+    assert len(block.score) == len(expected)
+    assert np.array_equal(np.diff(block.starts).sum(), len(expected))
