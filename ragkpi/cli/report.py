@@ -41,6 +41,15 @@ def command(
             help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
         ),
     ] = None,
+    by: Annotated[
+        str | None,
+        option(
+            "--by",
+            metavar="FILE",
+            help="Labels of queries, to look at slices of them: a line per query, its id and one "
+            "or more labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
+        ),
+    ] = None,
     title: Annotated[str | None, option("--title", metavar="TEXT", help="Of the page.")] = None,
     detail_queries: Annotated[
         int,
@@ -72,6 +81,7 @@ def command(
     refuse_standard_input_twice([qrels, *paths])
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+    from ragkpi.formats.query_labels import read_query_labels
     from ragkpi.ranking.hits import Hits
     from ragkpi.reports.output_files import write
     from ragkpi.studies.report.report_content import (
@@ -103,6 +113,7 @@ def command(
         procedure=procedure,
         query_file=queries,
         corpus_file=corpus,
+        labels={} if by is None else read_query_labels(by),
         detail_queries=detail_queries,
         detail_depth=detail_depth,
         signature=Origin.of(options, metrics, {"qrels": qrels}).signature,

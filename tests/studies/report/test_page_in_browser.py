@@ -31,7 +31,8 @@ def driver(tmp_path_factory):
 @pytest.fixture
 def page(driver, ragkpi, tmp_path):
     """Write the fixtures' page, open it, and return its address."""
-    texts = ("--queries", "queries.tsv", "--pool", "first_stage.run")
+    texts = ("--queries", "queries.tsv", "--pool", "first_stage.run", "--by", tmp_path / "by")
+    (tmp_path / "by").write_text("query,kind\nhd-01,first\nhd-02,first\nhd-03,other\n")
     path = tmp_path / "report.html"
     done = ragkpi("report", *ARGUMENTS, *texts, "-o", path, "qrels.txt", *RUNS, folder=FIXTURES)
     assert done.status == 0, done.err
@@ -218,6 +219,18 @@ def test_hostile_ids_texts_and_names_stay_text(driver, ragkpi, tmp_path):
         assert "of 1,500,0" in card  # how long the text is of which the beginning is shown
     assert driver.execute_script("return window.broken === undefined")
     assert complaints(driver) == []
+
+
+def test_a_slice_filters_everything(driver, page):
+    driver.execute_script(
+        "const select = document.getElementById('slice');"
+        "select.value = [...select.options].findIndex((one) => /first/.test(one.text));"
+        "select.dispatchEvent(new Event('change'))"
+    )
+    queries = "return [...document.querySelectorAll('#heatmap tbody button')].map(e => e.innerText)"
+    assert sorted(driver.execute_script(queries)) == ["hd-01", "hd-02"]
+    assert texts_of(driver, "#summary-table tbody tr td:nth-last-child(2)") == ["2"] * 3
+    assert "kind" in driver.execute_script("return decodeURIComponent(location.hash)")
 
 
 def test_charts_and_controls_have_texts_for_who_does_not_see_them(driver, page):

@@ -122,6 +122,31 @@ def test_judged_documents_alone_close_the_ranks(report):
         assert None not in shown
 
 
+def test_a_slice_is_an_evaluation_of_its_queries(report, ragkpi, tmp_path):
+    names = [f"hd-{number:02}" for number in range(1, 13)]
+    kinds = {name: "odd" if place % 2 == 0 else "even" for place, name in enumerate(names)}
+    (tmp_path / "kinds.tsv").write_text("".join(f"{q}\t{kind}\n" for q, kind in kinds.items()))
+    pool = ("--pool", "first_stage.run")
+    found = report(*MEASURES, *pool, "--by", tmp_path / "kinds.tsv", "qrels.txt", *RUNS)
+    assert [part["name"] for part in found["slices"]] == [
+        "all queries",
+        "label: even",
+        "label: odd",
+    ]
+    for part, kind in zip(found["slices"][1:], ("even", "odd"), strict=True):
+        lines = (FIXTURES / "qrels.txt").read_text().splitlines(keepends=True)
+        own = tmp_path / f"{kind}.txt"
+        own.write_text("".join(x for x in lines if kinds[x.split()[0]] == kind))
+        evaluated = asked(ragkpi, "eval", "-c", "--ci", *MEASURES, own, *RUNS)
+        for ours, theirs in zip(part["runs"], evaluated["runs"], strict=True):
+            assert ours["values"] == theirs["values"]
+            assert ours["intervals"] == theirs["intervals"]
+        depth = asked(ragkpi, "depth", "-c", "-N", "5000", own, *RUNS)
+        assert part["depth"]["answer"]["findings"] == depth["findings"]
+        diagnosis = asked(ragkpi, "diagnose", "-c", *pool, own, RUNS[0])
+        assert part["diagnoses"][0]["answer"]["findings"] == diagnosis["findings"]
+
+
 def test_one_run_is_compared_with_nothing(report):
     found = report(*MEASURES, "qrels.txt", BM25)
     assert found["slices"][0]["comparisons"] == []

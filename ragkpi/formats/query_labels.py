@@ -1,0 +1,107 @@
+"""Labels of queries, by which an evaluation is looked at in slices: their language, their kind."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator, Mapping, Sequence
+
+from ragkpi.errors import DataError, InputError
+from ragkpi.formats.column_names import QUERY, find
+from ragkpi.formats.opening import Source
+from ragkpi.wording import visible
+
+_UNNAMED = "label"
+
+# By column, then by query.
+Labels = Mapping[str, Mapping[bytes, str]]
+
+
+def read_query_labels(path: str) -> Labels:
+    """Read one or more labels of each query.
+
+    The file has tab- or comma-separated columns, the first of them with the query's id, and
+    perhaps a first line that names them (``query_id``, then the kinds of labels); or a JSON object
+    per line, whose keys are such names. An empty label is none.
+
+    Raises
+    ------
+    InputError
+        With the line, where there is no label.
+    DataError
+        If a query has two lines.
+    """
+    labels: dict[str, dict[bytes, str]] = {}
+    seen: dict[bytes, int] = {}
+    for line, query, row in _rows(path):
+        if query in seen:
+            name = visible(query.decode("utf-8", "surrogateescape"))
+            raise DataError(
+                f"{path}:{line}: query {name} again, first labelled at line {seen[query]}; "
+                "expected a line per query"
+            )
+        seen[query] = line
+        for column, label in row.items():
+            if label:
+                labels.setdefault(column, {})[query] = label
+    if not labels:
+        raise InputError(path, None, "no label", "expected lines of a query and its labels")
+    return labels
+
+
+def _rows(path: str) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
+    text = _text(path)
+    lines = text.splitlines()
+    first = next((line for line in lines if line.strip()), "")
+    if first.lstrip().startswith("{"):
+        yield from _of_json(path, lines)
+        return
+    separator = "\t" if "\t" in first else ","
+    rows = [
+        (number, row)
+        for number, row in enumerate(csv.reader(lines, delimiter=separator), start=1)
+        if any(cell.strip() for cell in row)
+    ]
+    names = rows[0][1] if rows else []
+    headed = find(names[:1], QUERY) is not None
+    kinds = names[1:] if headed else _kinds(len(names) - 1)
+    for number, row in rows[headed:]:
+        if len(row) != len(kinds) + 1 or not kinds:
+            found = f"{len(row)} column{'s' if len(row) != 1 else ''}"
+            expected = f"expected {max(len(kinds), 1) + 1}: the query and its labels"
+            raise InputError(path, number, found, expected)
+        cells = [cell.strip() for cell in row[1:]]
+        yield number, _octets(row[0].strip()), dict(zip(kinds, cells, strict=True))
+
+
+def _of_json(path: str, lines: Sequence[str]) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            record = json.loads(line)
+        except (ValueError, RecursionError):
+            record = None
+        name = find(record, QUERY) if isinstance(record, dict) else None
+        if name is None:
+            raise InputError(
+                path, number, "no query's id", "expected an object with a query and its labels"
+            )
+        labels = {key: str(one) for key, one in record.items() if key != name and one is not None}
+        yield number, _octets(str(record[name])), labels
+
+
+def _kinds(count: int) -> list[str]:
+    return [_UNNAMED] if count == 1 else [f"{_UNNAMED} {place + 1}" for place in range(count)]
+
+
+def _octets(id_: str) -> bytes:
+    return id_.encode("utf-8", "surrogateescape")
+
+
+def _text(path: str) -> str:
+    piece, parts = bytearray(1 << 20), []
+    with Source(path) as source:
+        while filled := source.fill(memoryview(piece)):
+            parts.append(bytes(piece[:filled]))
+    return b"".join(parts).decode("utf-8-sig", "surrogateescape")

@@ -1,0 +1,42 @@
+import json
+
+import pytest
+
+from ragkpi.errors import DataError, InputError
+from ragkpi.formats.query_labels import read_query_labels
+
+EXPECTED = {"lang": {b"q1": "de", b"q2": "en"}, "kind": {b"q1": "fact"}}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "query_id\tlang\tkind\nq1\tde\tfact\nq2\ten\t\n",
+        "qid,lang,kind\r\nq1,de,fact\r\nq2,en,\r\n",
+        '{"qid": "q1", "lang": "de", "kind": "fact"}\n{"qid": "q2", "lang": "en"}\n',
+    ],
+)
+def test_labels_are_read_by_column(tmp_path, text):
+    (tmp_path / "labels").write_text(text)
+    assert read_query_labels(str(tmp_path / "labels")) == EXPECTED
+
+
+def test_two_columns_need_no_names(tmp_path):
+    (tmp_path / "labels").write_bytes(b"q\xff\tde\nq2\ten\n")
+    assert read_query_labels(str(tmp_path / "labels")) == {"label": {b"q\xff": "de", b"q2": "en"}}
+
+
+@pytest.mark.parametrize(
+    ("text", "error", "said"),
+    [
+        ("q1\n", InputError, "labels:1: 1 column; expected 2"),
+        ("q1\tde\nq2\n", InputError, "labels:2: 1 column; expected 2"),
+        ("q1\tde\nq1\ten\n", DataError, "labels:2: query q1 again, first labelled at line 1"),
+        ("", InputError, "no label"),
+        (json.dumps({"lang": "de"}), InputError, "labels:1: no query's id"),
+    ],
+)
+def test_what_is_no_label_is_refused_with_its_line(tmp_path, text, error, said):
+    (tmp_path / "labels").write_text(text)
+    with pytest.raises(error, match=said):
+        read_query_labels(str(tmp_path / "labels"))
