@@ -47,7 +47,8 @@ def command(
             "--by",
             metavar="FILE",
             help="Labels of queries, to look at slices of them: a line per query, its id and one "
-            "or more labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
+            "or more labels, separated by tabs or commas, or JSON Lines; a first line may name "
+            "them.",
         ),
     ] = None,
     title: Annotated[str | None, option("--title", metavar="TEXT", help="Of the page.")] = None,

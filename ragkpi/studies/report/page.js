@@ -91,19 +91,27 @@
   const id = (text) => make("bdi", { class: "id" }, visible(text));
   const paragraphs = (texts) => texts.map((text) => make("p", {}, visible(text)));
 
+  // Four decimals; a number halfway between two of them, an odd multiple of 1/32, goes to the even
+  // one, as everywhere in ragkpi.
+  function fixed(value) {
+    if (Math.abs(value * 32) % 2 !== 1) return value.toFixed(4);
+    const below = Math.floor(Math.abs(value) * 1e4);
+    return (value < 0 ? "-" : "") + ((below + (below % 2)) / 1e4).toFixed(4);
+  }
+
   function number(value, style = "decimal", signed = false) {
     if (value === null || value === undefined) return "NA";
     if (typeof value !== "number") return String(value);
     const sign = signed && value > 0 ? "+" : "";
     if (style === "integer") return sign + value;
     if (style === "significant") return sign + Number(value.toPrecision(6));
-    const text = value.toFixed(4);
+    const text = fixed(value);
     return sign + (Number(text) === 0 ? text.replace("-", "") : text);
   }
 
   const asNumber = (value) =>
     typeof value === "number" ? value : value === "inf" ? Infinity : value === "-inf" ? -Infinity : NaN;
-  const probability = (p) => (p === null ? "NA" : p > 0 && p < 0.00005 ? p.toPrecision(2) : p.toFixed(4));
+  const probability = (p) => (p === null ? "NA" : p > 0 && p < 0.00005 ? p.toPrecision(2) : fixed(p));
   const styleOf = (measure) => measures.get(measure)?.style ?? "decimal";
   const isLower = (measure) => measures.get(measure)?.better === "lower";
   const plural = (count, one, many) => `${count.toLocaleString("en")} ${count === 1 ? one : many}`;
