@@ -11,6 +11,7 @@ from ragkpi.wording import counted, visible
 if TYPE_CHECKING:
     from ragkpi.measures.scores import Scores
     from ragkpi.statistics.gates import BaselineGate, Gate
+    from ragkpi.studies.evaluate.stored_result import StoredResult
 
 
 class Gates(NamedTuple):
@@ -19,11 +20,12 @@ class Gates(NamedTuple):
     limits: "Sequence[Gate]"
     baseline: str | None
     against_baseline: "BaselineGate | None"
+    stored: "StoredResult | None" = None
 
     @property
     def files(self) -> list[str]:
         """The runs that are needed besides those that have to reach something."""
-        return [] if self.baseline is None else [self.baseline]
+        return [] if self.baseline is None or self.stored is not None else [self.baseline]
 
     def missed(
         self, names: Sequence[str], runs: "Sequence[Scores]", baselines: "Sequence[Scores]"
@@ -32,7 +34,7 @@ class Gates(NamedTuple):
 
         `baselines` are the scores of `files`.
         """
-        if not self.limits and not baselines:
+        if not self.limits and not baselines and self.stored is None:
             return []
         from ragkpi.statistics.gates import baseline_verdicts, unmet, verdicts
 
@@ -42,6 +44,10 @@ class Gates(NamedTuple):
             if self.against_baseline is not None:
                 for baseline in zip(self.files, baselines, strict=False):  # it may have failed
                     found += baseline_verdicts(baseline, run, self.against_baseline)
+                if self.stored is not None:
+                    from ragkpi.studies.evaluate.stored_result import stored_verdicts
+
+                    found += stored_verdicts(self.stored, run, self.against_baseline)
             short = unmet(found)
             errors += [GateFailedError(str(verdict)) for verdict in short]
             if not short:
@@ -64,7 +70,8 @@ def gates(
         option(
             "--fail-under-baseline",
             metavar="RUN",
-            help="Exit with status 3 if any value is worse than that of RUN.",
+            help="Exit with status 3 if any value is worse than that of RUN, or of a result that "
+            "ragkpi stored (--format json, jsonl or --log).",
         ),
     ] = None,
     margin: Annotated[
@@ -115,4 +122,11 @@ def gates(
             gate_by or "value",
             gate_confidence or 0.95,
         )
-    return Gates([parse_gate(text) for text in fail_under], fail_under_baseline, against)
+    stored = None
+    if fail_under_baseline is not None:
+        from ragkpi.studies.evaluate.stored_result import is_stored_result, read_stored_result
+
+        if is_stored_result(fail_under_baseline):
+            stored = read_stored_result(fail_under_baseline)
+    limits = [parse_gate(text) for text in fail_under]
+    return Gates(limits, fail_under_baseline, against, stored)

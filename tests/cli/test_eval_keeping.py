@@ -130,3 +130,54 @@ def test_a_bad_run_and_a_missed_limit_are_both_reported(evaluate):
     found = evaluate("-m", "map", "--fail-under", "map=0.99", "qrels.txt", BM25, "nosuch")
     assert found.status == 2
     assert [b"nosuch" in line for line in found.err.splitlines()] == [True, False]
+
+
+@pytest.mark.parametrize(
+    "store",
+    [("--format", "json"), ("--format", "json", "-q"), ("--format", "jsonl", "-q"), ("--log",)],
+    ids=["json", "json per query", "jsonl per query", "record"],
+)
+@pytest.mark.parametrize(("run", "status"), [(FUSION, 0), (BM25, 3)])
+def test_a_stored_result_is_a_baseline(evaluate, tmp_path, store, run, status):
+    """As the run itself is: fusion is no worse than itself, bm25 is 0.2792 worse in ndcg."""
+    path = tmp_path / "stored"
+    asked = ("-c", "-N", "5000", "-m", "ndcg_cut.10", "-m", "bor.10")
+    if store == ("--log",):
+        assert evaluate(*asked, "--log", path, "qrels.txt", FUSION).status == 0
+    else:
+        assert evaluate(*asked, *store, "-o", path, "qrels.txt", FUSION).status == 0
+    stored = evaluate(*asked, "--fail-under-baseline", path, "qrels.txt", run)
+    itself = evaluate(*asked, "--fail-under-baseline", FUSION, "qrels.txt", run)
+    assert (stored.status, stored.err) == (itself.status, itself.err)
+    assert stored.status == status
+
+
+def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
+    path = tmp_path / "stored"
+    evaluate("-c", "-m", "map", "--format", "json", "-o", path, "qrels.txt", FUSION)
+    dense = "runs/dense.run"
+    fewer = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", dense)
+    assert fewer.status == 4
+    assert b"is over 12 queries, dense over 11" in fewer.err
+    proof = ("--fail-under-baseline", path, "--gate-by", "noninferior")
+    assert b"store means with -q" in evaluate("-c", "-m", "map", *proof, "qrels.txt", dense).err
+    assert (
+        b"none of the values"
+        in evaluate("-c", "-m", "P.5", "--fail-under-baseline", path, "qrels.txt", dense).err
+    )
+    path.write_text('{"ragkpi": "1", "runs": [{"name": "x"}]}')
+    broken = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", dense)
+    assert broken.status == 2
+    assert b"no stored result" in broken.err
+
+
+def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):
+    """In map, over 12 queries, bm25 is 0.2262 below fusion, with a standard error of 0.066."""
+    asked = ("-c", "-m", "map", "--fail-under-baseline", FUSION, "qrels.txt", BM25)
+    assert evaluate("--gate-by", "worse", "--margin", "0.05", *asked).status == 3
+    assert evaluate("--gate-by", "worse", "--margin", "0.2", *asked).status == 0
+    assert evaluate("--gate-by", "noninferior", "--margin", "0.25", *asked).status == 3
+    assert evaluate("--gate-by", "noninferior", "--margin", "0.5", *asked).status == 0
+    # The limit, and of the official measures num_rel_ret, five more, 11 points and 9 cutoffs.
+    passed = evaluate("--fail-under", "map=0", "--fail-under-baseline", BM25, *asked[-2:])
+    assert passed.err.endswith(b"bm25: passed 27 gates\n")
