@@ -44,6 +44,7 @@ _MOST_DIGITS_CELLS = 100_000  # values of queries that are written with all thei
 _FEW_DIGITS = 6
 _MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
 _MOST_SLICES = 30
+_MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
 _FIRST_TO_JUDGE = 10
 _MOST_HOLES = 3_000  # among which those to judge first are looked for
 
@@ -197,7 +198,9 @@ def _details(
     pool = None
     if evaluator.pool is not None:
         (pool,) = read_every(reader, [evaluator.pool], Wanted(depth=EVERYTHING))
-    return query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
+    details = query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
+    entries = np.cumsum([len(one.documents) + sum(map(len, one.rankings)) for one in details])
+    return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
 
 def _holes(
@@ -251,8 +254,8 @@ def _document(
     if len(details) < len(scores.queries):
         notes.append(
             f"documents are shown for {counted(len(details), 'query', 'queries')} of "
-            f"{len(scores.queries):,}, those on which the runs differ most; "
-            "--detail-queries N shows more"
+            f"{len(scores.queries):,}, those on which the runs differ most; --detail-queries and "
+            "--detail-depth say of how many at most"
         )
     if holes is None:
         notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
@@ -274,7 +277,7 @@ def _document(
         "slices": [
             slice_object(part, runs, judgements, procedure, options.signature) for part in slices
         ],
-        "details": [_detail(detail) for detail in details],
+        "details": [_detail(detail, evaluator.pool is not None) for detail in details],
     }
     names = {name for detail in details for name in detail.documents}
     documents = sorted(name for name in names if name in texts.documents)
@@ -345,12 +348,12 @@ def _text(text: Text | None) -> list[Any] | None:
     return None if text is None else [decoded(text[0]), text[1]]
 
 
-def _detail(detail: QueryDetail) -> dict[str, Any]:
+def _detail(detail: QueryDetail, pool: bool) -> dict[str, Any]:
     return {
         "query": detail.query,
         "documents": [decoded(name) for name in detail.documents],
         "levels": detail.levels,
-        "pool_ranks": detail.pool_ranks,
+        "pool_ranks": detail.pool_ranks if pool else [],
         "rankings": detail.rankings,
         "below": [[list(pair) for pair in pairs] for pairs in detail.below],
     }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
@@ -13,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.json_text import written
 from ragkpi.reports.output_files import write
 
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
@@ -90,7 +90,8 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
     ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which JSON reads back as they were.
     """
-    text = written(data).decode("utf-8")
+    compact = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    text = compact.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates escaped
     for character in "<>&\u2028\u2029":
         text = text.replace(character, f"\\u{ord(character):04x}")
     return text
