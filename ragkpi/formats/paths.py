@@ -52,8 +52,9 @@ class Path:
     def __init__(self, text: str) -> None:
         self.text = text
         self._alternatives = [one.strip().split(".") for one in text.split("|")] if text else []
-        # By the keys of an object: the one that holds the value, where a single step leads to it.
-        self._layouts: dict[tuple[str, ...], str] = {}
+        # By the keys of an object: the one that holds the value, where a single step leads to it;
+        # None where no key can.
+        self._layouts: dict[tuple[str, ...], str | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self.text)
@@ -69,15 +70,34 @@ class Path:
             name = self._layouts.get(layout)
             if name is not None and is_scalar(value[name]):
                 return value[name]
+            if name is None and layout in self._layouts:
+                return None
         for steps in self._alternatives:
             for found, way in _follow(value, steps, key, number):
                 if is_scalar(found):
                     if layout and len(way) == 1 and way[0] in value:
-                        if len(self._layouts) >= _MOST_LAYOUTS:
-                            self._layouts.clear()
-                        self._layouts[layout] = way[0]
+                        self._remember(layout, way[0])
                     return found
+        if layout and not any(self._begins(value, steps[0]) for steps in self._alternatives):
+            self._remember(layout, None)
         return None
+
+    def name_in(self, layout: tuple[str, ...]) -> str | None:
+        """Return the key that the path leads to in objects of some keys, where one is known."""
+        return self._layouts.get(layout)
+
+    def lacks(self, layout: tuple[str, ...]) -> bool:
+        """Say whether the path is known to lead nowhere in objects of some keys."""
+        return not self.text or self._layouts.get(layout, "") is None
+
+    def _remember(self, layout: tuple[str, ...], name: str | None) -> None:
+        if len(self._layouts) >= _MOST_LAYOUTS:
+            self._layouts.clear()
+        self._layouts[layout] = name
+
+    @staticmethod
+    def _begins(value: dict[str, Any], step: str) -> bool:
+        return step.startswith("@") or any(_names(value, step.removesuffix("[]")))
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return what the path leads to, of whatever kind; None if it is nothing."""

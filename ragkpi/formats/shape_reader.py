@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
@@ -13,6 +14,9 @@ from ragkpi.formats.rows import Listed
 from ragkpi.formats.score_order import descending
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.wording import quoted, shown
+
+# Records of one document each that are read together.
+_RECORDS_AT_ONCE = 1 << 10
 
 
 class Record(NamedTuple):
@@ -75,6 +79,9 @@ class ShapeReader:
 
         Raises `InputError` with the line, and the keys that are there, for one without.
         """
+        fast = self._object_quickly(record) if self._objects else None
+        if fast is not None:
+            return fast
         file, line = self._file, record.line
         try:
             if not isinstance(record.value, dict | list) or (
@@ -103,6 +110,10 @@ class ShapeReader:
     def _of_items(
         self, record: Record, query: bytes, name: str, items: list[tuple[Any, Any]]
     ) -> Listed:
+        if self._list and not record.lines:
+            columns = self._columns([item for _, item in items])
+            if columns is not None:
+                return Listed(record.line, query, *columns, run_id=self._run_id(record))
         lines: int | list[int] = record.line
         if record.lines and len(record.lines) == len(items):
             lines = list(record.lines)
@@ -124,9 +135,64 @@ class ShapeReader:
             values = [values[place] for place in kept]
             ranks = [ranks[place] for place in kept] if ranks else []
             lines = [lines[place] for place in kept] if isinstance(lines, list) else lines
+        return Listed(lines, query, documents, values, ranks, self._run_id(record))
+
+    def _run_id(self, record: Record) -> bytes:
         tag = None if self._objects else self._run.scalar(record.value)
-        run_id = b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
-        return Listed(lines, query, documents, values, ranks, run_id)
+        return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
+
+    def _columns(self, items: Sequence[Any]) -> tuple[list[bytes], list[bytes]] | None:
+        """Return the documents and scores (or levels) of objects that all have the same keys.
+
+        None where these are not known yet to stand under one key each, or anything is unusual:
+        then they are read one by one, which comes to the same.
+        """
+        if (
+            not items
+            or type(items[0]) is not dict
+            or self._scores
+            or self.shape.repeated != "refused"
+        ):
+            return None
+        layout = tuple(items[0])
+        doc, value = self._doc.name_in(layout), self._value.name_in(layout)
+        if doc is None or value is None or not self._rank.lacks(layout):
+            return None
+        if any(type(item) is not dict for item in items) or set(map(tuple, items)) != {layout}:
+            return None
+        documents, values = (
+            _encoded([item[doc] for item in items]),
+            _encoded([item[value] for item in items]),
+        )
+        return None if documents is None or values is None else (documents, values)
+
+    def _object_quickly(self, record: Record) -> Listed | None:
+        """Read an object of documents and numbers at once; None if anything is unusual."""
+        value = record.value
+        number = self.shape.score or self.shape.level
+        if type(value) is not dict or record.lines or not record.key or number != "@value":
+            return None
+        query = _encoded([record.key])
+        documents, numbers = _encoded(list(value)), _encoded(list(value.values()))
+        if query is None or documents is None or numbers is None or self.shape.query != "@key":
+            return None
+        return Listed(record.line, query[0], documents, numbers)
+
+    def flat(self, records: Sequence[Record]) -> list[Listed]:
+        """Return what records of one document each hold, those of a query together."""
+        values = [record.value for record in records]
+        columns = self._columns(values)
+        name = self._query.name_in(tuple(values[0])) if columns is not None else None
+        queries = None if name is None else _encoded([value[name] for value in values])
+        if columns is None or queries is None or not self._run.lacks(tuple(values[0])):
+            return [self.listed(record) for record in records]
+        listed, start = [], 0
+        for query, same in itertools.groupby(queries):
+            end = start + len(list(same))
+            lines = [record.line for record in records[start:end]]
+            listed.append(Listed(lines, query, columns[0][start:end], columns[1][start:end]))
+            start = end
+        return listed
 
     def _query_of(self, record: Record) -> bytes:
         value = self._query.scalar(record.value, record.key, record.number)
@@ -134,7 +200,11 @@ class ShapeReader:
             value = self._query.any_value(record.value, record.key, record.number)
             if value is None or isinstance(value, dict | list):
                 raise self._lacking(record, "query id", self.shape.query, "query")
-        octets = octets_of(value, self._file, record.line, self._query_name(record))
+        plain = _encoded([value])
+        if plain is None:
+            octets = octets_of(value, self._file, record.line, self._query_name(record))
+        else:
+            octets = plain[0]
         if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
             raise self._lacking(record, "query id but a text", self.shape.query, "query")
         return octets
@@ -310,5 +380,21 @@ def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
 
 def rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
     """Interpret record after record."""
-    for record in records:
+    if reader.shape.list:
+        for record in records:
+            yield reader.listed(record)
+        return
+    for record in itertools.islice(records, 1):  # from which the keys are known
         yield reader.listed(record)
+    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
+        yield from reader.flat(batch)
+
+
+def _encoded(values: Sequence[Any]) -> list[bytes] | None:
+    """Return strings and the texts of numbers as bytes; None if there is anything else."""
+    if not all(issubclass(kind, str) for kind in set(map(type, values))):
+        return None
+    try:
+        return [value.encode("utf-8", "surrogateescape") for value in values]
+    except UnicodeEncodeError:
+        return None
