@@ -1,6 +1,8 @@
 """ragkpi: trec_eval's numbers, and the ones that retrieval for language models needs.
 
-`evaluate` is what ``ragkpi eval`` does, for Python. Nothing is imported before it is used.
+Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
+`check`, `convert`; `read_qrels` and `read_run` read what is used again. Nothing is imported before
+it is used.
 """
 
 from __future__ import annotations
@@ -18,27 +20,63 @@ if TYPE_CHECKING:
         RagkpiWarning,
         UsageError,
     )
-    from ragkpi.library import Result, evaluate
+    from ragkpi.library import (
+        Evaluating,
+        Result,
+        RunResult,
+        RunResults,
+        calibrate,
+        check,
+        compare,
+        convert,
+        depth,
+        diagnose,
+        evaluate,
+        holes,
+        read_qrels,
+        read_run,
+    )
 
 __version__ = "0.1.0"
 
-__all__ = [
+_ERRORS = (
     "DataError",
     "GateFailedError",
     "InputError",
     "NothingInCommonError",
     "RagkpiError",
     "RagkpiWarning",
-    "Result",
     "UsageError",
+)
+__all__ = [
+    "DataError",
+    "Evaluating",
+    "GateFailedError",
+    "InputError",
+    "NothingInCommonError",
+    "RagkpiError",
+    "RagkpiWarning",
+    "Result",
+    "RunResult",
+    "RunResults",
+    "UsageError",
+    "calibrate",
+    "check",
+    "compare",
+    "convert",
+    "depth",
+    "diagnose",
     "evaluate",
+    "holes",
+    "read_qrels",
+    "read_run",
 ]
 
 
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'ragkpi' has no attribute '{name}'")
-    room = "library" if name in ("Result", "evaluate") else "errors"
+    room = "errors" if name in _ERRORS else "library"
     return getattr(importlib.import_module(f"ragkpi.{room}"), name)
 
 

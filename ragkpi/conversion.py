@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import BinaryIO
 
 import numpy as np
@@ -53,11 +53,21 @@ class Conversion:
             group_judgements(qrels)  # refuses what is judged twice
             to.write_qrels(qrels, file)
             return
+        pieces = self._pieces()
+        to.write_run(self._ranked(pieces), pieces[-1].run_id, file)
+
+    def rankings(self) -> Iterator[Ranking]:
+        """Yield the rankings of a run in trec_eval's order; errors as `write` has them."""
+        return self._ranked(self._pieces())
+
+    def _ranked(self, pieces: Sequence[RunColumns]) -> Iterator[Ranking]:
+        return _rankings(self._format.sieved(regroup_run(pieces)))
+
+    def _pieces(self) -> list[RunColumns]:
         pieces = list(self._format.hold_run(self._source))
         if not pieces:
             raise no_results(self._source.name)
-        blocks = self._format.sieved(regroup_run(pieces))
-        to.write_run(_rankings(blocks), pieces[-1].run_id, file)
+        return pieces
 
 
 def _rankings(blocks: Iterator[RunColumns]) -> Iterator[Ranking]:

@@ -131,7 +131,7 @@ class Evaluator:
 
     def read(
         self,
-        runs: Sequence[str],
+        runs: Sequence[Run],
         wanted: Wanted = JUDGED_ONLY,
         watch: Callable[[int], None] = lambda _: None,
     ) -> list[Hits | RagkpiError]:
@@ -145,7 +145,12 @@ class Evaluator:
         def read(run: str, workers: int) -> Hits:
             return _read(run, judgements, wanted, workers, self.run_format)
 
-        return read_runs(runs, read, available_workers(), watch)
+        paths = [run for run in runs if isinstance(run, str)]
+        from_files = iter(read_runs(paths, read, available_workers(), watch))
+        return [
+            next(from_files) if isinstance(run, str) else _try_to_read(run, judgements, wanted)
+            for run in runs
+        ]
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
@@ -243,6 +248,13 @@ class Evaluator:
 
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:
     return any(need in metric.measure.needs for metric in metrics)
+
+
+def _try_to_read(run: RunInMemory, judgements: Judgements, wanted: Wanted) -> Hits | RagkpiError:
+    try:
+        return run.hits(judgements, wanted)
+    except RagkpiError as problem:
+        return problem
 
 
 def _read(

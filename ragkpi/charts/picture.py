@@ -65,10 +65,18 @@ def draw(charts: Sequence[Chart], path: str) -> None:
     """
     refuse_undrawable(path)
     matplotlib = _matplotlib()
+    form = path.rpartition(".")[2].lower()
+    figure = figure_of(charts)
+    with matplotlib.rc_context(_STYLE), replacing(path, "--plot") as file:
+        figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)
+
+
+def figure_of(charts: Sequence[Chart]) -> Any:
+    """Draw charts side by side, as a figure of matplotlib."""
+    matplotlib = _matplotlib()
     from matplotlib.figure import Figure
     from matplotlib.text import Text
 
-    form = path.rpartition(".")[2].lower()
     with matplotlib.rc_context(_STYLE):
         figure = Figure(figsize=(5.2 * len(charts), _height(charts)), layout="constrained", dpi=150)
         panels = figure.subplots(1, len(charts), squeeze=False)[0]
@@ -76,8 +84,7 @@ def draw(charts: Sequence[Chart], path: str) -> None:
             _panel(chart, axes)
         for text in figure.findobj(Text):
             text.set_text(visible(text.get_text()))
-        with replacing(path, "--plot") as file:
-            figure.savefig(file, format=form, metadata={"Date": None} if form == "svg" else None)
+    return figure
 
 
 def _matplotlib() -> Any:

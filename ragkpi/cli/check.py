@@ -9,15 +9,11 @@ from ragkpi.cli.evaluation_options import Level, Measures
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output
 from ragkpi.cli.reading_options import reading_options
-from ragkpi.errors import GateFailedError, InputError, UsageError
+from ragkpi.errors import GateFailedError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
-    from ragkpi.ranking.judgements import Judgements
-    from ragkpi.studies.check.checked_run import CheckedRun
     from ragkpi.studies.check.mend import Mended
-
-_DEFAULT_MEASURES = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
 
 @takes(output=output, reading=reading_options)
@@ -74,20 +70,14 @@ def command(
     of_qrels, of_run = reading
     from dataclasses import replace
 
-    from ragkpi.measures.registry import find_metrics
-    from ragkpi.ranking.settings import Settings
+    from ragkpi.library.checking import inspect_files
     from ragkpi.studies.check.check_answer import check_answer
-    from ragkpi.studies.check.finding import Subject
-    from ragkpi.studies.check.inspection import inspect_run
     from ragkpi.studies.check.mend import mend
 
-    metrics = find_metrics(measure or list(_DEFAULT_MEASURES))
-    judgements = _read_qrels(qrels, runs[0], of_qrels)
-    settings = Settings(relevance_level=level)
     inspections = []
-    for run in runs:
-        checked = _read_run(run, of_run)
-        inspection = inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
+    for checked, inspection in inspect_files(
+        runs, qrels, measure, level, max_hits, of_qrels, of_run
+    ):
         if fix is not None:
             mended = mend(checked, max_hits)
             _write(mended, fix)
@@ -100,42 +90,6 @@ def command(
     if any(found):
         sys.stdout.flush()
         raise typer.Exit(GateFailedError.exit_status)
-
-
-def _read_run(path: str, reading: "Reading | None") -> "CheckedRun":
-    from ragkpi.formats.opening import Source
-    from ragkpi.studies.check.checked_run import read_checked_run
-
-    with Source(path) as source:
-        return read_checked_run(source, reading)
-
-
-def _read_qrels(path: str | None, run: str, reading: "Reading | None") -> "Judgements | None":
-    """Read the qrels; where they are none but the first run is, say that the two are swapped."""
-    if path is None:
-        return None
-    from ragkpi.formats.file_formats import read_any_qrels
-    from ragkpi.ranking.judgements import group_judgements
-
-    try:
-        return group_judgements(read_any_qrels(path, reading))
-    except InputError as problem:
-        if _is_qrels(run):
-            raise UsageError(
-                f"{problem}; {run} holds qrels, so the two are swapped: ragkpi check {run} {path}"
-            ) from None
-        raise
-
-
-def _is_qrels(path: str) -> bool:
-    from ragkpi.formats.opening import Source
-    from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-
-    try:
-        with Source(path) as source:
-            return recognise_kind(source.peek(HEAD_LENGTH)) == "qrels"
-    except InputError:
-        return False
 
 
 def _write(mended: "Mended", target: str) -> None:

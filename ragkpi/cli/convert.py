@@ -1,7 +1,5 @@
 """`ragkpi convert`: a run or qrels in another format."""
 
-import os
-import sys
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.option_groups import argument, option, takes
@@ -9,7 +7,7 @@ from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import FileFormat, Kind, Reading
+    from ragkpi.formats.file_formats import Reading
 
 # The format of IN is --from, whichever of the two it holds.
 _reading = reading_options.without(qrels_format=None, run_format=None)
@@ -58,38 +56,6 @@ def command(
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
-    from ragkpi.conversion import Conversion
-    from ragkpi.formats.file_formats import Reading, find_format
-    from ragkpi.formats.opening import Source
-    from ragkpi.reports.output_files import replacing
+    from ragkpi.library.converting import convert_file
 
-    with Source(source) as opened:
-        mapped = [of for of in reading if of is not None and of.shape is not None]
-        if len(mapped) == 1 and kind is None:
-            kind = "qrels" if reading[0] in mapped else "run"
-        conversion = Conversion(opened, kind, None)
-        of_qrels, of_run = reading
-        given = (of_run if conversion.kind == "run" else of_qrels) or Reading()
-        if from_ is not None:
-            find_format(conversion.kind, from_, "--from")
-            given = given._replace(format=from_)
-        conversion = Conversion(opened, conversion.kind, given)
-        format_ = _target_format(conversion.kind, target, to)
-        if target == "-":
-            conversion.write(format_, sys.stdout.buffer)
-            return
-        with replacing(target, "OUT") as file:
-            conversion.write(format_, file)
-
-
-def _target_format(kind: "Kind", target: str, to: str | None) -> "FileFormat":
-    from ragkpi.formats.file_formats import find_written_format, written_formats
-
-    if to is not None:
-        return find_written_format(kind, to, "--to")
-    suffix = os.path.splitext(target)[1].lower()
-    for format_ in written_formats(kind).values():
-        if suffix in format_.suffixes:
-            return format_
-    known = ", ".join(written_formats(kind))
-    raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
+    convert_file(source, target, to, from_, kind, reading)

@@ -5,7 +5,6 @@ from typing import Annotated
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.run_files import evaluate_every
 from ragkpi.errors import UsageError
 
 
@@ -49,21 +48,17 @@ def command(
     or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
     selection + realised. Missed documents come with grade, judged level and rank in the pool.
     """
-    from ragkpi.measures.registry import find_metrics
-    from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
-    from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
-    from ragkpi.studies.diagnose.diagnosis_study import Thresholds, diagnose
+    from ragkpi.library.answers import answer_diagnose
+    from ragkpi.studies.diagnose.diagnosis_study import Thresholds
 
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if options.pool is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    values = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
-    evaluator = options.evaluator(files[0], values)
-    (result,) = evaluate_every(evaluator, files[1:], values)
-    judgements = evaluator.relevance.judgements
-    found = diagnose(result.plain, judgements, cutoff, Thresholds(proc, pct_proc))
+    qrels, run = files
+    thresholds = Thresholds(proc, pct_proc)
     most = None if per_query else worst
-    output.write(
-        diagnosis_answer(found, judgements.document, most, missed), [diagnosis_chart(found)]
+    answer, charts = answer_diagnose(
+        options.session(), qrels, {run: run}, cutoff, thresholds, most, missed
     )
+    output.write(answer, charts)

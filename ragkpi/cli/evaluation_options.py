@@ -25,6 +25,7 @@ from ragkpi.errors import UsageError
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.evaluation import Evaluation, Evaluator
     from ragkpi.formats.file_formats import Reading
+    from ragkpi.library.session import Session
     from ragkpi.measures.measure import Metric
     from ragkpi.ranking.settings import Missing, Settings
 
@@ -53,6 +54,21 @@ class EvaluationOptions:
     pool: str | None
     qrels_format: "Reading | None" = None
     run_format: "Reading | None" = None
+
+    def session(self) -> "Session":
+        """Begin to answer a question; what must be said comes on stderr."""
+        from ragkpi.cli.run_files import terminal
+        from ragkpi.library.session import Session
+
+        return Session(
+            self.requests,
+            self.settings,
+            self.rel_info,
+            self.pool,
+            self.qrels_format,
+            self.run_format,
+            terminal(),
+        )
 
     def values(self, default: Sequence[str] | None = None) -> "list[Metric]":
         """Resolve the requests, or `default`, or what the relevance format serves."""

@@ -5,13 +5,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.run_files import Results, expect_files, progress, read_runs
+from ragkpi.cli.run_files import by_path, expect_files
 
 if TYPE_CHECKING:
     from ragkpi.studies.holes.assessment import Candidate
-
-_DEFAULT = ("P.10", "recall.10", "ndcg_cut.10")
-_EVERYTHING = 1 << 62
 
 
 @takes(options=without_pool.without(judged_only=False), output=output_and_plot)
@@ -65,31 +62,15 @@ def command(
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
     or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
-    from ragkpi.ranking.hits import Hits
-    from ragkpi.reports.run_names import run_names
-    from ragkpi.studies.holes.assessment import candidates
-    from ragkpi.studies.holes.holes_answer import holes_answer
-    from ragkpi.studies.holes.holes_charts import holes_charts
-    from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
+    from ragkpi.library.answers import answer_holes
 
-    qrels, *runs = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
-    values = options.values(_DEFAULT)
-    evaluator = options.evaluator(qrels, values)
-    depth = depth_needed(values, within) or _EVERYTHING
-    read = read_runs(evaluator, runs, evaluator.needs(values, depth))
-    outcomes = Results(runs, evaluator.score(read, values))
-    results = outcomes.every()
-    outcomes.say()
-    hits = [run for run in read if isinstance(run, Hits)]
-    judgements = evaluator.relevance.judgements
-    with progress(len(values), "bounds") as watch:
-        found = find_bounds(judgements, hits, results, options.settings, within, watch)
-    with progress(len(values), "documents to judge") as watch:
-        listed = candidates(found, results, options.settings, watch)
+    qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
+    runs = by_path(paths)
+    answer, charts, listed = answer_holes(
+        options.session(), qrels, runs, within, "shown" if per_query else "hidden", first
+    )
     _write(listed, assess, assess_qrels)
-    names = run_names(runs)
-    answer = holes_answer(found, names, listed, first, "shown" if per_query else "hidden")
-    output.write(answer, holes_charts(found, names))
+    output.write(answer, charts)
 
 
 def _write(listed: "list[Candidate]", assess: str | None, assess_qrels: str | None) -> None:

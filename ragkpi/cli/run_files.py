@@ -16,6 +16,7 @@ from ragkpi.errors import RagkpiError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation, Evaluator
+    from ragkpi.library.session import Voice
     from ragkpi.measures.measure import Metric
     from ragkpi.ranking.hits import Hits, Wanted
 
@@ -61,6 +62,14 @@ def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequ
     if files is None or len(files) < least:
         raise UsageError(f"{len(files or [])} files; expected {expected}")
     return files
+
+
+def by_path(paths: Sequence[str]) -> dict[str, str]:
+    """Return paths by different names: a file that is given twice is two runs."""
+    return {
+        path if paths.count(path) == 1 else f"{path}#{place}": path
+        for place, path in enumerate(paths, start=1)
+    }
 
 
 def refuse_standard_input_twice(files: Sequence[str]) -> None:
@@ -109,6 +118,21 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
     for problem in problems:
         tell(problem)
     raise typer.Exit(problems[0].exit_status)
+
+
+def terminal() -> Voice:
+    """Speak on stderr."""
+    import warnings
+
+    from ragkpi.errors import RagkpiWarning
+    from ragkpi.library.session import Voice
+
+    return Voice(
+        progress=progress,
+        note=tell,
+        warn=lambda text: warnings.warn(text, RagkpiWarning, stacklevel=2),
+        refuse=exit_with,
+    )
 
 
 @contextmanager

@@ -1,0 +1,24 @@
+"""What ragkpi does, as functions; the commands call the same."""
+
+from ragkpi.library.arguments import Evaluating
+from ragkpi.library.evaluating import RunResult, RunResults, evaluate
+from ragkpi.library.files import convert, read_qrels, read_run
+from ragkpi.library.questions import calibrate, check, compare, depth, diagnose, holes
+from ragkpi.library.result import Result
+
+__all__ = [
+    "Evaluating",
+    "Result",
+    "RunResult",
+    "RunResults",
+    "calibrate",
+    "check",
+    "compare",
+    "convert",
+    "depth",
+    "diagnose",
+    "evaluate",
+    "holes",
+    "read_qrels",
+    "read_run",
+]

@@ -1,0 +1,188 @@
+"""Python's arguments as the settings and inputs that everything works on."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from operator import index
+from typing import Any, TypedDict, get_args
+
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Run
+from ragkpi.formats.given_columns import octets
+from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.library.session import Session
+from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.relevance import READERS, Qrels, Relevance
+from ragkpi.ranking.runs_in_memory import RunInMemory
+from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, Unjudged
+from ragkpi.reports.run_names import run_names
+
+
+class Evaluating(TypedDict, total=False):
+    """How runs are evaluated; every function that evaluates takes these by name.
+
+    Attributes
+    ----------
+    corpus_size, corpus_sizes
+        How many documents could have been retrieved (``-N``), and the same for single queries;
+        without, the environment variable ``RAGKPI_CORPUS_SIZE``.
+    relevance_level
+        Lowest judged level that is relevant (``-l``).
+    missing
+        Judged queries that a run lacks: ``"intersection"`` leaves them out, ``"zero"`` evaluates
+        empty rankings (``-c``), ``"error"`` refuses the run (``--strict``).
+    unjudged
+        ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
+    max_retrieved
+        Only this many top documents of each query (``-M``).
+    draws
+        Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
+    grade_map
+        From levels to the grades 1 to 5: a preset's name, or levels and grades.
+    pool
+        The first stage that the runs were selected from, as a run is given.
+    pool_depth, pool_union
+        Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
+    rel_info
+        The format of the file of qrels, as ``-R`` names it.
+    """
+
+    corpus_size: int | None
+    corpus_sizes: Mapping[str | bytes, int] | None
+    relevance_level: int
+    missing: Missing
+    unjudged: Unjudged
+    max_retrieved: int | None
+    draws: Draws
+    grade_map: str | Mapping[int, int]
+    pool: Any
+    pool_depth: int | None
+    pool_union: PoolUnion
+    rel_info: str
+
+
+def session(measures: str | Sequence[str], given: Evaluating) -> Session:
+    """Begin a call; wrong arguments are refused."""
+    unknown = sorted(set(given) - set(Evaluating.__annotations__))
+    if unknown:
+        raise TypeError(
+            f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
+        )
+    settings = Settings(
+        relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
+        missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
+        unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
+        max_retrieved=_maybe("max_retrieved", given.get("max_retrieved"), 0),
+        corpus_size=_corpus_size(given.get("corpus_size")),
+        corpus_sizes={
+            octets(query): whole("corpus_sizes", size, 0)
+            for query, size in (given.get("corpus_sizes") or {}).items()
+        },
+        draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
+        grade_map=_grade_map(given.get("grade_map", "umbrela")),
+        pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
+        pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
+    )
+    pool = given.get("pool")
+    return Session(
+        [measures] if isinstance(measures, str) else list(measures),
+        settings,
+        one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
+        None if pool is None else run_of(pool),
+    )
+
+
+def qrels_of(qrels: Any, rel_info: str = "qrels") -> str | Relevance:
+    """Return qrels as an `Evaluator` takes them: a path, or what is in memory."""
+    if isinstance(qrels, str | os.PathLike):
+        return os.fspath(qrels)
+    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before
+        read: Relevance = qrels
+        return read
+    if rel_info != "qrels":
+        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    return Qrels(group_judgements(qrels_columns(qrels)))
+
+
+def run_of(run: Any) -> Run:
+    """Return a run as an `Evaluator` takes it: a path, or what is in memory."""
+    if isinstance(run, RunInMemory):
+        return run
+    return os.fspath(run) if isinstance(run, str | os.PathLike) else RunInMemory(run)
+
+
+def runs_of(runs: Any) -> dict[str, Run] | None:
+    """Name several runs: a mapping or a list of them; None if it is one run."""
+    if isinstance(runs, Mapping):
+        first = next((value for value in runs.values() if _filled(value)), None)
+        return {str(name): run_of(run) for name, run in runs.items()} if _is_run(first) else None
+    if isinstance(runs, list | tuple) and runs and all(map(_is_run, runs)):
+        paths = [os.fspath(run) if _is_path(run) else f"run{n}" for n, run in enumerate(runs, 1)]
+        return dict(zip(run_names(paths), map(run_of, runs), strict=True))
+    return None
+
+
+def named_runs(runs: Any) -> dict[str, Run]:
+    """Name one run or several."""
+    several = runs_of(runs)
+    if several is not None:
+        return several
+    return {run_names([os.fspath(runs)])[0] if _is_path(runs) else "run": run_of(runs)}
+
+
+def _is_path(value: Any) -> bool:
+    return isinstance(value, str | os.PathLike)
+
+
+def _filled(value: Any) -> bool:
+    return not isinstance(value, Mapping) or any(map(_filled, value.values()))
+
+
+def _is_run(value: Any) -> bool:
+    """Say whether it is a run and no part of one: what maps a query to its documents is not."""
+    if isinstance(value, Mapping):
+        return any(isinstance(documents, Mapping) for documents in value.values())
+    known = ("columns", "column_names", "blocks")
+    return _is_path(value) or any(hasattr(value, name) for name in known)
+
+
+def whole(name: str, value: Any, least: int) -> int:
+    """Return a whole number; `UsageError` for anything else, or less than `least`."""
+    try:
+        number = index(value)
+    except TypeError:
+        raise UsageError(f"{name}={value!r}: expected a whole number from {least}") from None
+    if number < least:
+        raise UsageError(f"{name}={value!r}: expected a number from {least}")
+    return number
+
+
+def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
+    """Return a choice; `UsageError` if it is none."""
+    if not isinstance(value, str) or value not in known:
+        raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
+    return value
+
+
+def _maybe(name: str, value: Any, least: int) -> int | None:
+    return None if value is None else whole(name, value, least)
+
+
+def _corpus_size(given: Any) -> int | None:
+    said = os.environ.get("RAGKPI_CORPUS_SIZE", "")
+    if given is not None or not said:
+        return _maybe("corpus_size", given, 0)
+    if not said.isdecimal():
+        raise UsageError(f"RAGKPI_CORPUS_SIZE={said}: expected a whole number from 0")
+    return int(said)
+
+
+def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
+    if isinstance(grades, str):
+        return parse_grade_map(grades)
+    for preset in GRADE_MAPS.values():
+        if preset.rubric == grades:
+            return preset
+    return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))

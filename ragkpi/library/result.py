@@ -1,0 +1,162 @@
+"""`Result`: what every function returns, in words, as rows and as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+from ragkpi.errors import UsageError
+from ragkpi.reports.answer import Answer
+from ragkpi.reports.layout import Cell, Layout, Report, Table
+from ragkpi.reports.renderers import rendered
+from ragkpi.wording import decoded, visible
+
+if TYPE_CHECKING:
+    from ragkpi.charts.chart import Chart
+    from ragkpi.reports.signature import Signature
+
+_FOR_PROGRAMS = Layout(notes="columns")
+
+
+class Result:
+    """What a question came to.
+
+    ``str(result)`` is the table that the command prints, and a notebook shows it as HTML.
+
+    Attributes
+    ----------
+    report
+        What the renderers of ``ragkpi.reports`` write.
+    signature
+        What the numbers depend on; None where the question has none.
+    notes
+        What was left out or assumed, and what may mislead, a line each; it was also warned of.
+    """
+
+    def __init__(
+        self,
+        report: Report,
+        charts: Sequence[Chart] = (),
+        notes: Sequence[str] = (),
+        signature: Signature | None = None,
+    ) -> None:
+        self.report = report
+        self.notes: Sequence[str] = tuple(notes)
+        self.signature = signature
+        self._charts = tuple(charts)
+
+    @property
+    def answer(self) -> str:
+        """The answer in words: one or more lines."""
+        if isinstance(self.report, Answer):
+            return "\n".join(self.report.sentences)
+        return "\n".join(self.report.table(Layout()).notes)
+
+    @property
+    def findings(self) -> Mapping[str, Any]:
+        """The answer as data, by name; empty where the rows are all there is."""
+        found: Mapping[str, Any] = self.to_dict().get("findings", {})
+        return found
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """The rows by names of columns, unrounded; NaN is NA, None is nothing.
+
+        The interval of a value is in two more: ``NAME_low`` and ``NAME_high``.
+        """
+        table = self._table()
+        bounded = [
+            any(row[place].interval is not None for row in table.rows)
+            for place in range(len(table.columns))
+        ]
+        return [
+            {
+                name: value
+                for cell, column, wide in zip(row, table.columns, bounded, strict=True)
+                for name, value in _values(column.name, cell, wide)
+            }
+            for row in table.rows
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""
+        return self.report.document(_FOR_PROGRAMS)
+
+    def to_pandas(self) -> Any:
+        """Return the rows as a pandas DataFrame."""
+        import pandas
+
+        return pandas.DataFrame(self._columns())
+
+    def to_polars(self) -> Any:
+        """Return the rows as a polars DataFrame."""
+        import polars
+
+        return polars.DataFrame(self._columns(), strict=False)
+
+    def to_arrow(self) -> Any:
+        """Return the rows as a pyarrow Table."""
+        import pyarrow
+
+        columns = {}
+        for name, values in self._columns().items():
+            try:
+                columns[name] = pyarrow.array(values)
+            except pyarrow.ArrowException:  # numbers and texts in one column
+                columns[name] = pyarrow.array([None if v is None else str(v) for v in values])
+        return pyarrow.table(columns)
+
+    def plot(self) -> Any:
+        """Draw what ``--plot`` draws, as a figure of matplotlib."""
+        if not self._charts:
+            raise UsageError("there is no picture of this result; expected an answer with one")
+        from ragkpi.charts.picture import figure_of
+
+        return figure_of(self._charts)
+
+    def _table(self) -> Table:
+        return self.report.table(_FOR_PROGRAMS)
+
+    def _columns(self) -> dict[str, list[Any]]:
+        names = dict.fromkeys(name for row in self.rows for name in row)
+        return {name: [row.get(name) for row in self.rows] for name in names}
+
+    def __str__(self) -> str:
+        return rendered(self.report, "table", Layout()).rstrip("\n")
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__}: {self.answer.splitlines()[-1] if self.answer else ''}>"
+
+    def _repr_html_(self) -> str:
+        table = self.report.table(Layout())
+        heads = "".join(f"<th>{_html(column.name)}</th>" for column in table.columns)
+        body = "".join(
+            "<tr>"
+            + "".join(
+                _cell(column.text(cell, Layout()), cell, column.numeric)
+                for cell, column in zip(row, table.columns, strict=True)
+            )
+            + "</tr>"
+            for row in table.rows
+        )
+        notes = "".join(f"<p>{_html(note)}</p>" for note in table.notes)
+        return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:
+    found = [(name, decoded(cell.value))]
+    if wide:
+        low, high = cell.interval or (None, None)
+        found += [(f"{name}_low", low), (f"{name}_high", high)]
+    return found
+
+
+def _cell(text: str, cell: Cell, numeric: bool) -> str:
+    shown = f"<b>{_html(text)}</b>" if cell.best else _html(text)
+    return f'<td style="text-align: right">{shown}</td>' if numeric else f"<td>{shown}</td>"
+
+
+def _html(text: str) -> str:
+    return escape(visible(text))
