@@ -194,9 +194,9 @@ def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
 
 
 @pytest.mark.parametrize("kind", ["file", "pipe", "gzip", "begun"])
-@pytest.mark.parametrize("megabytes", [0, 34])
+@pytest.mark.parametrize("megabytes", [0, 40])
 def test_standard_input_of_every_kind_and_size(kind, megabytes, folder):
-    """Above 32 MB two processes share a file, which is read from where standard input stands."""
+    """Above 50 MB two processes share a file, which is read from where standard input stands."""
     line = b"%d Q0 d%d 1 1 me\n"
     lines = [line % (query, i) for query in (1, 2) for i in range(10 + megabytes * 32000)]
     text, head = b"".join(lines), b"a line that somebody has read\n" if kind == "begun" else b""

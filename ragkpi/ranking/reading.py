@@ -29,7 +29,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
 
 # Bytes for which a process of its own pays: a range of a run, and whole runs.
-_SMALLEST_RANGE = 1 << 24
+_SMALLEST_RANGE = 3 << 23  # 45 MB, a thousand queries of a thousand documents: one process
 _SMALLEST_SHARE = 1 << 22
 # How far from an even split a change of query is looked for.
 _SEARCHED = 1 << 21
