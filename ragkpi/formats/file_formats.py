@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
@@ -327,7 +328,18 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
 
 
 def read_any_qrels(path: str, reading: Reading | str | None = None) -> QrelsColumns:
-    """Read qrels as asked for, or as their first bytes say."""
+    """Read qrels as asked for, or as their first bytes say.
+
+    A path may be a name: ``irds:DATASET``, or one of ``$RAGKPI_QRELS`` (`named_qrels`).
+    """
+    if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
+        from ragkpi.formats.named_qrels import is_dataset, read_dataset, resolved
+
+        if is_dataset(path):
+            columns = read_dataset(path)
+            sieve = reading.sieve if isinstance(reading, Reading) else None
+            return sieve.qrels(columns) if sieve else columns
+        path = resolved(path)
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source)
 

@@ -68,6 +68,8 @@ class Inputs:
             return None
         import hashlib
 
+        if before is None and not os.path.exists(path):  # qrels by name
+            return None
         if os.path.isdir(path):  # of parquet files
             return hashlib.sha256(self._hashes_of_parts(path)).hexdigest()
         digest = hashlib.sha256()

@@ -54,6 +54,8 @@ REFUSALS = (
     Refusal("is empty; expected …", 2, "qrels without a line, a JSON document without a value"),
     Refusal("holds no results; expected a run of at least one line", 2, "nothing but comments"),
     Refusal("holds no judgements; expected qrels of at least one", 2, "names and no values"),
+    Refusal("cannot be read (…); expected an anserini-tools checkout in RAGKPI_QRELS", 2, ""),
+    Refusal("is not there, though … is listed; expected the file", 2, "qrels by name"),
     Refusal("cannot be read (…); expected a complete file", 2, "the disk or network failed"),
     Refusal("broken … data (…); expected a complete file", 2, "a truncated or damaged .gz, …"),
     Refusal("is compressed with …, which needs a package (…); expected …", 2, "zstandard"),

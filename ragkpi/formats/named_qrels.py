@@ -1,0 +1,94 @@
+"""Qrels by name: ``irds:DATASET`` through ir_datasets, and those of an anserini-tools checkout."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import Any
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.formats.rows import Listed, collect_qrels
+from ragkpi.formats.trec_qrels import QrelsColumns
+
+_CHECKOUT = "RAGKPI_QRELS"
+_PREFIX = "irds:"
+
+
+def resolved(path: str) -> str:
+    """Return the file that a name stands for: in ``$RAGKPI_QRELS``, if no file has this path.
+
+    Raises `InputError` if the lists of that folder cannot be read, or its file is not there.
+    """
+    folder = os.environ.get(_CHECKOUT, "")
+    if not folder or path == "-" or os.sep in path or os.path.exists(path):
+        return path
+    files = _listed(folder, "qrels.json")
+    aliases = _listed(folder, "qrels-aliases.json")
+    name = next((name for name, others in aliases.items() if path in others), path)
+    file = files.get(name)
+    if not isinstance(file, str):
+        return path
+    # Names of files and nothing else: a list must not lead anywhere on the disk.
+    found = os.path.join(folder, "topics-and-qrels", os.path.basename(file))
+    if not os.path.exists(found):
+        raise InputError(found, None, f"is not there, though {path} is listed", "expected the file")
+    return found
+
+
+def _listed(folder: str, name: str) -> dict[str, Any]:
+    path = os.path.join(folder, name)
+    try:
+        with open(path, encoding="utf-8") as file:
+            content = json.load(file)
+    except (OSError, ValueError, RecursionError) as problem:
+        raise InputError(
+            path,
+            None,
+            f"cannot be read ({problem})",
+            f"expected an anserini-tools checkout in {_CHECKOUT}",
+        ) from None
+    if not isinstance(content, dict):
+        raise InputError(path, None, "no JSON object", f"expected {name} of anserini-tools")
+    return content
+
+
+def is_dataset(path: str) -> bool:
+    """Say whether a path is the name of a data set of ir_datasets."""
+    return path.startswith(_PREFIX)
+
+
+def read_dataset(path: str) -> QrelsColumns:
+    """Read the qrels of a data set of ir_datasets, which downloads them if it has to.
+
+    Raises
+    ------
+    UsageError
+        If ir_datasets is not installed.
+    InputError
+        If there is no such data set, it has no qrels, or they cannot be fetched.
+    """
+    try:
+        import ir_datasets
+    except ImportError as problem:
+        raise UsageError(
+            f"{path} needs a package ({problem}); "
+            "expected it installed, e.g. pip install 'ragkpi[datasets]'"
+        ) from None
+    expected = "expected the id of a data set that has qrels"
+    try:
+        judgements = list(ir_datasets.load(path.removeprefix(_PREFIX)).qrels_iter())
+    except Exception as problem:  # a name that is unknown, a licence, the network
+        reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
+        raise InputError(path, None, f"cannot be read ({reason})", expected) from None
+    return collect_qrels(
+        path,
+        (
+            Listed(
+                row,
+                judged.query_id.encode("utf-8", "surrogateescape"),
+                [judged.doc_id.encode("utf-8", "surrogateescape")],
+                [b"%d" % judged.relevance],
+            )
+            for row, judged in enumerate(judgements, start=1)
+        ),
+    )
