@@ -76,8 +76,8 @@ class ReportOptions:
         Of the page; and the measure that it begins with, as for ``-m`` (None: the first).
     procedure
         How intervals and p-values are computed.
-    query_file, corpus_file
-        Files of texts; None for none.
+    query_texts, document_texts
+        Files of texts, or texts by id; None for none.
     labels
         For each way to slice the queries, by its name, the label of each query.
     detail_queries, detail_depth
@@ -89,8 +89,8 @@ class ReportOptions:
     title: str = "ragkpi report"
     main: str | None = None
     procedure: Procedure = field(default_factory=Procedure)
-    query_file: str | None = None
-    corpus_file: str | None = None
+    query_texts: str | Mapping[bytes, Text] | None = None
+    document_texts: str | Mapping[bytes, Text] | None = None
     labels: Mapping[str, Mapping[bytes, str]] = field(default_factory=dict)
     detail_queries: int = 200
     detail_depth: int = 100
@@ -143,7 +143,7 @@ def report_document(
     small = len(evaluator.relevance.judgements.queries) * len(runs) <= _MOST_CELLS
     details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
     files = [run for run in runs if isinstance(run, str) and run != "-"]
-    texts = shown_texts(details, set(queries), options.query_file, options.corpus_file, files)
+    texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
     notes = [*_concerning(names, [one.warnings for one in evaluations])]
     notes += _concerning(names, [one.notes for one in evaluations])

@@ -17,6 +17,8 @@ LONGEST = 2_000  # characters of one
 _FIRST = 10  # documents of a run that are read rather than skimmed
 _FAVOUR = 8  # how many times as long as others their texts may be
 
+Given = str | Mapping[bytes, Text] | None
+
 
 @dataclass(frozen=True)
 class ShownTexts:
@@ -29,8 +31,8 @@ class ShownTexts:
 def shown_texts(
     details: Sequence[QueryDetail],
     queries: Collection[bytes],
-    query_file: str | None,
-    corpus_file: str | None,
+    query_texts: Given,
+    document_texts: Given,
     run_files: Sequence[str],
 ) -> ShownTexts:
     """Read the texts of what the page shows.
@@ -39,8 +41,8 @@ def shown_texts(
     ----------
     details, queries
         The queries whose documents are shown, and the ids of all queries.
-    query_file, corpus_file
-        Where texts are, if anywhere.
+    query_texts, document_texts
+        The file of texts, or texts by id, if there are any.
     run_files
         Runs whose own file may carry texts; they serve where the others have none.
     """
@@ -51,10 +53,8 @@ def shown_texts(
         of_queries, of_documents = texts_of_run(path)
         asked |= {id_: text for id_, text in of_queries.items() if id_ in queries}
         documents |= {id_: text for id_, text in of_documents.items() if id_ in wanted}
-    if query_file is not None:
-        asked |= read_texts(query_file, queries)
-    if corpus_file is not None:
-        documents |= read_texts(corpus_file, wanted)
+    asked |= _found(query_texts, queries)
+    documents |= _found(document_texts, wanted)
     favoured = {
         name
         for detail in details
@@ -64,6 +64,12 @@ def shown_texts(
     return ShownTexts(
         {id_: _cut(text, LONGEST) for id_, text in asked.items()}, _fitted(documents, favoured)
     )
+
+
+def _found(texts: Given, wanted: Collection[bytes]) -> Mapping[bytes, Text]:
+    if isinstance(texts, str):
+        return read_texts(texts, wanted)
+    return {id_: texts[id_] for id_ in wanted if id_ in texts} if texts else {}
 
 
 def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
