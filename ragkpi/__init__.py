@@ -1,8 +1,8 @@
 """ragkpi: trec_eval's numbers, and the ones that retrieval for language models needs.
 
 Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
-`check`, `convert`; `read_qrels` and `read_run` read what is used again. Nothing is imported before
-it is used.
+`check`, `convert`, `report`; `read_qrels` and `read_run` read what is used again. Nothing is
+imported before it is used.
 """
 
 from __future__ import annotations
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         holes,
         read_qrels,
         read_run,
+        report,
     )
 
 __version__ = "0.1.0"
@@ -70,6 +71,7 @@ __all__ = [
     "holes",
     "read_qrels",
     "read_run",
+    "report",
 ]
 
 

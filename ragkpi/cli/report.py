@@ -1,6 +1,7 @@
 """`ragkpi report`: one page that a team looks at."""
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.eval_output import Origin
@@ -8,7 +9,7 @@ from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import comparing
-from ragkpi.cli.run_files import Results, expect_files, read_runs, refuse_standard_input_twice
+from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
@@ -83,41 +84,21 @@ def command(
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
     from ragkpi.formats.query_labels import read_query_labels
-    from ragkpi.ranking.hits import Hits
+    from ragkpi.library.reporting import make_report, page_session
     from ragkpi.reports.output_files import write
-    from ragkpi.studies.report.report_content import (
-        ReportOptions,
-        default_measures,
-        over_all_queries,
-        report_document,
-        wanted_of,
-    )
-    from ragkpi.studies.report.report_page import refuse_without_packages, report_page
-    from ragkpi.studies.report.report_runs import metrics_needed
+    from ragkpi.studies.report.report_content import ReportOptions
 
-    refuse_without_packages()
-    requests = list(options.requests) or default_measures(options.settings, options.pool)
-    settings = over_all_queries(options.settings, len(paths))
-    options = replace(options, requests=requests, settings=settings)
-    metrics = options.values()
-    evaluator = options.evaluator(qrels, metrics)
-    read = read_runs(evaluator, paths, wanted_of(evaluator, metrics, len(paths)))
-    needed = metrics_needed(metrics, options.pool is not None)
-    outcomes = Results(paths, evaluator.score(read, needed))
-    evaluations = outcomes.every()
-    outcomes.say()
-    hits = [run for run in read if isinstance(run, Hits)]
-    names = labels.of(paths, [one.scores for one in evaluations])
+    asked = page_session(options.session(), len(paths))
+    settled = replace(options, settings=asked.settings)
     page = ReportOptions(
-        title=title or ", ".join([*names[:3], *["…"][: max(0, len(names) - 3)]]),
-        main=requests[0],
+        title=title or "",
         procedure=procedure,
         query_texts=queries,
         document_texts=corpus,
         labels={} if by is None else read_query_labels(by),
         detail_queries=detail_queries,
         detail_depth=detail_depth,
-        signature=Origin.of(options, metrics, {"qrels": qrels}).signature,
+        signature=Origin.of(settled, asked.metrics(), {"qrels": qrels}).signature,
     )
-    found = report_document(evaluator, paths, names, hits, evaluations, metrics, page)
-    write(report_page(found).html, output)
+    made = make_report(asked, qrels, by_path(paths), page, partial(labels.of, paths))
+    write(made.html, output)

@@ -4,6 +4,7 @@ from ragkpi.library.arguments import Evaluating
 from ragkpi.library.evaluating import RunResult, RunResults, evaluate
 from ragkpi.library.files import convert, read_qrels, read_run
 from ragkpi.library.questions import calibrate, check, compare, depth, diagnose, holes
+from ragkpi.library.reporting import report
 from ragkpi.library.result import Result
 
 __all__ = [
@@ -21,4 +22,5 @@ __all__ = [
     "holes",
     "read_qrels",
     "read_run",
+    "report",
 ]
