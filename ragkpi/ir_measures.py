@@ -1,0 +1,256 @@
+"""ragkpi in ir_measures: ``import ragkpi.ir_measures`` registers a provider, ``ragkpi``.
+
+It serves ir_measures' own measures, after the providers that were there, and ragkpi's as measure
+objects: ``BoR(N=8841823)@10``, ``ra_nwg@10``, ``F(alpha=0.8)@5``, in `parse_measure`,
+`calc_aggregate` and `iter_calc`. Queries that a run lacks count as empty rankings, as ir_measures
+has it. A value over queries that is not the mean of theirs (``BoR``, ``ef``) is computed here;
+where something else averages, as several providers together or PyTerrier's experiments do, it is
+refused.
+
+Examples
+--------
+>>> import ir_measures
+>>> from ragkpi.ir_measures import BoR
+>>> BoR(N=1000)@10
+BoR(N=1000)@10
+>>> qrels, run = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+>>> ir_measures.calc_aggregate([ir_measures.parse_measure("BoR(N=1024)@1")], qrels, run)
+{BoR(N=1024)@1: 10.0}
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+import ir_measures
+from ir_measures import measures, providers, util
+from ir_measures.providers import base
+
+from ragkpi.errors import RagkpiError
+from ragkpi.evaluation import Evaluator
+from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.measures.measure import Measure
+from ragkpi.measures.parameters import Cutoffs
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.registry_rag import RAG_MEASURES
+from ragkpi.measures.scores import MetricScores
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.ranking.runs_in_memory import RunInMemory
+from ragkpi.ranking.settings import Settings
+from ragkpi.wording import decoded
+
+# Ones of a pool cannot be asked for here: there is none.
+_WITHOUT_POOL = [
+    measure
+    for measure in RAG_MEASURES
+    if isinstance(measure.parameters, Cutoffs)
+    and measure.parameters.span == 1
+    and "pool" not in measure.name
+    and "proc" not in measure.name
+    and measure.name.isidentifier()
+    and measure.name != "lambda"
+]
+
+
+class _OfKnown(measures.MeanAgg):  # type: ignore[misc]
+    """A mean over the queries whose value is not NA."""
+
+    def add(self, value: float) -> None:
+        if not math.isnan(value):
+            super().add(value)
+
+
+class _Refused(measures.MeanAgg):  # type: ignore[misc]
+    """No mean at all."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def result(self) -> float:
+        raise ValueError(
+            f"{self.name} over queries is not the mean of their values; ask the provider for it "
+            "alone: ragkpi.ir_measures.provider.calc_aggregate"
+        )
+
+
+class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
+    """A measure of ragkpi; its parameters are those of ``-m`` and of the evaluation."""
+
+    MEASURE: Any
+
+    def aggregator(self) -> Any:
+        return _OfKnown() if self.MEASURE.is_mean else _Refused(repr(self))
+
+
+def _measure_object(measure: Measure) -> _RagkpiMeasure:
+    names = [name for name in measure.known_as if name.isidentifier()]
+    name = names[0] if names and measure.name in ("bor", "ra_nwg") else measure.name
+    assert isinstance(measure.parameters, Cutoffs)
+    info = measures.ParamInfo
+    parameters = {
+        "cutoff": info(dtype=int, required=True, desc="ranking cutoff threshold"),
+        "rel": info(dtype=int, default=1, desc="minimum relevance level, inclusive"),
+        "N": info(dtype=int, desc="documents that could have been retrieved"),
+        **{
+            option: info(dtype=(int, float), default=known.default, desc=known.expected)
+            for option, known in measure.parameters.options.items()
+        },
+    }
+    kind = type(
+        f"_{name}",
+        (_RagkpiMeasure,),
+        {
+            "__doc__": measure.help,
+            "__name__": name,
+            "NAME": name,
+            "PRETTY_NAME": name,
+            "SHORT_DESC": measure.help.partition("\n")[0],
+            "SUPPORTED_PARAMS": parameters,
+            "MEASURE": measure,
+        },
+    )
+    made: _RagkpiMeasure = kind()
+    return made
+
+
+OWN = {one.NAME: one for one in map(_measure_object, _WITHOUT_POOL)}
+globals().update(OWN)
+
+
+class _Request(NamedTuple):
+    """A measure of ir_measures as ragkpi has it: what ``-m`` says, under which settings."""
+
+    text: str
+    settings: Settings
+
+
+def _request(measure: Any) -> _Request:
+    given = dict(measure.params)
+    settings = Settings(
+        relevance_level=given.get("rel", 1),
+        missing="zero",
+        unjudged="removed" if given.get("judged_only") else "kept",
+        corpus_size=given.get("N"),
+    )
+    if isinstance(measure, _RagkpiMeasure):
+        options = "".join(
+            f",{name}={value}"
+            for name, value in given.items()
+            if name not in ("cutoff", "rel", "N")
+        )
+        return _Request(f"{measure.MEASURE.name}.{given['cutoff']}{options}", settings)
+    cutoff = given.get("cutoff")
+    if measure.NAME == "RR" and cutoff is not None:
+        cut = Settings(settings.relevance_level, "zero", settings.unjudged, cutoff)
+        return _Request("recip_rank", cut)
+    return _Request(_text(measure, given, cutoff), settings)
+
+
+def _text(measure: Any, given: dict[str, Any], cutoff: int | None) -> str:
+    cut = {"P": "P", "R": "recall", "Success": "success", "AP": "map_cut", "nDCG": "ndcg_cut"}
+    whole = {
+        "AP": "map",
+        "nDCG": "ndcg",
+        "RR": "recip_rank",
+        "Rprec": "Rprec",
+        "Bpref": "bpref",
+        "infAP": "infAP",
+        "SetAP": "set_map",
+        "SetP": "set_relative_P" if given.get("relative") else "set_P",
+        "SetR": "set_recall",
+        "NumRet": "num_rel_ret" if "rel" in given else "num_ret",
+    }
+    if measure.NAME == "IPrec":
+        return f"iprec_at_recall.{given['recall']}"
+    if measure.NAME == "SetF":
+        return f"set_F.{given.get('beta', 1.0)}"
+    return f"{cut[measure.NAME]}.{cutoff}" if cutoff is not None else whole[measure.NAME]
+
+
+_STANDARD = [
+    *("P", "RR", "Rprec", "AP", "R", "Bpref", "NumRet", "SetAP", "SetF", "SetP"),
+    *("SetR", "Success", "IPrec", "infAP"),
+]
+
+
+def _any(measure: Any, **choices: Any) -> Any:
+    """Describe a measure with any parameters, but for some choices."""
+    return type(measure)(**{**dict.fromkeys(measure.SUPPORTED_PARAMS, base.Any()), **choices})
+
+
+class RagkpiProvider(providers.Provider):  # type: ignore[misc]
+    """Computes measures of ir_measures and of ragkpi by ragkpi."""
+
+    NAME = "ragkpi"
+    SUPPORTED_MEASURES = [  # noqa: RUF012 - ir_measures reads a list
+        *(_any(getattr(measures, name)) for name in _STANDARD),
+        _any(measures.nDCG, dcg=base.Choices("log2"), gains=base.Choices(base.NOT_PROVIDED)),
+        *map(_any, OWN.values()),
+    ]
+
+    def _evaluator(self, measures: Iterable[Any], qrels: Any) -> RagkpiEvaluator:
+        return RagkpiEvaluator(list(measures), _given(util.QrelsConverter(qrels)))
+
+
+class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
+    """Qrels and measures, ready for run after run."""
+
+    def __init__(self, measures: list[Any], qrels: Any) -> None:
+        relevance = Qrels(group_judgements(qrels_columns(qrels)))
+        super().__init__(measures, set(map(decoded, relevance.judgements.queries)))
+        self._relevance = relevance
+        self._requests = {measure: _request(measure) for measure in measures}
+
+    def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
+        """Score a run; one column for each measure."""
+        given = RunInMemory(_given(util.RunConverter(run)))
+        for settings in dict.fromkeys(map(repr, (one.settings for one in self._requests.values()))):
+            asked = {
+                measure: request
+                for measure, request in self._requests.items()
+                if repr(request.settings) == settings
+            }
+            evaluator = Evaluator(self._relevance, next(iter(asked.values())).settings)
+            for measure, request in asked.items():
+                metrics = find_metrics([request.text])
+                wanted = evaluator.needs(metrics)
+                hits = given.hits(self._relevance.judgements, wanted)
+                (outcome,) = evaluator.score([hits], metrics)
+                if isinstance(outcome, RagkpiError):
+                    raise outcome
+                yield measure, outcome.scores.queries, outcome.scores.columns[0]
+
+    def _iter_calc(self, run: Any) -> Iterator[Any]:
+        for measure, queries, column in self._columns(run):
+            values = column.per_query.tolist()
+            if column.metric.measure.aggregate.kind == "count":
+                values = [1] * len(queries)
+            for query, value in zip(queries, values, strict=True):
+                yield ir_measures.Metric(query_id=decoded(query), measure=measure, value=value)
+
+    def calc_aggregate(self, run: Any) -> dict[Any, float]:
+        """Return the values over all queries, whatever kind of summary they are."""
+        return {measure: column.summary for measure, _, column in self._columns(run)}
+
+    def calc(self, run: Any) -> Any:
+        """Return the values over all queries and those of each."""
+        return ir_measures.CalcResults(self.calc_aggregate(run), list(self.iter_calc(run)))
+
+
+def _given(converter: Any) -> Any:
+    """Return qrels or a run as they were given where that is a frame or a mapping."""
+    kind, _ = converter.predict_type()
+    if kind == "pd_dataframe":
+        return converter.as_pd_dataframe()
+    return converter.as_dict_of_dict()
+
+
+provider = providers.register(RagkpiProvider())
+ir_measures.DefaultPipeline.providers.append(provider)
+for _name, _one in OWN.items():
+    if _name not in measures.registry:
+        measures.register(_one)
