@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -68,9 +68,11 @@ class Verdict:
     passed
         Whether it may be that; NA never may.
     bound
-        The best that the value may be in truth (`decided_by` ``"worse"``) or the worst
-        (``"noninferior"``), at the level of confidence: that was held against the limit. NaN if
-        the value itself was.
+        What was held against the limit: how good the value may be in truth at best (`decided_by`
+        ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
+        itself was.
+    at
+        Which of the two.
     """
 
     run: str
@@ -79,6 +81,7 @@ class Verdict:
     limit: float
     passed: bool
     bound: float = math.nan
+    at: Literal["at best", "at worst"] = "at best"
 
     def __str__(self) -> str:
         if math.isnan(self.found):
@@ -88,7 +91,7 @@ class Verdict:
         by = abs(self.limit - tested)
         text = f"{self.run}: {self.name} is {self.found:.6g}"
         if not math.isnan(self.bound):
-            text += f" (by chance up to {self.bound:.6g})"
+            text += f" ({self.at} {self.bound:.6g})"
         if self.passed:
             return f"{text}; its limit is {self.limit:.6g}"
         return f"{text}, {side} {self.limit:.6g} by {by:.6g}"
@@ -152,7 +155,11 @@ def baseline_verdicts(
             continue
         limit = reference - metric.measure.sign * gate.margin.below(reference)
         bound = reference + bounds.get(metric.name, math.nan)
-        found.append(_verdict(run[0], tested[metric.name], limit, bound))
+        if math.isnan(bound) and gate.decided_by == "noninferior":
+            bound = -metric.measure.sign * math.inf  # nothing is shown
+        verdict = _verdict(run[0], tested[metric.name], limit, bound)
+        at: Literal["at best", "at worst"] = "at best" if gate.decided_by == "worse" else "at worst"
+        found.append(replace(verdict, at=at))
     return found
 
 
@@ -198,7 +205,8 @@ def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
 
     The bound is Student's, over the queries' jackknife pseudo-values (for means the differences
     themselves): how good the difference is at best, to show that a run is worse, and at worst, to
-    show that it is not. No bound where leaving a query out leaves no value; then the value decides.
+    show that it is not. No bound where leaving a query out leaves no value: then the value decides
+    whether a run is worse, and nothing shows that it is not.
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)

@@ -181,3 +181,12 @@ def test_equal_systems_seldom_fail_where_being_worse_must_be_shown():
             failed[decided_by] += bool(unmet(baseline_verdicts(("a", old), ("b", new), gate)))
     assert failed["value"] > 200
     assert failed["worse"] <= 27  # 0.05 of 300, and three standard deviations
+
+
+@pytest.mark.parametrize(("decided_by", "passed"), [("worse", True), ("noninferior", False)])
+def test_what_has_no_bound_is_not_shown(decided_by, passed):
+    """One success in six: without that query the bits are -inf, so there is no standard error."""
+    runs = [scores([(BOR, [[1, 0.5]] + [[0, 0.5]] * 5)])] * 2
+    gate = BaselineGate(Margin(0.5), decided_by)
+    (verdict,) = baseline_verdicts(("old", runs[0]), ("new", runs[1]), gate)
+    assert verdict.passed == passed
