@@ -75,7 +75,7 @@ class EvaluationOptions:
         from ragkpi.measures.registry import find_metrics
         from ragkpi.measures.rel_info import default_requests
 
-        return find_metrics(_apart(self.requests) or default or default_requests(self.rel_info))
+        return find_metrics(list(self.requests) or default or default_requests(self.rel_info))
 
     def evaluator(self, qrels: str, metrics: "Sequence[Metric]") -> "Evaluator":
         """Read the qrels, and the pool if there is one.
@@ -111,13 +111,6 @@ def parse_size(text: str) -> int:
     if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
         raise UsageError(f"-N {text}: expected a number of documents such as 5000, 5k or 113.5M")
     return int(size)
-
-
-def _apart(requests: Sequence[str]) -> list[str]:
-    """Take ``map,ndcg_cut.5,10`` apart: a comma before a name begins another request."""
-    import re
-
-    return [one for text in requests for one in re.split(r",(?=[A-Za-z]\w*(?:[.,@]|$))", text)]
 
 
 def _offered(beginning: str) -> list[str]:

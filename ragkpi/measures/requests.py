@@ -75,7 +75,7 @@ def parse_requests(
     registry = _with_counts(registry)
     requests: dict[str, _Request] = {}
     problems: list[str] = []
-    texts = list(texts)
+    texts = list(apart(texts))
     if any(_split(text, registry, nicknames) is None for text in texts):
         registry = {**registry, **find_more()}
     for text in texts:
@@ -91,6 +91,15 @@ def parse_requests(
         if name in requests
         for metric in requests[name].metrics(measure)
     ]
+
+
+def apart(texts: Iterable[str]) -> list[str]:
+    """Separate ``map,ndcg_cut.10``: a comma before a name is between requests.
+
+    >>> apart(["map,P.5,10,bor.10,m=3"])
+    ['map', 'P.5,10', 'bor.10,m=3']
+    """
+    return [part for text in texts for part in re.split(r",(?=[A-Za-z]\w*(?:[.,@]|$))", text)]
 
 
 def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:

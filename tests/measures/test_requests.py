@@ -41,6 +41,7 @@ def arguments(request):
         (["dbor.1,10,5"], ["dbor_1_5", "dbor_5_10"]),
         (["ra_nwg.10,alpha=0.5,cap3=0.5"], ["ra_nwg_10_alpha=0.5_cap3=0.5"]),
         (["num_q_bor.10"], ["num_q_bor_10"]),
+        (["map,P.5,10,bor.10,m=3"], ["map", "P_5", "P_10", "bor_10_m=3"]),
         (["iprec_at_recall.0.125"], ["iprec_at_recall_0.12"]),
         (
             ["iprec_at_recall.0.5,0.125,0.121"],
