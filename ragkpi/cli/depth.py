@@ -84,6 +84,9 @@ def command(
     from ragkpi.library.answers import answer_depth
     from ragkpi.studies.depth.depth_study import Limits
 
+    for name, number in (("--max-loss", max_loss), ("--tokens-per-passage", tokens)):
+        if number is not None and number != number:
+            raise UsageError(f"{name} {number}: expected a number")
     limits = Limits(at_least, max_loss, plateau)
     depths = None if at is None else _numbers("--at", at)
     if relevant is not None:

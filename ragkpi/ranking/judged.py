@@ -133,12 +133,12 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
     UsageError
         If more are relevant than there are.
     """
-    counts = np.array(relevant, dtype=np.int64)
-    if not len(counts) or counts.min() < 1 or counts.max() > corpus_size:
+    if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(
             f"--relevant {given}: expected numbers from 1 to the corpus size, {corpus_size}"
         )
+    counts = np.array(relevant, dtype=np.int64)
     queries = np.arange(len(counts))
     nothing = np.empty(0, dtype=np.int64)
     return Judged(

@@ -13,6 +13,8 @@ Unjudged = Literal["kept", "removed"]
 Draws = Literal["nominal", "ret"]
 PoolUnion = Literal["pool", "union"]
 
+_DEEPEST = 2**62
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -57,3 +59,10 @@ class Settings:
     grade_map: GradeMap = GRADE_MAPS["umbrela"]
     pool_depth: int | None = None
     pool_union: PoolUnion = "pool"
+
+    def __post_init__(self) -> None:
+        """Take depths below any ranking for the deepest that numpy can compare with."""
+        for name in ("max_retrieved", "pool_depth"):
+            depth = getattr(self, name)
+            if depth is not None and depth > _DEEPEST:
+                object.__setattr__(self, name, _DEEPEST)

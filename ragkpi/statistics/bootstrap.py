@@ -238,7 +238,8 @@ def bca_tails(
     influence = left_out.mean() - left_out
     spread = (influence**2).sum() ** 1.5
     acceleration = (influence**3).sum() / (6 * spread) if spread else 0.0
-    low, high = (bias + normal.inv_cdf(tail) for tail in tails)
+    # Below the smallest share that a tail can have, there is no quantile.
+    low, high = (bias + normal.inv_cdf(min(max(tail, 2**-53), 1 - 2**-53)) for tail in tails)
     return (
         normal.cdf(bias + low / (1 - acceleration * low)),
         normal.cdf(bias + high / (1 - acceleration * high)),

@@ -17,6 +17,14 @@ from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Layout
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, run_object
+from ragkpi.wording import shown
+
+# What the fields of a record hold.
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "values": (int, float, str, type(None)),
+    "meta": (str,),
+    "files": (dict,),
+}
 
 
 def record(
@@ -117,10 +125,24 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     expected = "expected the JSON object of a run, as --log writes it"
     try:
         parsed = json.loads(line)
-    except ValueError as problem:
+        # Neither numbers that are none nor halves of characters, which JSON can spell.
+        json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
+    except (ValueError, RecursionError) as problem:
         raise InputError(path, number, f"no JSON ({problem})", expected) from None
     if not isinstance(parsed, dict) or not isinstance(parsed.get("values"), dict):
         raise InputError(path, number, "no values", expected)
+    for name, kinds in _KINDS.items():
+        fields = parsed.get(name, {})
+        if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
+            raise InputError(
+                path,
+                number,
+                f"odd {name} ({shown(line.encode('utf-8', 'surrogateescape'))})",
+                expected,
+            )
+    for name in ("time", "name", "run_id", "signature"):
+        if not isinstance(parsed.get(name, ""), str):
+            raise InputError(path, number, f"a {name} that is no text", expected)
     return parsed
 
 
