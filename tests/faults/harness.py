@@ -69,7 +69,10 @@ class Trial:
             begun = time.monotonic()
             pid = os.fork()
             if not pid:
-                self._run(words, workers, fault)
+                try:
+                    self._run(words, workers, fault)
+                finally:  # interrupted before ragkpi has begun
+                    os._exit(130)
             if stop is not None:
                 time.sleep(stop[1])
                 os.kill(pid, stop[0])
@@ -142,7 +145,7 @@ def breaches(trial, clean):
     for line in trial.err.splitlines():
         if "Traceback" not in trial.err and not line.startswith("ragkpi: "):
             yield f"a line that says not who speaks: {line}"
-    if trial.status > 0 and not trial.err.startswith("ragkpi: "):
+    if trial.status not in (0, 130, -signal.SIGKILL) and not trial.err.startswith("ragkpi: "):
         yield f"status {trial.status} without a word"
     if trial.left:
         yield f"processes are left: {trial.left}"

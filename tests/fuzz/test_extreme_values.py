@@ -40,7 +40,7 @@ def test_options(ragkpi, number):
 @pytest.mark.parametrize("level", [2**63, 2**63 - 1, 10**16, -(2**63), 10**40])
 @pytest.mark.parametrize("form", ["trec", "json"])
 def test_levels(ragkpi, tmp_path, level, form):
-    text = f"1 0 d1 {level}\n1 0 d2 1\n" if form == "trec" else '{"1": {"d1": %d}}' % level
+    text = f"1 0 d1 {level}\n1 0 d2 1\n" if form == "trec" else json.dumps({"1": {"d1": level}})
     (tmp_path / "qrels").write_text(text)
     (tmp_path / "run").write_text("1 Q0 d1 1 2 me\n1 Q0 d2 2 1 me\n")
     for words in (["eval", "-m", "official", "-m", "G.10"], ["depth", "-N", "100"], ["holes"]):

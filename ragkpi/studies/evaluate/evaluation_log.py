@@ -134,12 +134,8 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     for name, kinds in _KINDS.items():
         fields = parsed.get(name, {})
         if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
-            raise InputError(
-                path,
-                number,
-                f"odd {name} ({shown(line.encode('utf-8', 'surrogateescape'))})",
-                expected,
-            )
+            held = shown(line.encode("utf-8", "surrogateescape"))
+            raise InputError(path, number, f"odd {name} ({held})", expected)
     for name in ("time", "name", "run_id", "signature"):
         if not isinstance(parsed.get(name, ""), str):
             raise InputError(path, number, f"a {name} that is no text", expected)
