@@ -265,7 +265,7 @@ def _read(
     format_name: Reading | str | None = None,
 ) -> Hits:
     if not isinstance(run, str):
-        return run.hits(judgements, wanted)
+        return run.read_as(format_name).hits(judgements, wanted)
     return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
 
 

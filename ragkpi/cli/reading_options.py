@@ -90,16 +90,9 @@ def readings(
     if said.count(None) == len(said) and scores == "similarity" and not ignore_identical_ids:
         return None, None
     from ragkpi.formats.file_formats import reading
+    from ragkpi.formats.sieve import sieve_for
 
-    sieve = None
-    if max_passage is not None or exclude is not None or ignore_identical_ids:
-        from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
-
-        sieve = Sieve(
-            None if max_passage is None else parse_fold(max_passage),
-            ignore_identical_ids,
-            {} if exclude is None else read_excluded(exclude),
-        )
+    sieve = sieve_for(max_passage, ignore_identical_ids, exclude)
     return (
         reading("qrels", qrels_format, map_qrels, sieve=sieve),
         reading("run", run_format, map_run, scores, sieve),

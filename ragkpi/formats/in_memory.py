@@ -17,6 +17,7 @@ from ragkpi.formats import column_names as fields
 from ragkpi.formats.given_columns import GivenColumns, tokens_of
 from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.rows import same_strings, split_columns
+from ragkpi.formats.shapes import Shape
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
@@ -49,6 +50,39 @@ def qrels_columns(data: Any) -> QrelsColumns:
         level=level,
         line=np.arange(1, len(level) + 1),
     )
+
+
+def mapped_rows(data: Any, shape: Shape) -> Any:
+    """Take the columns that a map names out of a data frame or rows with names, as rows.
+
+    Raises `UsageError` if there is no such column, or nothing that has names.
+    """
+    names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
+    names_of_frame: Any = getattr(data, "column_names", None)  # pyarrow
+    if names_of_frame is None:
+        names_of_frame = getattr(data, "columns", ())
+    known = [str(name) for name in names_of_frame]
+    rows: list[Any] | None = None
+    if not known and isinstance(data, Iterable) and not isinstance(data, Mapping):
+        rows = list(data)
+    if rows and isinstance(rows[0], Mapping):
+        known = [str(name) for name in rows[0]]
+    chosen = [
+        next((name for name in known if name == path), None)
+        or fields.find(known, fields.NAMES.get(path, (fields.plain_name(path),)))
+        for path in names
+    ]
+    if None in chosen:
+        missing = names[chosen.index(None)]
+        raise UsageError(
+            f"the map names {missing}, the {shape.kind} given has "
+            f"{', '.join(known) or 'no columns'}; expected names of columns"
+        )
+    if rows is not None:
+        return [tuple(row[name] for name in chosen) for row in rows]
+    columns = (data[name] for name in chosen)
+    lists = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+    return list(zip(*lists, strict=True))
 
 
 def run_blocks(data: Any) -> list[RunColumns]:

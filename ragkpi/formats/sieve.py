@@ -140,6 +140,20 @@ def _say(text: str) -> None:
     warnings.warn(text, RagkpiNote, stacklevel=3)
 
 
+def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
+    """Return what is asked for in words; None if nothing is.
+
+    Errors as `parse_fold` and `read_excluded` have them.
+    """
+    if max_passage is None and exclude is None and not drop_identical:
+        return None
+    return Sieve(
+        None if max_passage is None else parse_fold(max_passage),
+        drop_identical,
+        {} if exclude is None else read_excluded(exclude),
+    )
+
+
 def parse_fold(text: str) -> Fold:
     """Read what ``--max-passage`` says: a separator, ``/REGEX/`` or a file.
 

@@ -9,8 +9,10 @@ from typing import Any, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
+from ragkpi.formats.file_formats import Reading, Scores, reading
 from ragkpi.formats.given_columns import octets
-from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.formats.in_memory import mapped_rows, qrels_columns
+from ragkpi.formats.sieve import sieve_for
 from ragkpi.library.session import Session
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.judgements import group_judgements
@@ -47,6 +49,16 @@ class Evaluating(TypedDict, total=False):
         Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
     rel_info
         The format of the file of qrels, as ``-R`` names it.
+    map_qrels, map_run
+        Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
+        mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
+    scores
+        ``"distance"`` if smaller scores are better.
+    max_passage
+        Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
+    ignore_identical_ids, exclude
+        Whether documents with the id of their query are left out, and the path of a list of those
+        that are.
     """
 
     corpus_size: int | None
@@ -61,6 +73,12 @@ class Evaluating(TypedDict, total=False):
     pool_depth: int | None
     pool_union: PoolUnion
     rel_info: str
+    map_qrels: str | Mapping[str, str] | None
+    map_run: str | Mapping[str, str] | None
+    scores: Scores
+    max_passage: str | None
+    ignore_identical_ids: bool
+    exclude: str | os.PathLike[str] | None
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
@@ -86,15 +104,36 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
     )
     pool = given.get("pool")
+    of_qrels, of_run = _readings(given)
     return Session(
         [measures] if isinstance(measures, str) else list(measures),
         settings,
         one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
         None if pool is None else run_of(pool),
+        of_qrels,
+        of_run,
     )
 
 
-def qrels_of(qrels: Any, rel_info: str = "qrels") -> str | Relevance:
+def _readings(given: Evaluating) -> tuple[Reading | None, Reading | None]:
+    """Return how qrels and runs are read; None where nothing is said about it."""
+    scores = one_of("scores", given.get("scores", "similarity"), get_args(Scores))
+    exclude = given.get("exclude")
+    sieve = sieve_for(
+        given.get("max_passage"),
+        given.get("ignore_identical_ids", False),
+        None if exclude is None else os.fspath(exclude),
+    )
+    map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
+    of_qrels = reading("qrels", None, map_qrels, sieve=sieve, options=("", "map_qrels="))
+    of_run = reading("run", None, map_run, scores, sieve, ("", "map_run="))
+    return (
+        None if of_qrels == Reading() else of_qrels,
+        None if of_run == Reading() else of_run,
+    )
+
+
+def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
     """Return qrels as an `Evaluator` takes them: a path, or what is in memory."""
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
@@ -103,7 +142,12 @@ def qrels_of(qrels: Any, rel_info: str = "qrels") -> str | Relevance:
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
-    return Qrels(group_judgements(qrels_columns(qrels)))
+    if how is not None and how.shape is not None:
+        qrels = mapped_rows(qrels, how.shape)
+    columns = qrels_columns(qrels)
+    if how is not None and how.sieve:
+        columns = how.sieve.qrels(columns)
+    return Qrels(group_judgements(columns))
 
 
 def run_of(run: Any) -> Run:

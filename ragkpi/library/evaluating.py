@@ -74,7 +74,7 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
-    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info), metrics)
+    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info, asked.qrels_format), metrics)
     runs = runs_of(run)
     if runs is None:
         evaluation = evaluator.evaluate(run_of(run), metrics)

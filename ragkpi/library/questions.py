@@ -91,7 +91,7 @@ def compare(
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     metrics = asked.metrics()
-    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info), metrics)
+    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info, asked.qrels_format), metrics)
     results = asked.evaluate_every(evaluator, named, metrics)
     compared = paired.compare(list(named), [result.scores for result in results], procedure)
     return Result(
@@ -153,7 +153,7 @@ def depth(
     if (counts is None) == (runs is None):
         raise UsageError("expected qrels and runs, or relevant= and corpus_size=")
     judged, named = (
-        None if runs is None else qrels_of(qrels),
+        None if runs is None else qrels_of(qrels, how=asked.qrels_format),
         {} if runs is None else named_runs(runs),
     )
     report, charts = answer_depth(
@@ -207,7 +207,7 @@ def diagnose(
     most = None if worst is None else whole("worst", worst, 0)
     report, charts = answer_diagnose(
         asked,
-        qrels_of(qrels),
+        qrels_of(qrels, how=asked.qrels_format),
         _one(run),
         whole("cutoff", cutoff, 1),
         Thresholds(good_proc, good_pct_proc),
@@ -252,7 +252,7 @@ def calibrate(
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
     report, charts = answer_calibrate(
         asked,
-        qrels_of(qrels),
+        qrels_of(qrels, how=asked.qrels_format),
         named_runs(runs),
         os.fspath(quality) if isinstance(quality, str | os.PathLike) else _quality(quality),
         grid,
@@ -289,7 +289,7 @@ def holes(
     asked = session(measures, how)
     report, charts, _ = answer_holes(
         asked,
-        qrels_of(qrels),
+        qrels_of(qrels, how=asked.qrels_format),
         named_runs(runs),
         one_of("within", within, ("retrieved", "cutoff")),
         "shown" if per_query else "hidden",

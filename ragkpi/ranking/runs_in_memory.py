@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
+from ragkpi.formats.file_formats import Reading
 from ragkpi.formats.given_columns import octets
-from ragkpi.formats.in_memory import run_blocks
+from ragkpi.formats.in_memory import mapped_rows, run_blocks
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
@@ -23,18 +24,35 @@ from ragkpi.ranking.judgements import Judgements
 
 @dataclass(frozen=True, eq=False)
 class RunInMemory:
-    """A run as it was given to a function: a mapping, rows or a data frame."""
+    """A run as it was given to a function: a mapping, rows or a data frame.
+
+    `reading` says whether small scores are the better ones, and what is done with documents.
+    """
 
     given: Any
+    reading: Reading | None = None
+
+    def read_as(self, reading: Reading | str | None) -> RunInMemory:
+        """Return the run as it is to be read; the name of a format says nothing about it."""
+        if not isinstance(reading, Reading) or reading == self.reading:
+            return self
+        return RunInMemory(self.given, reading)
 
     @cached_property
     def blocks(self) -> list[RunColumns]:
         """The run as columns; errors as `run_blocks` has them."""
-        return run_blocks(self.given)
+        if self.reading is None:
+            return run_blocks(self.given)
+        shape = self.reading.shape
+        blocks = run_blocks(self.given if shape is None else mapped_rows(self.given, shape))
+        if self.reading.scores == "distance":
+            blocks = [block._replace(score=-block.score) for block in blocks]
+        return list(self.reading.sieve.run(blocks)) if self.reading.sieve else blocks
 
     def hits(self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY) -> Hits:
         """Judge the run, as `find_hits`."""
-        hits = find_mapping_hits(self.given, judgements) if wanted == JUDGED_ONLY else None
+        plain = wanted == JUDGED_ONLY and self.reading is None
+        hits = find_mapping_hits(self.given, judgements) if plain else None
         return hits or find_hits(self.blocks, judgements, wanted)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import ragkpi
 from ragkpi.errors import RagkpiNote, UsageError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
@@ -99,3 +100,28 @@ def test_the_best_chunk_counts(tmp_path_factory, run):
     assert found == expected
     assert len(block.score) == len(expected)
     assert np.array_equal(np.diff(block.starts).sum(), len(expected))
+
+
+def test_from_python(files):
+    """As the command line: maps of frames and rows, distances, folding, exclusions."""
+    frame = pytest.importorskip("pandas").DataFrame(
+        {"frage": ["1", "1"], "dok": ["d#1", "x#1"], "abstand": [0.7, 0.2]}
+    )
+    how = {"query": "frage", "doc": "dok", "score": "abstand"}
+    for run in (frame, frame.to_dict("records")):
+        with pytest.warns(RagkpiNote):
+            result = ragkpi.evaluate(
+                str(files / "qrels"), run, ["recip_rank", "num_rel"], map_run=how,
+                scores="distance", max_passage="#",
+            )  # fmt: skip
+        assert result.mean["recip_rank"] == 0.5  # x is nearer; d is 2, e is 1
+        assert result.mean["num_rel"] == 2
+    with pytest.raises(UsageError, match="the map names frage"):
+        ragkpi.evaluate(str(files / "qrels"), [("1", "d", 1)], map_run=how)
+    (files / "excluded").write_text("1 x#1\n")
+    with pytest.warns(RagkpiNote):
+        result = ragkpi.evaluate(
+            {"1": {"d#1": 1}}, {"1": {"d#1": 0.1, "x#1": 0.9, "1": 0.5}}, "recip_rank",
+            ignore_identical_ids=True, exclude=str(files / "excluded"),
+        )  # fmt: skip
+    assert result.mean == {"recip_rank": 1.0}
