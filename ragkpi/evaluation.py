@@ -21,7 +21,7 @@ from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outsi
 from ragkpi.ranking.reading import available_workers, read_hits, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
-from ragkpi.wording import shown_queries
+from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:
     from ragkpi.ranking.runs_in_memory import RunInMemory
@@ -236,9 +236,10 @@ class Evaluator:
         if judged.pool is not None:
             lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
             if lacking:
+                are = counted(len(lacking), "evaluated query is", "evaluated queries are")
                 notes.append(
-                    f"{len(lacking)} evaluated queries are missing from the pool "
-                    f"({shown_queries(lacking)}): nothing is reachable for them"
+                    f"{are} missing from the pool "
+                    f"({listed(lacking, 3)}): nothing is reachable for them"
                 )
         return notes
 
@@ -273,13 +274,12 @@ def _coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
     """Say which queries the means leave out, in one line if there are any."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
+        are = counted(len(coverage.missing), "judged query is", "judged queries are")
         notes.append(
-            f"{len(coverage.missing)} judged queries are missing from the run and left out of "
-            f"the means ({shown_queries(coverage.missing)}); -c counts them as empty rankings"
+            f"{are} missing from the run and left out of the means "
+            f"({listed(coverage.missing, 3)}); -c counts them as empty rankings"
         )
     if coverage.unjudged:
-        notes.append(
-            f"{len(coverage.unjudged)} queries of the run are not judged and ignored "
-            f"({shown_queries(coverage.unjudged)})"
-        )
+        are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
+        notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
     return ["; ".join(notes)] if notes else []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from itertools import islice
 from typing import Any, Literal
 
 # How a value is written: %6.4f, a whole number, six significant digits, or text.
@@ -85,36 +86,27 @@ def as_json(value: Any, style: Style, digits: int | None = None) -> int | float 
     return int(text) if style == "integer" and text.lstrip("-").isdecimal() else float(text)
 
 
-def shown(text: bytes, longest: int = 60) -> str:
+def shown(piece: bytes | str, longest: int = 60) -> str:
     """Quote a piece of input for a one-line message, escaped and cut to a readable length."""
-    quoted = ascii(text[: longest + 1].decode("utf-8", "backslashreplace"))
-    return quoted if len(text) <= longest else quoted[: longest - 2] + "…'"
+    octets = piece.encode("utf-8", "backslashreplace") if isinstance(piece, str) else piece
+    quoted = ascii(octets[: longest + 1].decode("utf-8", "backslashreplace"))
+    return quoted if len(octets) <= longest else quoted[: longest - 2] + "…'"
 
 
-def shown_queries(queries: list[bytes], most: int = 3) -> str:
-    """Name the first few queries, for a message."""
-    names = [query.decode("utf-8", "replace") for query in queries[:most]]
-    return ", ".join(names) + (", …" if len(queries) > most else "")
+def named(id_: bytes, longest: int = 80) -> str:
+    """Show an id in a message: whole where it is plain, in quotes where it would mislead."""
+    text = visible(decoded(id_))
+    text = text if len(text) <= longest else f"{text[: longest - 1]}…"
+    return text if text and " " not in text else f"'{text}'"
+
+
+def listed(ids: Iterable[bytes], most: int = 5) -> str:
+    """Name the first few of some ids."""
+    names = [named(id_) for id_ in islice(ids, most + 1)]
+    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
 
 
 def counted(number: int, singular: str, plural: str | None = None) -> str:
     """Write a number with its noun: ``1 query``, ``1,250 queries``."""
     noun = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {noun}"
-
-
-def named(octets: bytes) -> str:
-    """Show an id in a message, without quotes where it is plain."""
-    plain = shown(octets, 80)
-    return plain if b" " in octets or not octets else plain[1:-1]
-
-
-def listed(ids: Iterable[bytes], most: int = 5) -> str:
-    """Name the first few of some ids."""
-    names = [named(id_) for id_ in ids]
-    return ", ".join(names[:most]) + (", …" if len(names) > most else "")
-
-
-def quoted(text: str) -> str:
-    """Quote a string for a message."""
-    return shown(text.encode("utf-8", "backslashreplace"))

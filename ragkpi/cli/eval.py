@@ -10,7 +10,7 @@ from ragkpi.cli.gate_options import Gates, gates
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output_of_eval
-from ragkpi.cli.record_options import Record, record
+from ragkpi.cli.record_options import LogFile, record
 from ragkpi.cli.resampling_options import intervals
 from ragkpi.cli.run_files import (
     evaluate_runs,
@@ -47,7 +47,7 @@ def command(
     output: Output,
     labels: Labels,
     bootstrap: "Bootstrap | None",
-    record: Record | None,
+    record: LogFile | None,
     gates: Gates,
     files: Annotated[
         list[str] | None,

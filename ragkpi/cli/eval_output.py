@@ -114,4 +114,4 @@ class Findings:
             from ragkpi.studies.evaluate.evaluation_report import interval_notes
 
             for note in interval_notes(self.bootstrap, self.scored):
-                tell(note)
+                tell(f"note: {note}")

@@ -290,7 +290,7 @@ def evaluation(
 
 
 # For commands about plain qrels, whatever file format they are in, and for those of them that no
-# measure of a pool is options of.
+# measure of a pool is asked of.
 of_qrels = evaluation.without(rel_info="qrels", results_format="trec_results")
 without_pool = of_qrels.without(pool=None, pool_depth=None, pool_union=False)
 
@@ -320,7 +320,7 @@ def say(evaluations: "Mapping[str, Evaluation]") -> None:
     from ragkpi.errors import RagkpiWarning
 
     for note, about in _concerning(evaluations, lambda one: one.notes):
-        tell(f"{note}{about}")
+        tell(f"note: {note}{about}")
     for warning, about in _concerning(evaluations, lambda one: one.warnings):
         warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)
 

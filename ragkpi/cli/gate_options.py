@@ -51,7 +51,7 @@ class Gates(NamedTuple):
             short = unmet(found)
             errors += [GateFailedError(str(verdict)) for verdict in short]
             if not short:
-                tell(f"{visible(run[0])}: passed {counted(len(found), 'gate')}")
+                tell(f"note: {visible(run[0])}: passed {counted(len(found), 'gate')}")
         return errors
 
 

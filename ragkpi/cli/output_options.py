@@ -4,6 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
+from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
@@ -80,7 +81,7 @@ class Output(NamedTuple):
         if self.format is None and self._format in ("csv", "tsv"):
             # What its reader must know has no place among the rows.
             for sentence in getattr(report, "sentences", ()):
-                print(f"ragkpi: {sentence}", file=sys.stderr)
+                tell(f"answer: {sentence}")
         if charts:
             self._draw(charts)
 

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
 
 
-class Record(NamedTuple):
+class LogFile(NamedTuple):
     """Where evaluations are written down, and what is said about them."""
 
     path: str
@@ -56,7 +56,7 @@ def record(
             help="Say it in the record, e.g. index=2026-11-01; repeatable.",
         ),
     ] = [],  # noqa: B006 - typer copies defaults
-) -> Record | None:
+) -> LogFile | None:
     """Read where evaluations are written down; None if they are not."""
     if log is None:
         if meta:
@@ -64,4 +64,4 @@ def record(
         return None
     from ragkpi.studies.evaluate.evaluation_log import parse_meta
 
-    return Record(log, parse_meta(meta))
+    return LogFile(log, parse_meta(meta))

@@ -24,7 +24,7 @@ from ragkpi.formats.rows import Listed, Ranking, collect_qrels, same_strings, st
 from ragkpi.formats.shapes import SHAPES, Shape
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
 from ragkpi.formats.trec_runs import (
-    Layout,
+    ColumnOrder,
     RunColumns,
     first_word,
     held_columns,
@@ -85,7 +85,7 @@ class _Table:
             )
         if self._block is None:
             return
-        layout = Layout(
+        layout = ColumnOrder(
             self._scan,
             self._needed("query"),
             self._needed("doc"),
@@ -212,7 +212,7 @@ class _Table:
                 )
             yield number, record
 
-    def _listed(self, block: Block, layout: Layout) -> Iterator[Listed]:
+    def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
         for number, record in self._records(block):
             rank = b"" if layout.rank is None else record[layout.rank].strip()
             if layout.score is not None:
@@ -302,7 +302,7 @@ _TEVATRON = _Columns(LineShape(("query", "document", "score"), "refused", "first
 def _stream_words(
     source: Source, shape: Shape | None, columns: _Columns, hold: bool = False
 ) -> Iterator[RunColumns]:
-    layout = Layout(partial(scan, shape=columns.line), 0, 1, columns.score, columns.rank)
+    layout = ColumnOrder(partial(scan, shape=columns.line), 0, 1, columns.score, columns.rank)
     if not hold:
         yield from stream_run(source, layout=layout)
         return

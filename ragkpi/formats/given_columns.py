@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16
 
@@ -49,9 +50,7 @@ class GivenColumns(NamedTuple):
 
     def _wrong(self, what: str, row: int, number: str, expected: str) -> UsageError:
         group = int(np.searchsorted(self.starts, row, side="right")) - 1
-        query, document = (
-            id_.decode("utf-8", "replace") for id_ in (self.query[group], self.document[row])
-        )
+        query, document = (named(id_) for id_ in (self.query[group], self.document[row]))
         value = self.number[row]
         if isinstance(value, np.generic):
             value = value.item()

@@ -14,7 +14,7 @@ from typing import Any
 from ragkpi.errors import InputError
 from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.paths import Repeated
-from ragkpi.wording import quoted
+from ragkpi.wording import shown
 
 # Line, key (None in an array), value, and from where to where it stands.
 Entry = tuple[int, str | None, Any, tuple[int, int]]
@@ -198,7 +198,7 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
         try:
             return value.encode("utf-8", "surrogateescape")
         except UnicodeEncodeError:
-            found = f"{what} {quoted(value)}"
+            found = f"{what} {shown(value)}"
             raise InputError(file, line, found, "expected Unicode text") from None
     if isinstance(value, bytes):
         return value

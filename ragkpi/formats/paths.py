@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ragkpi.formats.column_names import NAMES, find_only, plain_name
-from ragkpi.wording import quoted
+from ragkpi.wording import shown
 
 _MOST_LAYOUTS = 256
 
@@ -165,7 +165,7 @@ def _follow(
     if not isinstance(value, dict):
         return
     if isinstance(value, Repeated):
-        raise KeyTwiceError(f"key {quoted(value.twice())} twice")
+        raise KeyTwiceError(f"key {shown(value.twice())} twice")
     name, through = step.removesuffix("[]"), step.endswith("[]")
     for known in _names(value, name):
         children = value[known]

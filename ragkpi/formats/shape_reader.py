@@ -13,7 +13,7 @@ from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.rows import Listed
 from ragkpi.formats.score_order import descending
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
-from ragkpi.wording import quoted, shown
+from ragkpi.wording import shown
 
 # Records of one document each that are read together.
 _RECORDS_AT_ONCE = 1 << 10
@@ -89,7 +89,7 @@ class ShapeReader:
             ):
                 raise self._no_object(record)
             if isinstance(record.value, Repeated) and self.shape.list != "@value":
-                raise KeyTwiceError(f"key {quoted(record.value.twice())} twice")
+                raise KeyTwiceError(f"key {shown(record.value.twice())} twice")
             name, items = self._items(record)
             query = self._query_of(record)
             listed = self._of_items(record, query, name, items)
@@ -312,7 +312,7 @@ class ShapeReader:
             return InputError(
                 self._file,
                 record.line,
-                f"no object under {quoted(record.key)}",
+                f"no object under {shown(record.key)}",
                 'expected {"query": {"document": number, …}, …} or an array of results',
             )
         return no_object(self._file, record.line)

@@ -32,7 +32,7 @@ LINE = LineShape(
 )
 
 
-class Layout(NamedTuple):
+class ColumnOrder(NamedTuple):
     """In which columns a run of lines holds what.
 
     Attributes
@@ -78,7 +78,7 @@ def _scan_trec(block: Block) -> Lines:
     return table
 
 
-_TREC = Layout(_scan_trec, query=0, document=2, score=4, run_id=5)
+_TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5)
 
 
 class RunColumns(NamedTuple):
@@ -118,7 +118,7 @@ def stream_run(
     source: Source,
     limit: int | None = None,
     block_size: int = BLOCK_SIZE,
-    layout: Layout = _TREC,
+    layout: ColumnOrder = _TREC,
     reader: BlockReader | None = None,
     block: Block | None = None,
 ) -> Iterator[RunColumns]:
@@ -176,7 +176,7 @@ def hold_run(source: Source) -> Iterator[RunColumns]:
     yield from held_columns(whole, _TREC)
 
 
-def held_columns(whole: Block, layout: Layout) -> Iterator[RunColumns]:
+def held_columns(whole: Block, layout: ColumnOrder) -> Iterator[RunColumns]:
     """Yield the columns of a whole run that is in memory, block by block."""
     for block in whole.split(BLOCK_SIZE):
         table = layout.scan(block)
@@ -186,7 +186,7 @@ def held_columns(whole: Block, layout: Layout) -> Iterator[RunColumns]:
 
 
 def columns_of(
-    block: Block, table: Lines, starts: IntArray, used: int, layout: Layout
+    block: Block, table: Lines, starts: IntArray, used: int, layout: ColumnOrder
 ) -> RunColumns:
     """Return the columns of the first `used` lines, whose queries change at `starts`."""
     rows = slice(0, used)

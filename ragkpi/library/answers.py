@@ -12,7 +12,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.reports.answer import Answer
-from ragkpi.wording import shown_queries
+from ragkpi.wording import listed
 
 if TYPE_CHECKING:
     from ragkpi.charts.chart import Chart
@@ -204,12 +204,12 @@ def _scored(
         if len(lacking) == len(judged.queries):
             raise NothingInCommonError(
                 f"{file} has no score of any evaluated query of {path} (evaluated: "
-                f"{shown_queries(judged.queries)}; scored: {shown_queries(sorted(of_run))})"
+                f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
             asked.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
-                f"in {file} and are left out ({shown_queries(lacking)})"
+                f"in {file} and are left out ({listed(lacking, 3)})"
             )
         found.append((judged, of_run))
     return found

@@ -13,6 +13,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.bits import CEILING, chance_statistics
 from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient, shared
+from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query says nothing about systems
 # Where the collapse zone begins, in which chance succeeds so often that success says nothing.
@@ -42,7 +43,7 @@ def corpus_size(judged: Judged) -> IntArray:
     too_small = np.flatnonzero(seen > size)
     if len(too_small):
         worst = too_small[np.argmax(seen[too_small])]
-        query = judged.queries[worst].decode("utf-8", "replace")
+        query = named(judged.queries[worst])
         raise UsageError(
             f"query {query}: {seen[worst]} documents are judged or retrieved, "
             f"but the corpus size is {size[worst]}; "

@@ -15,6 +15,7 @@ from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties, ranks_of
+from ragkpi.wording import named
 
 
 class ScatteredQueryError(Exception):
@@ -176,8 +177,8 @@ def duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[byt
     first, second = sorted(int(block.line[row]) for row in duplicate)
     return DataError(
         f"{block.file}:{second}: document "
-        f"{block.document[duplicate[0]].decode('utf-8', 'replace')} of query "
-        f"{query.decode('utf-8', 'replace')} again, first retrieved at line {first}; "
+        f"{named(block.document[duplicate[0]])} of query "
+        f"{named(query)} again, first retrieved at line {first}; "
         "expected each document once per query"
     )
 

@@ -11,7 +11,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.wording import shown_queries
+from ragkpi.wording import counted, listed
 
 
 class Coverage(NamedTuple):
@@ -98,9 +98,10 @@ def _queries(
     judgements: Judgements, hits: Hits, settings: Settings, coverage: Coverage
 ) -> list[bytes]:
     if settings.missing == "error" and coverage.missing:
+        number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
-            f"{len(coverage.missing)} judged queries are missing from the run "
-            f"({shown_queries(coverage.missing)}); --strict expects a ranking for each"
+            f"{number} missing from the run "
+            f"({listed(coverage.missing, 3)}); --strict expects a ranking for each"
         )
     missing = set(coverage.missing) if settings.missing == "intersection" else set()
     queries = [query for query in judgements.queries if query not in missing]
@@ -108,12 +109,12 @@ def _queries(
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
         wanted = settings.only_query
-        named = "no query" if wanted is None else f"query {shown_queries([wanted])} (-D 0.QID)"
+        named = "no query" if wanted is None else f"query {listed([wanted], 3)} (-D 0.QID)"
         negated = "is" if wanted is None else "is not"
         raise NothingInCommonError(
             f"{named} {negated} both judged in {judgements.file} and retrieved for "
-            f"(judged: {shown_queries(judgements.queries)}; run: "
-            f"{shown_queries(sorted(hits.queries))})"
+            f"(judged: {listed(judgements.queries, 3)}; run: "
+            f"{listed(sorted(hits.queries), 3)})"
         )
     return queries
 

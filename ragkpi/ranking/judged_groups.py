@@ -15,6 +15,7 @@ from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties
 from ragkpi.ranking.settings import Settings
+from ragkpi.wording import named
 
 
 @dataclass(frozen=True)
@@ -80,8 +81,8 @@ class JudgementGroups:
 
     def place(self, group: int) -> str:
         """Name a judgment group, for messages."""
-        query = self.judgements.queries[self.query[group]].decode("utf-8", "replace")
-        name = self.name[group].decode("utf-8", "replace")
+        query = named(self.judgements.queries[self.query[group]])
+        name = named(self.name[group])
         return f"query {query}, judgment group {name}"
 
 
@@ -218,7 +219,7 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     if not len(again):
         return
     first, second = (int(columns.line[groups.line[order[again[0] + i]]]) for i in (0, 1))
-    document = groups.judgements.document[row[again[0]]].decode("utf-8", "replace")
+    document = named(groups.judgements.document[row[again[0]]])
     raise InputError(
         columns.file,
         second,

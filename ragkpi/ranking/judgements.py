@@ -22,6 +22,7 @@ from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
+from ragkpi.wording import named
 
 _FEWEST_SLOTS = 64
 _SAMPLE = 1 << 15
@@ -218,8 +219,8 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     if duplicate is not None:
         first, second = sorted(int(line[row]) for row in duplicate)
         row = duplicate[0]
-        document_id = document[row].decode("utf-8", "replace")
-        query_id = queries[query[row]].decode("utf-8", "replace")
+        document_id = named(document[row])
+        query_id = named(queries[query[row]])
         raise DataError(
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
             f"judged at line {first}; expected one judgement of each document per query"

@@ -16,6 +16,7 @@ from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.wording import named
 
 
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
@@ -107,7 +108,7 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     lacking = [query for query in queries if query not in sizes] if given is None else []
     if lacking:
         raise UsageError(
-            f"--corpus-sizes has no line for query {lacking[0].decode('utf-8', 'replace')} and "
+            f"--corpus-sizes has no line for query {named(lacking[0])} and "
             f"{len(lacking) - 1} others; expected each evaluated query there, or -N for the rest"
         )
     return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)

@@ -14,6 +14,7 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.wording import named
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class GroupLines:
 
     def contradiction(self, text: str, *documents: int) -> DataError:
         """Build the error that names the place and the documents put into `text`."""
-        names = [self.documents[index].decode("utf-8", "replace") for index in documents]
+        names = [named(self.documents[index]) for index in documents]
         return DataError(f"{self.place}: {text.format(*names)}")
 
 

@@ -46,7 +46,7 @@ def test_a_pipe_gets_plain_rows_and_the_reader_the_conclusion(ragkpi):
     assert [row["K"] for row in rows] == ["1", "5", "10"]
     assert b"*" not in outcome.out
     sentences = valid_document(ragkpi(*DEPTH, "--format", "json", folder=FIXTURES).out)["answer"]
-    assert outcome.err.decode().splitlines()[-1] == f"ragkpi: {sentences[-1]}"
+    assert outcome.err.decode().splitlines()[-1] == f"ragkpi: answer: {sentences[-1]}"
 
 
 @pytest.mark.parametrize(

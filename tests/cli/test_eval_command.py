@@ -63,9 +63,9 @@ def test_missing_queries_are_told_and_left_out(evaluate, files):
         "recip_rank", "all", "0.7500"
     )
     assert outcome.err.decode() == (
-        "ragkpi: 1 judged queries are missing from the run and left out of the means (q3); "
+        "ragkpi: note: 1 judged query is missing from the run and left out of the means (q3); "
         "-c counts them as empty rankings; "
-        "1 queries of the run are not judged and ignored (q4)\n"
+        "1 query of the run is not judged and ignored (q4)\n"
     )
 
 
@@ -78,7 +78,7 @@ def test_missing_queries_count_as_empty(evaluate, files):
 def test_missing_queries_are_an_error(evaluate, files):
     outcome = evaluate("--strict", "-m", "recip_rank", "qrels", "run", folder=files)
     assert (outcome.status, outcome.out) == (4, b"")
-    assert b"1 judged queries are missing from the run (q3)" in outcome.err
+    assert b"1 judged query is missing from the run (q3)" in outcome.err
 
 
 @pytest.mark.parametrize(
