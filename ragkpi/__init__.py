@@ -1,8 +1,8 @@
 """ragkpi: trec_eval's numbers, and the ones that retrieval for language models needs.
 
 Every command is a function here: `evaluate`, `compare`, `depth`, `diagnose`, `calibrate`, `holes`,
-`check`, `convert`, `report`; `read_qrels` and `read_run` read what is used again. Nothing is
-imported before it is used.
+`agree`, `correct`, `check`, `convert`, `report`; `read_qrels` and `read_run` read what is used
+again. Nothing is imported before it is used.
 """
 
 from __future__ import annotations
@@ -25,10 +25,12 @@ if TYPE_CHECKING:
         Result,
         RunResult,
         RunResults,
+        agree,
         calibrate,
         check,
         compare,
         convert,
+        correct,
         depth,
         diagnose,
         evaluate,
@@ -61,10 +63,12 @@ __all__ = [
     "RunResult",
     "RunResults",
     "UsageError",
+    "agree",
     "calibrate",
     "check",
     "compare",
     "convert",
+    "correct",
     "depth",
     "diagnose",
     "evaluate",

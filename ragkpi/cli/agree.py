@@ -1,26 +1,25 @@
 """`ragkpi agree`: whether judgements agree with others, and order runs alike."""
 
-import warnings
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import comparing
-from ragkpi.cli.run_files import evaluate_every, expect_files, refuse_standard_input_twice
-from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
+from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.measures.scores import Scores
-    from ragkpi.ranking.judgements import Judgements
     from ragkpi.statistics.paired import Procedure
     from ragkpi.studies.agree.panel import Panel
 
-_DEFAULT = ("ndcg_cut.10",)
+
+# Runs are always compared over the queries that all judges have.
+_asked = without_pool.without(complete=False, debug="0")
 
 
-@takes(options=without_pool, output=output_and_plot, procedure=comparing)
+@takes(options=_asked, output=output_and_plot, procedure=comparing)
 def command(
     options: EvaluationOptions,
     output: Output,
@@ -85,41 +84,20 @@ def command(
     expected = "two qrels, then runs: ragkpi agree [options] QRELS OTHER [RUN...]"
     qrels, other, *runs = expect_files(2, files, expected)
     refuse_standard_input_twice([qrels, other, *judge, *runs])
-    from ragkpi.reports.run_names import run_names
-    from ragkpi.studies.agree.agree_answer import agree_answer
-    from ragkpi.studies.agree.agree_charts import agree_charts
-    from ragkpi.studies.agree.agree_study import agree
-    from ragkpi.studies.agree.panel import panel, scales_differ
+    from ragkpi.library.agreeing import answer_agree, panel_of
+    from ragkpi.studies.agree.panel import parse_level_map
 
     paths = [qrels, other, *judge]
-    given = _judges(options, paths, map_levels, map_other)
-    together = panel(_names(judges, paths), given)
-    doubt = scales_differ(together)
-    if doubt and not (map_levels or map_other):
-        warnings.warn(doubt, RagkpiWarning, stacklevel=2)
-    scores = _evaluated(options, given, runs) if runs else []
-    found = agree(together, run_names(runs), scores, procedure)
-    _write_differences(together, differences)
-    output.write(agree_answer(found, "shown" if per_query else "hidden"), agree_charts(found))
-
-
-def _judges(
-    options: EvaluationOptions, paths: Sequence[str], map_levels: str | None, map_other: str | None
-) -> "list[Judgements]":
-    """Read the judgements, each on the common scale."""
-    from ragkpi.formats.file_formats import read_any_qrels
-    from ragkpi.ranking.judgements import group_judgements
-    from ragkpi.studies.agree.panel import mapped, parse_level_map
-
-    scales = {
-        side: parse_level_map(text, side) if text is not None else {}
-        for side, text in (("--map-levels", map_levels), ("--map-other", map_other))
-    }
-    read = [group_judgements(read_any_qrels(path, options.qrels_format)) for path in paths]
-    sides = ["--map-levels", *["--map-other"] * (len(paths) - 1)]
-    return [
-        mapped(judgements, scales[side], side) for judgements, side in zip(read, sides, strict=True)
+    maps = [
+        None if text is None else parse_level_map(text, name)
+        for name, text in (("--map-levels", map_levels), ("--map-other", map_other))
     ]
+    session = options.session()
+    together = panel_of(session, dict(zip(_names(judges, paths), paths, strict=True)), *maps)
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+    answer, charts = answer_agree(session, together, by_path(runs), procedure, shown)
+    _write_differences(together[0], differences)
+    output.write(answer, charts)
 
 
 def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
@@ -131,19 +109,6 @@ def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
     if len(names) != len(paths) or len(set(names)) < len(names):
         raise UsageError(f"--judges {judges}: expected {len(paths)} different names")
     return names
-
-
-def _evaluated(
-    options: EvaluationOptions, judges: "Sequence[Judgements]", runs: Sequence[str]
-) -> "list[list[Scores]]":
-    """Evaluate the runs under every judge."""
-    from ragkpi.studies.agree.agree_study import evaluators
-
-    metrics = options.values(_DEFAULT)
-    return [
-        [result.scores for result in evaluate_every(evaluator, runs, metrics)]
-        for evaluator in evaluators(judges, options.settings)
-    ]
 
 
 def _write_differences(together: "Panel", path: str | None) -> None:

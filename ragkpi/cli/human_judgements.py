@@ -1,21 +1,17 @@
 """`--human FILE` of eval and compare: few human judgements, and another judge's of everything."""
 
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions
 from ragkpi.cli.option_groups import option
 from ragkpi.cli.output_options import Labels, Output
-from ragkpi.cli.run_files import Results, evaluate_every, read_runs
-from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.cli.run_files import by_path
+from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.statistics.corrections import CorrectionName
     from ragkpi.studies.agree.correction_study import Of
-
-_DEFAULT = ("ndcg_cut.10",)
 
 Human = Annotated[
     str | None,
@@ -54,23 +50,17 @@ def write_corrected(
     judges
         Files of people's judgements and of the other judge's.
     """
+    from ragkpi.library.agreeing import answer_corrected
     from ragkpi.reports.run_names import run_names
-    from ragkpi.studies.agree.correction_answer import correction_answer, doubts
-    from ragkpi.studies.agree.correction_study import correct
 
-    if options.settings.missing == "intersection":  # every run over the same queries
-        options = replace(options, settings=replace(options.settings, missing="zero"))
-    metrics = options.values(_DEFAULT)
-    other = evaluate_every(options.evaluator(judges[1], metrics), paths, metrics)
-    # Nothing is said about the queries that people did not judge: that is why one is here.
-    evaluator = options.evaluator(judges[0], metrics)
-    read = read_runs(evaluator, paths, evaluator.needs(metrics))
-    human = Results(paths, evaluator.score(read, metrics)).every()
-    scored = [[one.scores for one in of_judge] for of_judge in (human, other)]
-    found = correct(scored[0], scored[1], of, level, correction)
-    doubt = doubts(found)
-    if doubt:
-        warnings.warn(doubt, RagkpiWarning, stacklevel=2)
-    people, model = run_names(judges)
-    question = "eval" if of == "values" else "compare"
-    output.write(correction_answer(found, question, labels.of(paths, scored[1]), (people, model)))
+    named = dict(zip(run_names(judges), judges, strict=True))
+    answer = answer_corrected(
+        options.session(),
+        named,
+        by_path(paths),
+        lambda scores: labels.of(paths, scores),
+        of,
+        level,
+        correction,
+    )
+    output.write(answer)

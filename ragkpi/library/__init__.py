@@ -1,5 +1,6 @@
 """What ragkpi does, as functions; the commands call the same."""
 
+from ragkpi.library.agreeing import agree, correct
 from ragkpi.library.arguments import Evaluating
 from ragkpi.library.evaluating import RunResult, RunResults, evaluate
 from ragkpi.library.files import convert, read_qrels, read_run
@@ -12,10 +13,12 @@ __all__ = [
     "Result",
     "RunResult",
     "RunResults",
+    "agree",
     "calibrate",
     "check",
     "compare",
     "convert",
+    "correct",
     "depth",
     "diagnose",
     "evaluate",

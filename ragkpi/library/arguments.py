@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from operator import index
-from typing import Any, TypedDict, get_args
+from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
@@ -20,6 +20,9 @@ from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, Unjudged
 from ragkpi.reports.run_names import run_names
+
+if TYPE_CHECKING:
+    from ragkpi.statistics.bootstrap import Bootstrap
 
 
 class Evaluating(TypedDict, total=False):
@@ -230,3 +233,12 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
         if preset.rubric == grades:
             return preset
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
+
+
+def bootstrap_of(resamples: int, seed: int, confidence: float) -> Bootstrap:
+    """Return how queries are drawn again; wrong arguments are refused."""
+    from ragkpi.statistics.bootstrap import Bootstrap
+
+    if not isinstance(confidence, float) or not 0 < confidence < 1:
+        raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
+    return Bootstrap(whole("resamples", resamples, 1), whole("seed", seed, 0), confidence)

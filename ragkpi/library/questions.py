@@ -12,6 +12,7 @@ from ragkpi.formats.given_columns import octets
 from ragkpi.library.answers import answer_calibrate, answer_depth, answer_diagnose, answer_holes
 from ragkpi.library.arguments import (
     Evaluating,
+    bootstrap_of,
     named_runs,
     one_of,
     qrels_of,
@@ -26,7 +27,6 @@ from ragkpi.library.wording_in_python import speaks_python
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.statistics.corrections import CorrectionName
     from ragkpi.statistics.significance import TestName
 
@@ -83,7 +83,7 @@ def compare(
         one_of("correction", correction, get_args(CorrectionName)),
         one_of("family", family, ("metric", "all")),
         whole("trials", trials, 1),
-        _bootstrap(resamples, seed, confidence),
+        bootstrap_of(resamples, seed, confidence),
     )
     named = named_runs(runs)
     if len(named) < 2:
@@ -148,7 +148,7 @@ def depth(
     asked = session((), how)
     limits = Limits(whole("at_least", at_least, 1), max_loss, plateau)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
-    bootstrap = _bootstrap(resamples, seed, confidence) if ci else None
+    bootstrap = bootstrap_of(resamples, seed, confidence) if ci else None
     counts = None if relevant is None else [whole("relevant", one, 1) for one in relevant]
     if (counts is None) == (runs is None):
         raise UsageError("expected qrels and runs, or relevant= and corpus_size=")
@@ -257,7 +257,7 @@ def calibrate(
         os.fspath(quality) if isinstance(quality, str | os.PathLike) else _quality(quality),
         grid,
         whole("folds", folds, 2),
-        _bootstrap(resamples, seed, confidence),
+        bootstrap_of(resamples, seed, confidence),
     )
     return Result(report, charts, asked.said)
 
@@ -368,11 +368,3 @@ def _quality(quality: Any) -> Mapping[bytes | None, Mapping[bytes, float]]:
         }
     except (TypeError, ValueError):
         raise UsageError("quality holds what is no number; expected {query: score}") from None
-
-
-def _bootstrap(resamples: int, seed: int, confidence: float) -> Bootstrap:
-    from ragkpi.statistics.bootstrap import Bootstrap
-
-    if not isinstance(confidence, float) or not 0 < confidence < 1:
-        raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
-    return Bootstrap(whole("resamples", resamples, 1), whole("seed", seed, 0), confidence)
