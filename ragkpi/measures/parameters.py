@@ -1,7 +1,8 @@
 """How the parameters behind a measure's name are read: `-m NAME.PARAMS`.
 
 trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
-pairs. ragkpi's own measures take cutoffs and key=value options together. What trec_eval silently
+pairs; those with real numbers are in `real_parameters`. ragkpi's own measures take cutoffs and
+key=value options together. What trec_eval silently
 reads as 0 or drops is refused here, or said in a warning where its output must stay the same.
 """
 
@@ -17,7 +18,6 @@ from typing import Any, Protocol
 from ragkpi.errors import RagkpiWarning, UsageError
 
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
-RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,7 @@ class Grammar(Protocol):
         """Return the name that is printed."""
 
 
-class _Named:
+class Named:
     """Printing shared by the grammars."""
 
     plain_is_a_value = False
@@ -65,7 +65,7 @@ class _Named:
 
 
 @dataclass(frozen=True)
-class NoParameters(_Named):
+class NoParameters(Named):
     """A measure without parameters."""
 
     def defaults(self) -> list[Parameters]:
@@ -109,7 +109,7 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Cutoffs(_Named):
+class Cutoffs(Named):
     """Ranks at which to cut, and `key=value` options that hold for all of them.
 
     Attributes
@@ -152,7 +152,7 @@ class Cutoffs(_Named):
             else:
                 given.add(key)
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
-        _refuse_duplicates(measure, text, cutoffs)
+        refuse_duplicates(measure, text, cutoffs)
         if not cutoffs and not self.default:
             return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         if cutoffs and len(cutoffs) < self.span:
@@ -187,132 +187,6 @@ class Cutoffs(_Named):
         return f"cutoffs, default {what}{options}"
 
 
-@dataclass(frozen=True)
-class RealCutoffs(_Named):
-    """Points on a real scale, such as recall points; one value each, sorted."""
-
-    default: tuple[float, ...]
-
-    def defaults(self) -> list[Parameters]:
-        return [self._value(point) for point in self.default]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        points = sorted(_real(measure, item) for item in text.split(","))
-        _refuse_duplicates(measure, text, points)
-        return [self._value(point) for point in points]
-
-    def _value(self, point: float) -> Parameters:
-        return Parameters(shortest(point), {"point": point}, (point,))
-
-    def printed(self, measure: str, parameters: Parameters) -> str:
-        """Name it as trec_eval does: with two decimals, cut to eight characters."""
-        point = parameters.arguments["point"]
-        return f"{measure}_{point:3.2f}"[: len(measure) + 9]
-
-    def describe(self) -> str:
-        return "points, default " + ",".join(f"{point:g}" for point in self.default)
-
-
-@dataclass(frozen=True)
-class RealList(_Named):
-    """Numbers that together make one value; their order matters and is kept.
-
-    Attributes
-    ----------
-    default
-        The numbers of the bare name.
-    argument
-        Under which name the measure's function takes them.
-    length
-        How many must be given; None for any number.
-    used
-        How many count; trec_eval accepts more and ignores them.
-    """
-
-    default: tuple[float, ...]
-    argument: str
-    length: int | None = None
-    used: int | None = None
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", {self.argument: self.default})]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        numbers = tuple(_real(measure, item) for item in text.split(","))
-        if self.length is not None and len(numbers) != self.length:
-            raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
-        if self.used is not None and len(numbers) > self.used:
-            warnings.warn(
-                f"-m {measure}.{text}: only the first {self.used} of {len(numbers)} numbers count",
-                RagkpiWarning,
-                stacklevel=2,
-            )
-        return [Parameters(text, {self.argument: numbers})]
-
-    def describe(self) -> str:
-        return "numbers, default " + ",".join(f"{number:g}" for number in self.default)
-
-
-@dataclass(frozen=True)
-class Gains(_Named):
-    """``level=gain`` pairs: what a document judged at that level is worth; default the level.
-
-    `probability` is the default of the parameter ``p`` (rank-biased precision), None if the
-    measure has none.
-    """
-
-    probability: float | None = None
-    gains: bool = True
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", self._arguments({}, self.probability))]
-
-    def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
-        arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
-        if self.probability is not None:
-            arguments["p"] = probability
-        return arguments
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        gains: dict[int, float] = {}
-        probability = self.probability
-        given: set[str] = set()
-        for item in text.split(","):
-            key, equals, number = item.partition("=")
-            if not equals or "=" in number:
-                raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
-            value = _real(measure, number)
-            if key == "p" and self.probability is not None:
-                if "p" in given:
-                    raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
-                probability = value
-            elif re.fullmatch(r"[+-]?\d+", key):
-                if not self.gains:
-                    raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes p")
-                level = int(key)
-                if level < 0:
-                    raise UsageError(
-                        f"-m {measure}.{text}: level {level}; a gain for a negative level would "
-                        "reward unjudged documents, give levels from 0"
-                    )
-                if level in gains:
-                    raise UsageError(f"-m {measure}.{text}: level {level} is given twice")
-                gains[level] = value
-            else:
-                warnings.warn(
-                    f"-m {measure}.{text}: '{key}' is not a level and changes nothing",
-                    RagkpiWarning,
-                    stacklevel=2,
-                )
-            given.add(key)
-        return [Parameters(text, self._arguments(gains, probability))]
-
-    def describe(self) -> str:
-        pairs = "level=gain pairs, default gain = level" if self.gains else ""
-        p = "" if self.probability is None else f"p={self.probability:g}"
-        return "; ".join(filter(None, [pairs, p]))
-
-
 def shortest(number: float) -> str:
     """Write a number with six digits, or with as many as tell it from all others.
 
@@ -340,15 +214,8 @@ def _cutoff(measure: str, text: str) -> int:
     return cutoff
 
 
-def _real(measure: str, text: str) -> float:
-    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
-        number = float(text)
-        if math.isfinite(number):
-            return number
-    raise UsageError(f"-m {measure}: '{text}' is not a number; expected one such as 0.5")
-
-
-def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
+def refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
+    """Raise `UsageError` if a cutoff is given twice."""
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
             raise UsageError(

@@ -11,7 +11,8 @@ from ragkpi.measures import preferences
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.hole_bounds import UNPROVEN
 from ragkpi.measures.measure import Better, Measure
-from ragkpi.measures.parameters import Cutoffs, RealCutoffs
+from ragkpi.measures.parameters import Cutoffs
+from ragkpi.measures.real_parameters import RealCutoffs
 from ragkpi.measures.registry_trec import MULTIPLES_OF_R
 
 _BETTER: Mapping[Callable[..., Any], Better] = {

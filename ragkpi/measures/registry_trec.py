@@ -18,13 +18,8 @@ from ragkpi.measures import (
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, PER_QUERY_TEXT, SUM
 from ragkpi.measures.measure import Measure
-from ragkpi.measures.parameters import (
-    RECALL_POINTS,
-    Cutoffs,
-    Gains,
-    RealCutoffs,
-    RealList,
-)
+from ragkpi.measures.parameters import Cutoffs
+from ragkpi.measures.real_parameters import RECALL_POINTS, Gains, RealCutoffs, RealList
 
 MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
 

@@ -72,10 +72,11 @@ def parse_requests(
     UsageError
         Naming every bad request, with the nearest names.
     """
-    registry = _with_counts(registry)
     requests: dict[str, _Request] = {}
     problems: list[str] = []
     texts = list(apart(texts))
+    if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
+        registry = _with_counts(registry)
     if any(_split(text, registry, nicknames) is None for text in texts):
         registry = {**registry, **find_more()}
     for text in texts:
