@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragkpi.errors import RagkpiError, RagkpiWarning
@@ -95,7 +96,7 @@ class Session:
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, or `default`, or what the relevance format serves."""
-        return find_metrics(self.requests or default or default_requests(self.rel_info))
+        return list(_resolved(tuple(self.requests or default or default_requests(self.rel_info))))
 
     def evaluator(self, qrels: str | Relevance, metrics: Sequence[Metric]) -> Evaluator:
         """Read the qrels, and the pool if there is one.
@@ -176,6 +177,12 @@ class Session:
         """Say what may mislead."""
         self.said.append(text)
         self.voice.warn(text)
+
+
+@lru_cache(maxsize=256)
+def _resolved(requests: tuple[str, ...]) -> tuple[Metric, ...]:
+    """Resolve requests once: in a loop of small calls that is most of the time."""
+    return tuple(find_metrics(requests))
 
 
 def about(run: str, problem: RagkpiError) -> RagkpiError:

@@ -112,9 +112,9 @@ def _ranks(
 ) -> IntArray:
     """Return the 1-based rank of each document; equal scores are ordered by id."""
     own = np.array([ranking[document] for document in documents], dtype=np.float64)
-    above = len(score) - score.searchsorted(own, side="right")
-    ranks: IntArray = above + 1
-    tied = len(score) - above - score.searchsorted(own, side="left") > 1
+    upto = score.searchsorted(own, side="right")  # how many do not score more
+    ranks: IntArray = len(score) - upto + 1
+    tied = (score[upto - 2] == own) & (upto > 1)
     if tied.any():
         ids: dict[float, list[bytes]] = {value: [] for value in own[tied].tolist()}
         for document, value in ranking.items():
