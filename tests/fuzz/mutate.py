@@ -4,13 +4,13 @@ import sys
 import time
 import traceback
 
-from tests.fuzz.mutator import OTHER_QRELS, OTHER_RUNS, QRELS, RUNS, mutated
+from tests.fuzz.mutator import OTHER_QRELS, OTHER_RUNS, QRELS, RUNS, SHAPED, mutated
 from tests.fuzz.targets import TARGETS
 
 SEEDS = {
     "run": RUNS,
     "qrels": [QRELS],
-    "formats": [*OTHER_RUNS, *OTHER_RUNS, *OTHER_QRELS, *RUNS, QRELS],
+    "formats": [*OTHER_RUNS, *OTHER_RUNS, *SHAPED, *OTHER_QRELS, *RUNS, QRELS],
     "check": [*RUNS, *RUNS, *OTHER_RUNS],
 }
 # Of a hundred inputs: the fast path of runs is what there is most to get wrong in.

@@ -17,6 +17,20 @@ LONG_IDS = b"".join(
 )
 QRELS = b"1 0 d1 1\n1 0 d2 0\n1 0 d5 2\n2 0 d1 -1\n2 0 d4 1\n3 0 d3 3\nq0 0 doc-0-3 1\n"
 RUNS = [RUN, INTERLEAVED, LONG_IDS]
+# What stacks write: a record of each shape that has a layout of its own.
+SHAPED = [
+    b'{"query_id": "1", "hits": {"hits": [{"_id": "d1", "_score": 0.9}, {"_id": "d2"}]}}\n',
+    b'{"id": "1", "output": [{"provenance": [{"wikipedia_id": "d1"}]}, {"answer": "x"}]}\n',
+    b'{"id": "1", "output": {"retrieval_result": [{"id": "d1", "score": 0.9}]}}\n',
+    b'{"query_id": "1", "source_nodes": [{"node": {"id_": "d1"}, "score": 0.9}]}\n',
+    b'{"retrieved_context_ids": ["d1", "d2"], "reference_context_ids": ["d1"]}\n' * 2,
+    b'{"qid": "1", "retrieved_ids": ["d1", "d2"], "retrieve_scores": [0.9, 0.5]}\n',
+    b'{"mteb_model_meta": {}, "default": {"test": {"1": {"d1": 0.9}, "2": {"d1": 1}}}}',
+    b'{"requests": [{"id": "1", "ratings": [{"_id": "d1", "rating": 3}]}], "metric": {}}',
+    b'{"queries": {"1": "q"}, "corpus": {}, "relevant_docs": {"1": ["d1", "d2"]}}',
+    b'{"1": {"contexts": [{"docid": "d1", "score": "0.9"}]}, "2": {"contexts": []}}',
+    b'{\n  "1": [\n    "d1",\n    "d2"\n  ],\n  "2": [\n    "d1"\n  ]\n}\n',
+]
 OTHER_RUNS = [
     b"1\td1\t1\n1\td2\t2\n2\td1\t1\n",
     b"qid\tdocno\tscore\n1\td1\t2.5\n1\td2\t1\n",
