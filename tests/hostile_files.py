@@ -242,6 +242,28 @@ RUNS = {
         "run:1: no key * (keys: 'mteb_model_meta'); expected the records there",
         2,
     ),
+    "a pickle": (
+        b"\x80\x04\x95\x10\0\0\0",
+        "run: a pickle, which runs code when it is loaded; expected it written as JSON",
+        2,
+    ),
+    "a zip archive": (
+        b"PK\3\4\x14\0",
+        "run: a zip archive; expected a file of ids, as 'ragkpi formats' lists them",
+        2,
+    ),
+    "svmlight": (
+        b"2 qid:1 1:0.5 2:0.1\n",
+        "run: features of documents (svmlight), which have no ids; "
+        "expected the ranking: query, document and score",
+        2,
+    ),
+    "MS MARCO top1000": (
+        b"188714\t1000052\tfoods and supplements\tWatch portion sizes\n",
+        "run: candidates with their texts (MS MARCO top1000), which have no order; "
+        "expected them ranked: query, document and rank",
+        2,
+    ),
     "bzip2 and more": (
         bz2.compress(ROWS) + b"1 Q0 e 1 2 me\n",
         f"run: broken bzip2 data (…); {PARTS}",

@@ -7,10 +7,11 @@ import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, NamedTuple
 
-from ragkpi.errors import UsageError
+from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import (
     HEAD_LENGTH,
+    foreign,
     recognise_layout,
     recognise_qrels,
     recognise_run,
@@ -323,7 +324,11 @@ def run_format(source: Source, reading: Reading | str | None = None) -> FileRead
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
     """Return how an opened file is read: as asked for, or as its first bytes say."""
     reading = reading if isinstance(reading, Reading) else Reading(reading)
-    form, shape = _resolved(kind, source.peek(HEAD_LENGTH), reading)
+    head = source.peek(HEAD_LENGTH)
+    stranger = foreign(head) if reading.format is None and reading.shape is None else None
+    if stranger is not None:
+        raise InputError(source.name, None, *stranger)
+    form, shape = _resolved(kind, head, reading)
     return FileReader(form, shape, reading.scores, reading.sieve)
 
 

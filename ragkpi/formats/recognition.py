@@ -25,6 +25,30 @@ def recognise_qrels(head: bytes) -> str:
     return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
 
 
+def foreign(head: bytes) -> tuple[str, str] | None:
+    """Say what a file is that is neither run nor qrels, and what to do; None for any other."""
+    if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
+        return "a pickle, which runs code when it is loaded", "expected it written as JSON"
+    if head.startswith((b"PK\3\4", b"\x93NUMPY")):
+        what = "a zip archive" if head.startswith(b"PK") else "an array of numpy"
+        return what, "expected a file of ids, as 'ragkpi formats' lists them"
+    lines = _data_lines(head)
+    words = lines[0].split(None, 3) if lines else []
+    if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
+        return (
+            "features of documents (svmlight), which have no ids",
+            "expected the ranking: query, document and score",
+        )
+    columns = lines[0].split(b"\t") if lines else []
+    texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
+    if texts and columns[0].isdigit() and columns[1].isdigit():
+        return (
+            "candidates with their texts (MS MARCO top1000), which have no order",
+            "expected them ranked: query, document and rank",
+        )
+    return None
+
+
 def recognise_layout(head: bytes) -> str:
     """Return the layout of a file whose names a map explains, such as json or csv."""
     lines = _data_lines(head) or [b""]
