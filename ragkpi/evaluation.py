@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -245,6 +245,29 @@ class Evaluator:
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
+
+
+def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
+    """Say, in a line, which runs lack judged queries that count as empty rankings; or nothing.
+
+    Parameters
+    ----------
+    coverages
+        Of the runs, by name.
+    queries
+        How many are judged.
+    """
+    lacking = [
+        f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
+        for name, coverage in coverages.items()
+        if coverage.missing
+    ]
+    if not lacking:
+        return ""
+    return (
+        f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
+        f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
+    )
 
 
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:

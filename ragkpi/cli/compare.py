@@ -9,7 +9,7 @@ from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output
 from ragkpi.cli.resampling_options import comparing
 from ragkpi.cli.run_files import (
-    evaluate_runs,
+    evaluate_side_by_side,
     exit_with,
     expect_files,
     refuse_standard_input_twice,
@@ -36,8 +36,9 @@ def command(
 
     A row per value and run: its mean, the difference from the baseline with an interval, on how
     many queries the run is better, equal and worse, the effect size, and how likely such a
-    difference is by chance. Two lines below explain the test. Everything is over the queries that
-    all runs have. Without -m: official, or what -R serves.
+    difference is by chance. Lines below explain the test, and a sentence for each value says who is
+    better. Everything is over all judged queries, as with -c, or with --common over those that all
+    runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
@@ -49,11 +50,12 @@ def command(
         return
     from ragkpi.formats.inputs import inputs
     from ragkpi.statistics.paired import compare
-    from ragkpi.studies.compare.comparison_report import ComparisonReport
+    from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
 
-    values = options.values()
+    values = options.values(REPORTED if options.rel_info == "qrels" else None)
     inputs().hashed = Origin.is_shown(output, labels)
-    results = evaluate_runs(options.evaluator(qrels, values), paths, values)
+    results = evaluate_side_by_side(options, qrels, paths, values)
+    options = options.side_by_side()
     done = results.among(slice(None))
     if len(done) < 2 or not results.among(slice(1)):
         exit_with(results.problems)

@@ -60,6 +60,24 @@ def command(
             "--tokens-per-passage", metavar="TOKENS", min=0, help="Also show the cost in tokens."
         ),
     ] = None,
+    target: Annotated[
+        str | None,
+        option(
+            "--target",
+            metavar="NAME=LEAST",
+            help="The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, "
+            "success=0.9.",
+        ),
+    ] = None,
+    max_tokens: Annotated[
+        float | None,
+        option(
+            "--max-tokens",
+            metavar="TOKENS",
+            min=1,
+            help="Room for passages, with --tokens-per-passage: no depth that needs more.",
+        ),
+    ] = None,
     relevant: Annotated[
         str | None,
         option(
@@ -77,21 +95,32 @@ def command(
     intervals of p_obs and bor.
 
     The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
-    outside the collapse zone, and the deepest one within --max-loss bits of the best.
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. With
+    --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
+    that a random draw would equal gets none.
 
     Without files, 'ragkpi depth -N 58 --relevant 4' says what chance and a perfect selector do.
     """
     from ragkpi.library.answers import answer_depth
-    from ragkpi.studies.depth.depth_study import Limits
+    from ragkpi.studies.depth.depth_limits import Limits
+    from ragkpi.studies.depth.depth_target import parse_target
 
-    for name, number in (("--max-loss", max_loss), ("--tokens-per-passage", tokens)):
+    for name, number in (
+        ("--max-loss", max_loss),
+        ("--tokens-per-passage", tokens),
+        ("--max-tokens", max_tokens),
+    ):
         if number is not None and number != number:
             raise UsageError(f"{name} {number}: expected a number")
-    limits = Limits(at_least, max_loss, plateau)
+    most = _room(max_tokens, tokens)
+    wanted = None if target is None else parse_target(target)
+    limits = Limits(at_least, max_loss, plateau, wanted, most)
     depths = None if at is None else _numbers("--at", at)
     if relevant is not None:
         if files:
             raise UsageError("--relevant stands in place of files; expected one or the other")
+        if target is not None:
+            raise UsageError(f"--target {target}: without files no system reaches it; leave it out")
         if bootstrap is not None:
             raise UsageError("--ci: without files there are no queries to draw; leave it out")
     counts = None if relevant is None else _numbers("--relevant", relevant)
@@ -103,6 +132,17 @@ def command(
         options.session(), qrels, runs, depths, limits, tokens, counts, bootstrap
     )
     output.write(answer, charts)
+
+
+def _room(max_tokens: float | None, tokens: float | None) -> int | None:
+    """Return how many passages there is room for; None for any number."""
+    if max_tokens is None:
+        return None
+    if not tokens:
+        raise UsageError(f"--max-tokens {max_tokens:g}: how long is one? Give --tokens-per-passage")
+    if tokens > max_tokens:
+        raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
+    return int(max_tokens // tokens)
 
 
 def _numbers(option: str, text: str) -> list[int]:

@@ -46,7 +46,9 @@ def command(
     PROC is the best that K documents of the pool could give, %PROC the share of it that the run
     realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
     or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
-    selection + realised. Missed documents come with grade, judged level and rank in the pool.
+    selection + realised. Unjudged passages count as worthless; the answer says what it would be
+    if all that are shown were of the top grade. Missed documents come with grade, judged level and
+    rank in the pool.
     """
     from ragkpi.library.answers import answer_diagnose
     from ragkpi.studies.diagnose.diagnosis_study import Thresholds

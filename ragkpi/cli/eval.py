@@ -14,6 +14,7 @@ from ragkpi.cli.record_options import LogFile, record
 from ragkpi.cli.resampling_options import intervals
 from ragkpi.cli.run_files import (
     evaluate_runs,
+    evaluate_side_by_side,
     exit_with,
     expect_files,
     refuse_standard_input_twice,
@@ -78,8 +79,9 @@ def command(
     """Evaluate runs against qrels.
 
     One run prints trec_eval's lines: name, query or all, value. Several print a table: a row per
-    run, a column per value. With --ci the lines have the bounds in two more columns, and with
-    --signature there is one more line.
+    run, a column per value; all are over all judged queries then, as with -c, or with --common
+    over those that all runs have. So is a run that a limit or a baseline is set for. With --ci the
+    lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may stand in any order; short options may be joined (-qcm map) and long
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
@@ -120,7 +122,12 @@ def command(
     from ragkpi.formats.inputs import inputs
 
     inputs().hashed = record is not None or Origin.is_shown(output, labels)
-    results = evaluate_runs(options.evaluator(qrels, metrics), [*paths, *gates.files], metrics)
+    runs = [*paths, *gates.files]
+    if len(runs) > 1 or gates.limits:
+        results = evaluate_side_by_side(options, qrels, runs, metrics)
+        options = options.side_by_side()
+    else:
+        results = evaluate_runs(options.evaluator(qrels, metrics), runs, metrics)
     done = results.among(slice(len(paths)))
     if not done:
         exit_with(results.problems)

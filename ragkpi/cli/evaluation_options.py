@@ -4,7 +4,7 @@ Long names with underscores are trec_eval's.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.messages import tell
@@ -27,6 +27,7 @@ if TYPE_CHECKING:  # importing them would import numpy before the command line i
     from ragkpi.formats.file_formats import Reading
     from ragkpi.library.session import Session
     from ragkpi.measures.measure import Metric
+    from ragkpi.ranking.relevance import Relevance
     from ragkpi.ranking.settings import Missing, Settings
 
 
@@ -46,6 +47,8 @@ class EvaluationOptions:
         Path of the first stage, or None.
     qrels_format, run_format
         How files are read; None where all of it is to be recognised.
+    empty_rankings
+        Whether missing queries count as empty rankings because runs are compared, which is said.
     """
 
     requests: Sequence[str]
@@ -54,6 +57,17 @@ class EvaluationOptions:
     pool: str | None
     qrels_format: "Reading | None" = None
     run_format: "Reading | None" = None
+    empty_rankings: Literal["asked for", "implied"] = "asked for"
+
+    def side_by_side(self) -> "EvaluationOptions":
+        """Evaluate over all judged queries, for what stands beside each other must be over them.
+
+        Whoever said what becomes of missing queries is obeyed.
+        """
+        if self.settings.missing != "intersection" or self.settings.only_query is not None:
+            return self
+        settings = replace(self.settings, missing="zero")
+        return replace(self, settings=settings, empty_rankings="implied")
 
     def session(self) -> "Session":
         """Begin to answer a question; what must be said comes on stderr."""
@@ -77,7 +91,7 @@ class EvaluationOptions:
 
         return find_metrics(list(self.requests) or default or default_requests(self.rel_info))
 
-    def evaluator(self, qrels: str, metrics: "Sequence[Metric]") -> "Evaluator":
+    def evaluator(self, qrels: "str | Relevance", metrics: "Sequence[Metric]") -> "Evaluator":
         """Read the qrels, and the pool if there is one.
 
         Raises
@@ -149,6 +163,14 @@ def evaluation(
         option(
             *("-c", "--complete", "--complete_rel_info_wanted"),
             help="Average over all judged queries; a query missing from the run scores as empty.",
+        ),
+    ] = False,
+    common: Annotated[
+        bool,
+        option(
+            "--common",
+            help="Where runs stand beside each other: over the queries that all of them have, "
+            "and not over all judged ones.",
         ),
     ] = False,
     strict: Annotated[
@@ -275,7 +297,7 @@ def evaluation(
         sizes = read_corpus_sizes(corpus_sizes)
     settings = Settings(
         relevance_level=level,
-        missing=_missing_policy(complete, strict),
+        missing=_missing_policy(complete, common, strict),
         unjudged="removed" if judged_only else "kept",
         max_retrieved=max_retrieved,
         only_query=_only_query(debug),
@@ -295,8 +317,12 @@ of_qrels = evaluation.without(rel_info="qrels", results_format="trec_results")
 without_pool = of_qrels.without(pool=None, pool_depth=None, pool_union=False)
 
 
-def _missing_policy(complete: bool, strict: bool) -> "Missing":
+def _missing_policy(complete: bool, common: bool, strict: bool) -> "Missing":
     """Name what becomes of judged queries that a run lacks."""
+    if common:
+        if complete or strict:
+            raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
+        return "common"
     if strict:
         return "error"
     return "zero" if complete else "intersection"

@@ -6,11 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import typer
 
-from ragkpi.cli.evaluation_options import say
+from ragkpi.cli.evaluation_options import EvaluationOptions, say
 from ragkpi.cli.messages import tell
 from ragkpi.errors import RagkpiError, UsageError
 
@@ -92,6 +93,37 @@ def evaluate_runs(evaluator: Evaluator, paths: Sequence[str], metrics: Sequence[
     results = Results(paths, evaluator.score(read, metrics))
     results.say()
     return results
+
+
+def evaluate_side_by_side(
+    options: EvaluationOptions, qrels: str, paths: Sequence[str], metrics: Sequence[Metric]
+) -> Results:
+    """Evaluate runs over the same queries, and print which ones and what their reader must know."""
+    options = options.side_by_side()
+    results = evaluate_runs(options.evaluator(qrels, metrics), paths, metrics)
+    evaluated = results.among(slice(None))
+    if evaluated and options.empty_rankings == "implied":
+        from ragkpi.evaluation import what_is_compared
+
+        coverages = {path: outcome.coverage for path, outcome in evaluated}
+        note = what_is_compared(coverages, len(evaluated[0][1].scores.queries))
+        if note:
+            tell(f"note: {note}")
+    if options.settings.missing != "common" or not evaluated:
+        return results
+    from ragkpi.statistics.alignment import aligned
+
+    scores = aligned([path for path, _ in evaluated], [one.scores for _, one in evaluated])
+    if scores[0].queries == evaluated[0][1].scores.queries and evaluated[0][1].coverage.missing:
+        lacking = len(evaluated[0][1].coverage.missing)
+        tell(f"note: compared over {len(scores[0].queries)} queries; {lacking} judged are missing")
+    shared = iter(scores)
+    return results._replace(
+        outcomes=[
+            outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(shared))
+            for outcome in results.outcomes
+        ]
+    )
 
 
 def evaluate_every(

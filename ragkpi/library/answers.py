@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ragkpi.errors import NothingInCommonError, UsageError
@@ -10,7 +11,7 @@ from ragkpi.evaluation import Evaluation, Run
 from ragkpi.library.session import Session
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
-from ragkpi.ranking.relevance import Relevance
+from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.reports.answer import Answer
 from ragkpi.wording import listed
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ragkpi.formats.query_files import Quality
     from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.studies.depth.depth_curves import Curves
-    from ragkpi.studies.depth.depth_study import Limits
+    from ragkpi.studies.depth.depth_limits import Limits
     from ragkpi.studies.diagnose.diagnosis_study import Thresholds
     from ragkpi.studies.holes.assessment import Candidate
     from ragkpi.studies.holes.holes_study import Within
@@ -131,17 +132,26 @@ def answer_diagnose(
 ) -> Answered:
     """Say whether it is the retriever or the reranker."""
     from ragkpi.measures.registry import find_metrics
+    from ragkpi.studies.diagnose.best_case import with_shown_at_their_best
     from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
     from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
     from ragkpi.studies.diagnose.diagnosis_study import diagnose
 
     metrics = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
     evaluator = asked.evaluator(qrels, metrics)
-    (result,) = asked.evaluate_every(evaluator, run, metrics)
+    (read,) = asked.read(evaluator, run, evaluator.needs(metrics, cutoff))
+    (result,) = asked.every(list(run), evaluator.score([read], metrics))
     judgements = evaluator.relevance.judgements
-    found = diagnose(result.plain, judgements, cutoff, thresholds)
-    answer = diagnosis_answer(found, judgements.document, most_queries, most_missed)
-    return answer, [diagnosis_chart(found)]
+    diagnosis = diagnose(result.plain, judgements, cutoff, thresholds)
+    if isinstance(read, Hits) and asked.pool != "-":  # which is read again
+        best = with_shown_at_their_best(judgements, read, asked.settings, cutoff)
+        if best is not None:
+            generous = asked.evaluator(Qrels(best[0]), metrics)
+            (at_best,) = asked.done(list(run), generous.score([best[1]], metrics))
+            shares = diagnose(at_best.plain, best[0], cutoff, thresholds).decomposition.means()
+            diagnosis = replace(diagnosis, best_case=shares)
+    answer = diagnosis_answer(diagnosis, judgements.document, most_queries, most_missed)
+    return answer, [diagnosis_chart(diagnosis)]
 
 
 def answer_calibrate(

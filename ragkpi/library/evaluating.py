@@ -70,6 +70,7 @@ def evaluate(
     ────────────────
     mine      0.5000
     better   1.0000*
+    over 2 queries
     * best of its column
     """
     asked = session(measures, how)

@@ -143,7 +143,7 @@ def depth(
     >>> print(ragkpi.depth(relevant=[4], corpus_size=58, at=[5, 10, 20]).rows[0]["bor_max"])
     1.6905...
     """
-    from ragkpi.studies.depth.depth_study import Limits
+    from ragkpi.studies.depth.depth_limits import Limits
 
     asked = session((), how)
     limits = Limits(whole("at_least", at_least, 1), max_loss, plateau)

@@ -103,11 +103,12 @@ def _queries(
             f"{number} missing from the run "
             f"({listed(coverage.missing, 3)}); --strict expects a ranking for each"
         )
-    missing = set(coverage.missing) if settings.missing == "intersection" else set()
+    missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
-    if not queries:
+    nothing_retrieved = len(coverage.missing) == len(judgements.queries)
+    if not queries or (settings.missing == "zero" and nothing_retrieved):
         wanted = settings.only_query
         named = "no query" if wanted is None else f"query {listed([wanted], 3)} (-D 0.QID)"
         negated = "is" if wanted is None else "is not"

@@ -8,7 +8,7 @@ from typing import Literal
 
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 
-Missing = Literal["intersection", "zero", "error"]
+Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]
 Draws = Literal["nominal", "ret"]
 PoolUnion = Literal["pool", "union"]
@@ -26,7 +26,8 @@ class Settings:
         Lowest judged level that counts as relevant for binary measures (``-l``), at least 0.
     missing
         What becomes of judged queries that the run lacks: ``"intersection"`` leaves them out,
-        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``).
+        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``),
+        and ``"common"`` leaves out what any of several runs lacks (``--common``).
     unjudged
         ``"kept"`` leaves unjudged documents in the ranking as nonrelevant, ``"removed"`` closes
         the ranks over them before anything is computed (``-J``).

@@ -100,6 +100,31 @@ def test_corrections_cover_the_call(compare, correction, expected):
     assert [one["p_corrected"] for one in found] == pytest.approx(expected(p))
 
 
+def test_few_measures_that_are_reported_are_tested(compare):
+    """A correction for num_rel_ret and iprec_at_recall made 0.0059 of map 0.3047."""
+    found = differences(compare("--format", "json", "qrels.txt", BM25, DENSE, FUSION))
+    names = ["map", "recip_rank", "recall_100", "ndcg_cut_10"]
+    assert list(dict.fromkeys(name for name, _ in found)) == names
+    assert found["map", "fusion"]["p_corrected"] == pytest.approx(0.0117, abs=5e-5)
+    table = compare("qrels.txt", BM25, DENSE, FUSION).out.decode()
+    assert "corrected by Holm for 2 tests by each measure" in table
+    assert table.splitlines()[-4] == (
+        "map: dense (p = 0.0869) is not shown to differ from bm25; fusion (p = 0.0117) is better "
+        "than bm25."
+    )
+
+
+def test_a_third_run_does_not_change_the_others(compare, tmp_path):
+    """13.20: its missing queries took these from the pair that was asked about."""
+    short = tmp_path / "short.run"
+    lines = (FIXTURES / FUSION).read_text().splitlines(keepends=True)
+    short.write_text("".join(line for line in lines if line < "hd-05"))
+    arguments = ("--format", "json", "--correction", "none", "-m", "map", "qrels.txt")
+    alone = differences(compare(*arguments, BM25, DENSE))
+    beside = differences(compare(*arguments, BM25, DENSE, short))
+    assert beside["map", "dense"] == alone["map", "dense"]
+
+
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, monkeypatch, test):
     monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
@@ -121,11 +146,23 @@ def test_jsonl_and_the_table(compare):
     assert [row.split()[:2] for row in table[2:8]] == [
         [name, run] for name in ("map", "ndcg_cut_10", "bor_10") for run in ("bm25", "fusion")
     ]
-    assert len(table) == 11, "a head, a rule, six rows, and three lines that explain the test"
+    assert len(table) == 14, (
+        "a head, a rule, six rows, three lines on the test, and a sentence each"
+    )
 
 
-def test_a_query_that_one_run_lacks_is_left_out_with_a_warning(compare):
+def test_a_query_that_one_run_lacks_is_an_empty_ranking(compare):
     found = compare("--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
+    assert found.err == (
+        b"ragkpi: note: compared over all 12 judged queries; missing ones count as empty rankings: "
+        b"1 of runs/dense.run (hd-09); --common takes those that all runs have\n"
+    )
+    complete = compare("-c", "--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
+    assert (complete.out, complete.err) == (found.out, b"")
+
+
+def test_common_leaves_out_what_one_run_lacks(compare):
+    found = compare("--common", "--format", "json", "-m", "map", "qrels.txt", BM25, DENSE)
     assert b"the 11 queries that all runs have" in found.err
     assert differences(found)["map", "dense"]["queries"] == 11
 

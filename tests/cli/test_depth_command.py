@@ -89,7 +89,7 @@ def test_an_answer_ends_in_a_sentence_and_a_chart(depth):
     )
     # From rank 38 on ten of eleven answerable questions have something relevant.
     assert table.splitlines()[-1].startswith("Retrieve 38 (9,500 tokens): ")
-    assert "Success is 0.909 there" in table
+    assert "Success (a relevant passage) is 0.909 there" in table
     assert chart.startswith("Bits-over-Random by depth\n")
     assert chart.endswith("  o first_stage   -- ceiling BoR_max\n")
 
@@ -101,6 +101,17 @@ def test_max_loss_binds_the_answer(depth):
     assert line in free
     assert line in bound
     assert "Retrieve 2: no deeper list stays within 1 bit of the best" in bound
+
+
+def test_a_target_and_the_room_for_tokens(depth):
+    """16 passages of 250 tokens fit 4,000."""
+    options = ["-N", "5000", "--tokens-per-passage", "250", QRELS, RUN, "--target", "recall=0.3"]
+    free = depth(*options).out.decode().splitlines()[-1]
+    reached = int(free.split()[1])
+    assert f"Retrieve {reached} ({250 * reached:,} tokens): recall is 0.3" in free
+    tight = depth(*options, "--max-tokens", "4000").out.decode().splitlines()[-1]
+    assert tight.startswith("Retrieve 16 (4,000 tokens): there is no room for more")
+    assert reached > 16
 
 
 def test_several_runs_have_a_curve_and_a_sentence_each(depth):
@@ -179,6 +190,13 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["-N", "58", "--relevant", "4", "--plot", "x.pdf"], "--plot x.pdf"),
         (["--plot", "-", "--format", "json", QRELS, RUN], "stand behind the json"),
         (["-m", "map", QRELS, RUN], "No such option: -m;"),
+        (["--target", "recall", QRELS, RUN], "--target recall: expected NAME=NUMBER"),
+        (["-N", "58", "--relevant", "4", "--target", "recall=1"], "no system reaches it"),
+        (["--max-tokens", "900", QRELS, RUN], "Give --tokens-per-passage"),
+        (
+            ["--max-tokens", "9", "--tokens-per-passage", "250", QRELS, RUN],
+            "not even one passage of 250 fits",
+        ),
         (["-R", "prefs", QRELS, RUN], "No such option: -R;"),
     ],
 )

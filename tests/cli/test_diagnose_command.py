@@ -67,7 +67,11 @@ def test_a_case_by_hand(diagnose):
     assert found["findings"]["shares"] == pytest.approx(
         {"missed_by_pool": 1.5 / 4, "missed_by_selection": 0.5 / 4, "realised": 2 / 4}
     )
-    assert found["answer"] == ["Fix retrieval first: 75 % of the lost gain is not in the pool."]
+    assert found["answer"] == [
+        "Fix retrieval first: 75 % of the lost gain is not in the pool; but 2 of the 8 documents "
+        "shown are unjudged, and if all of them were of the top grade it would be the reranker "
+        "(50 %)."
+    ]
     assert [row["query"] for row in found["rows"]] == ["q5", "q1", "q2", "q3", "q4"]
     missed = [row.get("document") for row in found["rows"]]
     assert missed == ["a", "b", "b", None, None]
@@ -169,3 +173,25 @@ def test_a_run_that_was_selected_from_elsewhere_is_called_so(diagnose):
     assert "it is not what the run was selected from" in outcome.out.decode()
     united = diagnose("-k", 2, "--pool-union", "--pool", "run", "qrels", "pool")
     assert "it is not what the run was selected from" not in united.out.decode()
+
+
+def test_swapped_files_are_not_diagnosed(ragkpi):
+    files = [FIXTURES / name for name in ("qrels.txt", "first_stage.run", "reranked.run")]
+    outcome = ragkpi("diagnose", *files[:2], "--pool", files[2], "--format", "table")
+    assert outcome.status == 0
+    last = outcome.out.decode().splitlines()[-1]
+    assert last.startswith("Nothing can be diagnosed: the pool lacks 64 of the 120 documents")
+
+
+def test_unjudged_passages_give_the_verdict_a_range(ragkpi, tmp_path):
+    """The first stage holds a; b and c, which nobody judged, are shown in its place."""
+    (tmp_path / "q").write_text("1 0 a 3\n")
+    (tmp_path / "pool").write_text("1 Q0 b 1 3 x\n1 Q0 c 2 2 x\n1 Q0 a 3 1 x\n")
+    (tmp_path / "run").write_text("1 Q0 b 1 3 x\n1 Q0 c 2 2 x\n")
+    arguments = ("-k", "2", "q", "run", "--pool", "pool", "--format", "table")
+    out = ragkpi("diagnose", *arguments, folder=tmp_path).out.decode()
+    assert "unjudged: 2 of the 2 documents in the top 2; they count as worthless" in out
+    assert out.splitlines()[-1].endswith(
+        "but 2 of the 2 documents shown are unjudged, and if all of them were of the top grade "
+        "nothing would be lost."
+    )

@@ -34,7 +34,7 @@ def test_each_run_has_the_values_that_it_has_alone(evaluate, monkeypatch, worker
     found = rows(evaluate(*CSV, *MEASURES, "qrels.txt", *ALL))
     assert list(found) == ["bm25", "dense", "fusion"]
     for name, path in zip(found, ALL, strict=True):
-        assert found[name] == trec_values(evaluate(*MEASURES, "qrels.txt", path).out)
+        assert found[name] == trec_values(evaluate("-c", *MEASURES, "qrels.txt", path).out)
 
 
 def test_large_runs_are_dealt_out_evenly(tmp_path, monkeypatch):
@@ -96,7 +96,7 @@ def test_notes_are_said_once_for_all_runs_that_they_concern(evaluate):
     found = evaluate("-m", "bor.10", "qrels.txt", *ALL)
     assert found.err.count(b"lower bound") == 1
     assert found.err.count(b"hd-09") == 1
-    assert f"({DENSE})".encode() in found.err
+    assert f"1 of {DENSE} (hd-09)".encode() in found.err
 
 
 def test_the_corpus_is_counted_over_all_runs(evaluate, tmp_path):
@@ -167,9 +167,11 @@ def test_abbreviations_mean_what_they_mean_to_trec_eval(evaluate, short, long):
 
 def test_signature_is_a_line_or_a_note(evaluate):
     alone = evaluate("-m", "map", "-l", 2, "--signature", "qrels.txt", BM25).out.decode()
+    assert "missing" not in alone
+    alone = evaluate("-c", "-m", "map", "-l", 2, "--signature", "qrels.txt", BM25).out.decode()
     name, query, text = alone.splitlines()[-1].split("\t")
     assert (name, query) == ("signature".ljust(22), "all")
-    assert text.endswith("|qrels:c89ac13f|l:2")
+    assert text.endswith("|qrels:c89ac13f|l:2|missing:zero")
     several = ("--format", "table", "--signature", "qrels.txt", *ALL)
     assert text in evaluate("-m", "map", "-l", 2, *several).out.decode().splitlines()
     long = evaluate("-m", "map", "--signature-long", "qrels.txt", BM25).out.decode()
@@ -220,3 +222,32 @@ def test_a_bar_is_drawn_on_a_terminal_after_a_second(monkeypatch, seconds, drawn
 def test_no_bar_where_nobody_sees_it(evaluate, monkeypatch):
     monkeypatch.setattr(cli_runs, "_SHORT", 0)
     assert b"runs" not in evaluate("-m", "map", "qrels.txt", BM25, FUSION).err
+
+
+def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):
+    """dense lacks hd-09: over its eleven queries it beat fusion's twelve."""
+    found = evaluate("-m", "map", "--format", "table", "qrels.txt", *ALL)
+    assert b"compared over all 12 judged queries; missing ones count as empty" in found.err
+    assert b"over 12 queries\n" in found.out
+    best = [line.split()[0] for line in found.out.decode().splitlines() if "*" in line]
+    assert best == ["fusion", "*"]
+    lines = (FIXTURES / DENSE).read_text().splitlines(keepends=True)
+    (tmp_path / "one.run").write_text("".join(line for line in lines if line.startswith("hd-01")))
+    arguments = ("-m", "ndcg_cut.10", "qrels.txt", tmp_path / "one.run")
+    assert b"11 judged queries are missing" in evaluate(*arguments).err
+    gated = evaluate("--fail-under", "ndcg_cut_10=0.55", *arguments)
+    assert gated.status == 3
+    assert b"ndcg_cut_10 is 0.0754872, under 0.55" in gated.err
+
+
+def test_common_takes_the_queries_that_all_runs_have(evaluate):
+    found = evaluate("--common", "-m", "map", "--format", "table", "qrels.txt", *ALL)
+    assert b"compared over the 11 queries that all runs have" in found.err
+    assert b"over 11 queries\n" in found.out
+
+
+def test_a_run_of_other_queries_is_no_list_of_empty_rankings(evaluate, tmp_path):
+    (tmp_path / "other.run").write_text("x Q0 d 1 2 id\n")
+    found = evaluate("-m", "map", "qrels.txt", tmp_path / "other.run", BM25)
+    assert found.status == 7
+    assert b"no query is both judged" in found.err

@@ -15,7 +15,7 @@ from tests.published_schema import SCHEMA, valid_document, valid_lines
 SIGNATURE = (
     f"ragkpi:{__version__}|qrels:sha256:"
     "c89ac13f17fbbd59f28c2448b896a1075bfcc1d9da9123d1db1c73fb773801a6|N:5000|l:1"
-    "|missing:intersection|unjudged:kept|M:all|query:all|draws:nominal"
+    "|missing:zero|unjudged:kept|M:all|query:all|draws:nominal"
 )
 
 SNAPSHOTS = {
@@ -24,6 +24,7 @@ run      num_ret       map    bor_10
 ────────────────────────────────────
 bm25         {b[num_ret]}    {b[map]}    {b[bor_10]}
 fusion       {f[num_ret]}   {f[map]}*   {f[bor_10]}*
+over 12 queries
 * best of its column
 """,
     "csv": """\
@@ -41,6 +42,8 @@ fusion	{f[num_ret]}	{f[map]}	{f[bor_10]}
 | :--- | ---: | ---: | ---: |
 | bm25 | {b[num_ret]} | {b[map]} | {b[bor_10]} |
 | fusion | {f[num_ret]} | **{f[map]}** | **{f[bor_10]}** |
+
+over 12 queries
 """,
     "latex": r"""\begin{{tabular}}{{lrrr}}
 \toprule
@@ -50,6 +53,7 @@ bm25 & {b[num_ret]} & {b[map]} & {b[bor_10]} \\
 fusion & {f[num_ret]} & \textbf{{\boldmath {f[map]}}} & \textbf{{\boldmath {f[bor_10]}}} \\
 \bottomrule
 \end{{tabular}}
+% over 12 queries
 """,
     "jsonl": "".join(
         f'{{{{"ragkpi": "{__version__}", "kind": "run", "name": "{name}", "run_id": "{name}", '

@@ -7,6 +7,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.settings import Settings
 from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.studies.calibrate.calibration_answer import calibration_answer
 from ragkpi.studies.calibrate.calibration_study import calibrate
 from ragkpi.studies.calibrate.observations import observe
 from ragkpi.studies.calibrate.tuning import takes_alpha
@@ -153,11 +154,42 @@ def test_same_seed_same_digits():
     assert first.tunings[0].range == second.tunings[0].range
 
 
-def test_few_queries_hold_none_out():
-    judged = made(5, 14)
-    tuning = calibration(["F.10"], (judged, quality(judged, np.arange(5.0)))).tunings[0]
-    assert tuning.folds == 0
-    assert np.isnan(tuning.held_out)
+@pytest.mark.parametrize(("queries", "folds"), [(5, 0), (19, 0), (20, 2), (49, 4), (60, 5)])
+def test_a_fold_holds_ten_queries_at_least(queries, folds):
+    judged = made(queries, 14)
+    values = np.random.default_rng(15).normal(size=queries)
+    tuning = calibration(["F.10"], (judged, quality(judged, values))).tunings[0]
+    assert tuning.folds == folds
+    assert np.isnan(tuning.held_out) == (not folds)
+    assert not (tuning.better and not folds)
+
+
+def test_a_reason_to_leave_alpha_is_an_interval_above_nothing():
+    judged = made(400, 1, shortest=1)
+    planted = values_of(judged, "F.10,alpha=0.8")
+    tuning = calibration(["F.10"], (judged, quality(judged, planted))).tunings[0]
+    assert 0 < tuning.gain.low < tuning.held_out - tuning.held_out_before < tuning.gain.high
+    assert tuning.better
+
+
+def test_noise_around_the_alpha_asked_for_is_seldom_a_reason_to_leave_it():
+    """Where 0.5 is true, at most the 2.5 % of the interval's lower tail may say otherwise."""
+    wrong = 0
+    for seed in range(40):
+        judged = made(60, 100 + seed)
+        noise = np.random.default_rng(seed).normal(0, 0.2, 60)
+        scores = quality(judged, values_of(judged, "F.10,alpha=0.5") + noise)
+        tuning = calibration(["F.10"], (judged, scores)).tunings[0]
+        wrong += tuning.better
+    assert wrong <= 4  # P(X > 4) = 0.001 for 40 draws at 0.025
+
+
+def test_a_tuned_alpha_that_tracks_better_is_named():
+    judged = made(400, 1, shortest=1)
+    planted = values_of(judged, "F.10,alpha=0.8")
+    found = calibration(["F.10", "P.10"], (judged, quality(judged, planted)))
+    said = " ".join(calibration_answer(found).sentences)
+    assert "With alpha = 0.8 F_10 tracks it better still: 1.000 on queries" in said
 
 
 @pytest.mark.parametrize(

@@ -56,7 +56,9 @@ def test_table():
 
 def test_the_test_explains_itself_below_the_table():
     notes = written("table").splitlines()[8:]
-    assert len(notes) == 3
+    assert len(notes) == 6
+    assert notes[3] == "map: new (p = 0.0234) is better than old."
+    assert notes[4] == "ef_10: new (p = 1.0000) is not shown to differ from old."
     assert "8 queries are too narrow" in notes[2]
     assert "randomization" in notes[0]
     assert "(count + 1) / (trials + 1), seed 7" in notes[0]

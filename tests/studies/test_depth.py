@@ -8,14 +8,16 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import judged_from_counts
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.depth.depth_curves import Curve
+from ragkpi.studies.depth.depth_answer import depth_answer
+from ragkpi.studies.depth.depth_curves import Curve, Curves
+from ragkpi.studies.depth.depth_limits import Limits
 from ragkpi.studies.depth.depth_study import (
-    Limits,
     count_values,
     run_values,
     study_counts,
     study_run,
 )
+from ragkpi.studies.depth.depth_target import parse_target
 from tests.measures.by_hand import population, summary
 from tests.measures.rag_oracle import cases
 
@@ -138,3 +140,76 @@ def test_no_depth_is_chosen_where_one_random_document_is_relevant_anyway():
 def test_impossible_counts_are_refused(relevant):
     with pytest.raises(UsageError, match="--relevant"):
         judged_from_counts(58, relevant, Settings())
+
+
+def sentence(judged, depths, limits):
+    curves = Curves([curve(judged, depths, limits)], depths, limits)
+    return depth_answer(curves).sentences[0]
+
+
+def test_collapse_begins_where_lambda_is_exactly_three():
+    """Mean R is 9, so at K = 100 of 300 chance finds 100 * 9 / 300 = 3."""
+    judged = judged_from_counts(300, [8, 12, 2, 9, 14], Settings())
+    assert study_counts(judged, [1, 300], Limits()).collapse.depth == 100
+
+
+def test_twice_as_many_cost_what_the_ceiling_says():
+    """Erratum 9: for m = 3, K from 10 to 20 costs 3.247 bits of N = 10^6, not "up to 3"."""
+    ranks = [[1, 2, 10]] * 20
+    judged = population(1_000_000, [3] * 20, ranks, num_ret=30)
+    study = study_run(judged, [1, 30], Limits(m=3))
+    by_hand = math.log2(math.comb(20, 3) / math.comb(10, 3))  # R = 3: all three are needed
+    assert by_hand == pytest.approx(3.247, abs=1e-3)
+    assert (study.choice.depth, study.choice.limit) == (10, "plateau")
+    assert study.choice.doubling == pytest.approx(by_hand, abs=1e-3)
+    said = sentence(judged, [1, 30], Limits(m=3))
+    assert "twice as many cost 3.25 bits" in said
+    assert "Success (3 relevant passages) is 1.000" in said
+
+
+def test_success_of_every_query_cannot_rise():
+    judged = population(10_000, [1, 1], [[1], [1]], num_ret=1)
+    said = sentence(judged, [1], Limits())
+    assert said.startswith("Retrieve 1: every query succeeds there.")
+    partly = population(10_000, [1, 1], [[1], []], num_ret=1)
+    assert "whether deeper lists succeed more often is not known" in sentence(partly, [1], Limits())
+
+
+def test_no_depth_of_a_run_that_is_no_better_than_chance():
+    """Chance finds one of R = 10 of 100 at K = 10 in 0.67 of the queries; 13 of 20 do here."""
+    ranks = [[10]] * 13 + [[]] * 7
+    judged = population(100, [10] * 20, ranks, num_ret=10)
+    study = study_run(judged, [10], Limits())
+    chance = 1 - math.comb(90, 10) / math.comb(100, 10)
+    tail = sum(math.comb(20, k) * chance**k * (1 - chance) ** (20 - k) for k in range(13, 21))
+    assert study.choice.evidence == pytest.approx(tail)
+    assert not study.choice.grounded
+    assert sentence(judged, [10], Limits()).startswith("No depth can be recommended: at K = 10")
+
+
+def test_a_target_is_reached_at_the_smallest_depth():
+    judged = population(1000, [2, 1], [[1, 5], [3]], num_ret=9)
+    for least, depth in [(0.25, 1), (0.26, 3), (0.75, 3), (0.76, 5), (1.0, 5)]:
+        limits = Limits(target=parse_target(f"recall={least}"))
+        study = study_run(judged, [1, 9], limits)
+        assert (study.reached.depth, study.choice.depth) == (depth, depth)
+        assert study.choice.limit == "target"
+    said = sentence(judged, [1, 9], limits)
+    assert said.startswith("Retrieve 5: recall is 1.000 there, and below 1 above.")
+
+
+def test_a_target_that_is_not_reached_or_has_no_room():
+    judged = population(1000, [2, 1], [[1, 5], []], num_ret=9)
+    limits = Limits(target=parse_target("recall=0.8"))
+    assert "recall is 0.500 at most, down to K = 9; 0.8 was asked for" in sentence(
+        judged, [1, 9], limits
+    )
+    limits = Limits(target=parse_target("recall=0.5"), most=4)
+    said = sentence(judged, [1, 9], limits)
+    assert said.startswith("Retrieve 4: there is no room for more, and recall = 0.5 takes 5.")
+
+
+@pytest.mark.parametrize("text", ["recall", "recall=x", "=0.8", "bpref=0.5", "recall=nan"])
+def test_targets_that_cannot_be(text):
+    with pytest.raises(UsageError, match=r"--target|bpref"):
+        parse_target(text)

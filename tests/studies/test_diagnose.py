@@ -9,6 +9,7 @@ from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
 from ragkpi.studies.diagnose.diagnosis_study import Thresholds, diagnose
 from tests.measures import by_hand
 
@@ -136,3 +137,39 @@ def test_a_selection_from_elsewhere_is_counted_unless_it_is_added_to_the_pool():
     united, _ = diagnosis(QRELS, run, pool, 2, settings=replace(Settings(), pool_union="union"))
     assert united.outside_pool == 0
     assert united.decomposition.means() == pytest.approx((0, 0, 1.0))
+
+
+def test_shown_documents_that_nobody_judged_are_counted():
+    qrels = {"q": {"d0": 3, "d1": 2}}
+    pool = {"q": {f"d{n}": -n for n in range(8)}}
+    found, _ = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d1": 1}}, pool)
+    assert (found.shown, found.unjudged) == (3, 2)
+    assert found.best_case is None
+
+
+def test_no_verdict_where_the_run_is_not_of_the_pool():
+    """Run and pool swapped: of the three documents shown the pool has one."""
+    qrels = {"q": {"d0": 3, "d1": 2}}
+    run = {"q": {"d3": 5, "d0": 4, "d7": 3}}
+    found, judgements = diagnosis(qrels, run, {"q": {"d0": 1, "d1": 1}})
+    found = replace(found, outside_pool=2)
+    assert not found.grounded
+    (sentence,) = diagnosis_answer(found, judgements.document, None, 3).sentences
+    assert sentence.startswith("Nothing can be diagnosed: the pool lacks 2 of the 3 documents")
+    assert sentence.endswith("Are the pool and the run swapped?")
+
+
+def test_the_verdict_has_a_range():
+    """PROC 1 and RA-nWG 0 blame the reranker; were d5, d6, d7 as good as d0 nothing were lost."""
+    qrels = {"q": {"d0": 3}}
+    pool = {"q": {f"d{n}": -n for n in range(8)}}
+    found, judgements = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
+    best = {"q": {"d0": 3, "d5": 3, "d6": 3, "d7": 3}}
+    at_best, _ = diagnosis(best, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
+    found = replace(found, best_case=at_best.decomposition.means())
+    (sentence,) = diagnosis_answer(found, judgements.document, None, 3).sentences
+    assert sentence == (
+        "Fix the reranker first: 100 % of the lost gain is in the pool, but not in the top 3; but "
+        "3 of the 3 documents shown are unjudged, and if all of them were of the top grade nothing "
+        "would be lost."
+    )

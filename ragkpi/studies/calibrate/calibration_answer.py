@@ -10,7 +10,7 @@ from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.correlation import COEFFICIENTS
 from ragkpi.studies.calibrate.calibration_study import Calibration, Correlation, Lead
-from ragkpi.studies.calibrate.tuning import Segment, Tuning
+from ragkpi.studies.calibrate.tuning import FEWEST_HELD_OUT, Segment, Tuning
 from ragkpi.studies.evaluate.evaluation_report import interval_note
 
 _FEWEST = 10  # observations of a segment that the best measure is named for
@@ -71,10 +71,11 @@ def _notes(calibration: Calibration) -> Iterator[str]:
             "alpha: the one with the greatest Spearman's rho (rho_alpha), [low, high] of the best "
             "over resamples; chosen: share of resamples that it is best in"
         )
-        yield (
-            f"held_out: mean rho over {folds} folds of queries that alpha was not chosen on; "
-            "held_out_before: the same with the alpha that was asked for"
-        )
+        if folds:
+            yield (
+                f"held_out: mean rho over {folds} folds of queries that alpha was not chosen on; "
+                "held_out_before: the same with the alpha that was asked for"
+            )
     for name, reason in dict.fromkeys(
         (c.name, c.reason) for c in _overall(calibration) if c.reason
     ):
@@ -101,6 +102,7 @@ def _sentences(calibration: Calibration) -> Iterator[str]:
         yield _lead_sentence(
             calibration.lead, next(c for c in known if c.name == calibration.lead.first[0])
         )
+        yield from _tuned_lead(calibration, known)
     for segment in ("K < R", "K >= R"):
         yield from _segment_sentence(calibration, segment)
     for tuning in calibration.tunings:
@@ -116,6 +118,28 @@ def _lead_sentence(lead: Lead, best: Correlation) -> str:
         f"{best.name}{same} tracks quality best here: Spearman's rho "
         f"{best.coefficients['spearman']:.3f} [{low:.3f}, {high:.3f}]{ahead}."
     )
+
+
+def _tuned_lead(calibration: Calibration, known: list[Correlation]) -> Iterator[str]:
+    """Name the value that tracks quality better still with an alpha chosen on other queries."""
+    greatest = max(
+        correlation.metric.measure.sign * correlation.coefficients["spearman"]
+        for correlation in known
+        if correlation.metric.measure.better != "neither"
+    )
+    tuned = [
+        tuning
+        for tuning in calibration.tunings
+        if tuning.segment == "all"
+        and tuning.better
+        and tuning.metric.measure.sign * tuning.held_out > greatest
+    ]
+    if tuned:
+        best = max(tuned, key=lambda tuning: tuning.metric.measure.sign * tuning.held_out)
+        yield (
+            f"With alpha = {best.alpha:g} {best.metric.name} tracks it better still: "
+            f"{best.held_out:.3f} on queries that alpha was not chosen on."
+        )
 
 
 def _segment_sentence(calibration: Calibration, segment: Segment) -> Iterator[str]:
@@ -152,6 +176,7 @@ def _tuning_sentence(tuning: Tuning) -> str:
         )
     if tuning.matters == "no":
         return f"{name}: alpha cannot matter here, every alpha orders the observations alike."
+    asked = tuning.metric.arguments["alpha"]
     low, high = tuning.range
     equal = [a for a, rho in zip(tuning.alphas, tuning.curve, strict=True) if rho == tuning.best]
     middle = f", the middle of {equal[0]:g} to {equal[-1]:g}" if len(equal) > 1 else ""
@@ -159,12 +184,16 @@ def _tuning_sentence(tuning: Tuning) -> str:
         f"{name}: alpha = {tuning.alpha:g} suits best{middle} ({low:g} to {high:g} over resamples)"
     )
     if math.isnan(tuning.held_out):
-        return f"{text}; too few queries to hold any out."
-    gain = tuning.held_out - tuning.held_out_before
-    asked = tuning.metric.arguments["alpha"]
-    verdict = "" if gain > 0 else f", which is no reason to leave {asked:g}"
+        fewest = 2 * FEWEST_HELD_OUT
+        return (
+            f"{text}; fewer than {fewest} queries are too few to hold any out, so keep {asked:g}."
+        )
+    change = tuning.held_out - tuning.held_out_before
+    low, high = tuning.gain
+    verdict = "a reason" if tuning.better else "no reason"
     return (
-        f"{text}; on held-out queries rho changes by {gain:+.3f} to {tuning.held_out:.3f}{verdict}."
+        f"{text}; on held-out queries rho changes by {change:+.3f} [{low:+.3f}, {high:+.3f}] to "
+        f"{tuning.held_out:.3f}: {verdict} to leave {asked:g}."
     )
 
 
@@ -187,6 +216,7 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
                 "folds": tuning.folds,
                 "held_out": tuning.held_out,
                 "held_out_before": tuning.held_out_before,
+                "gain": list(tuning.gain),
                 "alphas": list(tuning.alphas),
                 "rho": tuning.curve.tolist(),
             }

@@ -14,10 +14,12 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
-from ragkpi.statistics.correlation import once, spearman, spearman_of_each
+from ragkpi.statistics.correlation import spearman, spearman_of_each
+from ragkpi.statistics.resampling import drawn
 
 Segment = Literal["all", "K < R", "K >= R"]
 FEWEST = 3  # observations that a correlation is worth computing from
+FEWEST_HELD_OUT = 10  # queries of a fold: rho of fewer is noise
 _SAME = 1e-12
 
 
@@ -49,6 +51,8 @@ class Tuning:
     held_out, held_out_before
         Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
         other folds, and with the one that was asked for.
+    gain
+        Interval of what the chosen alpha adds to rho on held-out queries; unknown without folds.
     folds
         How many folds these are over.
     matters
@@ -66,8 +70,14 @@ class Tuning:
     chosen: float
     held_out: float
     held_out_before: float
+    gain: Interval
     folds: int
     matters: Literal["yes", "no", "only shifts"]
+
+    @property
+    def better(self) -> bool:
+        """Whether the chosen alpha is shown to be better than the one that was asked for."""
+        return self.gain.low > 0
 
     @property
     def best(self) -> float:
@@ -108,7 +118,7 @@ def tune(
     """
     rho = spearman_of_each(sample.grid, sample.quality)(np.ones((1, len(sample.quality))))[0]
     best = _best(rho)
-    held_out, before, used = _held_out(sample, folds, bootstrap.seed)
+    held_out = _held_out(sample, folds, bootstrap)
     optima = _best_of_each(replicates)
     optima = optima[optima >= 0]
     grid = np.asarray(alphas)
@@ -121,9 +131,10 @@ def tune(
         alpha=float(grid[best]) if best >= 0 else math.nan,
         range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
         chosen=float(_is_best(replicates, best).mean()) if best >= 0 else math.nan,
-        held_out=held_out,
-        held_out_before=before,
-        folds=used,
+        held_out=held_out.chosen,
+        held_out_before=held_out.before,
+        gain=held_out.gain,
+        folds=held_out.folds,
         matters=_matters(sample.grid, rho),
     )
 
@@ -163,27 +174,51 @@ def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only sh
     return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
 
 
-def _held_out(sample: Sample, folds: int, seed: int) -> tuple[float, float, int]:
-    """Choose alpha on all folds but one, correlate on that one; return mean rhos and their number.
+class _HeldOut(NamedTuple):
+    """Mean rhos over folds of queries, with the alpha chosen on the others and with the given."""
 
-    Folds are parts of the queries, of at least three; a fold where rho is undefined is left out.
+    chosen: float
+    before: float
+    gain: Interval
+    folds: int
+
+
+def _held_out(sample: Sample, folds: int, bootstrap: Bootstrap) -> _HeldOut:
+    """Choose alpha on all folds but one, and correlate on that one.
+
+    Folds are parts of the queries, of at least `FEWEST_HELD_OUT`; a fold where rho is undefined
+    is left out. The interval of the gain is over resamples of the queries within their folds,
+    each with the alpha that the other folds chose.
     """
     x, grid, y, query = sample
     distinct = np.unique(query)
-    folds = min(folds, len(distinct) // FEWEST)
+    nothing = _HeldOut(math.nan, math.nan, UNKNOWN, 0)
+    folds = min(folds, len(distinct) // FEWEST_HELD_OUT)
     if folds < 2:
-        return math.nan, math.nan, 0
-    shuffled = np.random.default_rng(seed).permutation(distinct)
-    chosen, before = [], []
+        return nothing
+    shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
+    known = []
     for part in range(folds):
         tested = np.isin(query, shuffled[part::folds])
         others = np.ones((1, int((~tested).sum())))
         best = _best(spearman_of_each(grid[:, ~tested], y[~tested])(others)[0])
-        if best >= 0:
-            chosen.append(once(spearman, grid[best, tested], y[tested]))
-            before.append(once(spearman, x[tested], y[tested]))
-    known = [both for both in zip(chosen, before, strict=True) if not np.isnan(both).any()]
+        if best < 0:
+            continue
+        under = [spearman(values[tested], y[tested]) for values in (grid[best], x)]
+        weights = _resampled_with_all(query[tested], bootstrap)
+        rhos = np.stack([of_weights(weights) for of_weights in under])
+        if not np.isnan(rhos[:, 0]).any():
+            known.append(rhos)
     if not known:
-        return math.nan, math.nan, 0
-    held_out, plain = np.mean(known, axis=0)
-    return float(held_out), float(plain), len(known)
+        return nothing
+    chosen, before = np.mean([rhos[:, 0] for rhos in known], axis=0)
+    gains = np.mean([rhos[0, 1:] - rhos[1, 1:] for rhos in known], axis=0)
+    gain = order_statistics(gains, bootstrap.tails)
+    return _HeldOut(float(chosen), float(before), Interval(*gain), len(known))
+
+
+def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> FloatArray:
+    """Weigh observations, (1 + B, n): all alike in the first row, then as queries are drawn."""
+    distinct, number = np.unique(query, return_inverse=True)
+    blocks = drawn(len(distinct), bootstrap.resamples, bootstrap.seed)
+    return np.concatenate([np.ones((1, len(query))), *(block[:, number] for block in blocks)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
@@ -45,6 +46,7 @@ _CORRECTIONS: Mapping[CorrectionName, tuple[str, str]] = {
     "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
     "none": ("", "p is not corrected for {family}"),
 }
+REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # compared if nothing is asked for
 
 
 def explanation(procedure: Procedure, tests: int) -> list[str]:
@@ -77,6 +79,16 @@ class ComparisonReport:
         few = few_queries_note(self.comparison.runs, "resampled")
         return [*lines, few] if few else lines
 
+    @property
+    def sentences(self) -> list[str]:
+        """Who is better on what, and what is undecided: one per measure."""
+        return [
+            _sentence(list(group), self.comparison)
+            for _, group in groupby(
+                self.comparison.differences, lambda difference: difference.metric.name
+            )
+        ]
+
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the baseline first."""
         corrected, _ = _CORRECTIONS[self.comparison.procedure.correction]
@@ -98,7 +110,8 @@ class ComparisonReport:
             differences = list(group)
             rows.append(_baseline_row(self.comparison.names[0], differences[0], len(columns)))
             rows += [_row(difference)[: len(columns)] for difference in differences]
-        return with_signatures(Table(columns, rows, self.explanation), self._runs(), layout)
+        notes = [*self.explanation, *self.sentences]
+        return with_signatures(Table(columns, rows, notes), self._runs(), layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
@@ -115,6 +128,7 @@ class ComparisonReport:
                 "level": procedure.bootstrap.level,
                 "seed": procedure.bootstrap.seed,
                 "explanation": self.explanation,
+                "answer": self.sentences,
                 "differences": self._differences(layout),
             },
         }
@@ -139,6 +153,47 @@ class ComparisonReport:
             _difference_object(self.comparison.names[0], difference, layout.digits)
             for difference in self.comparison.differences
         ]
+
+
+def _sentence(differences: Sequence[Difference], comparison: Comparison) -> str:
+    """Sum up one measure; a difference counts where its corrected p is below 1 - confidence."""
+    limit = 1 - comparison.procedure.bootstrap.level
+    baseline = comparison.names[0]
+    verdicts: dict[str, list[str]] = {}
+    for difference in differences:
+        sign = difference.metric.measure.sign
+        p = difference.corrected
+        if math.isnan(p):
+            verdict = "has no test against"
+        elif p >= limit:
+            verdict = "is not shown to differ from"
+        elif sign * difference.difference > 0:
+            verdict = "is better than"
+        else:
+            verdict = "is worse than"
+        text = difference.run if math.isnan(p) else f"{difference.run} (p = {_short(p)})"
+        verdicts.setdefault(verdict, []).append(text)
+    parts = [
+        f"{_and(runs)} {_plural(verdict, len(runs))} {baseline}"
+        for verdict, runs in verdicts.items()
+    ]
+    return f"{differences[0].metric.name}: {'; '.join(parts)}."
+
+
+def _short(p: float) -> str:
+    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
+
+
+_PLURAL = {"is": "are", "has": "have"}
+
+
+def _and(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def _plural(verdict: str, number: int) -> str:
+    verb, _, rest = verdict.partition(" ")
+    return verdict if number == 1 else f"{_PLURAL[verb]} {rest}"
 
 
 def _baseline_row(name: str, difference: Difference, width: int) -> list[Cell]:

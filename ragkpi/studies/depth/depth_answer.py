@@ -10,7 +10,16 @@ from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.depth.depth_curves import Curve, Curves
-from ragkpi.studies.depth.depth_study import Affordable, Choice, Collapse, Limits, Plateau, Study
+from ragkpi.studies.depth.depth_limits import (
+    CHANCE_LIMIT,
+    Affordable,
+    Choice,
+    Collapse,
+    Limits,
+    Plateau,
+    Study,
+)
+from ragkpi.studies.depth.depth_target import Reached
 from ragkpi.studies.evaluate.evaluation_report import interval_notes
 
 _SIGNIFICANT = 4
@@ -92,13 +101,13 @@ def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
     if study.plateau:
         yield f"plateau: {_plateau(study.plateau, limits)}"
     elif curve.name and study.affordable:
-        yield f"plateau: none down to K = {study.affordable.deepest:,}: success still rises there"
+        yield f"plateau: {_no_plateau(study.affordable.deepest, study.final)}"
     if study.affordable:
         yield f"max loss: {_affordable(study.affordable, limits)}"
 
 
 def _collapse(collapse: Collapse, limits: Limits) -> str:
-    if limits.m == 1 and collapse.lambda_ >= LAMBDA_LIMIT:
+    if limits.m == 1 and collapse.lambda_ >= LAMBDA_LIMIT * (1 - 1e-12):
         why = f"lambda = {collapse.lambda_:.3g} relevant documents (limit {LAMBDA_LIMIT:g})"
     else:
         why = f"a ceiling below {CEILING_LIMIT:g} bits"
@@ -126,19 +135,41 @@ def _affordable(affordable: Affordable, limits: Limits) -> str:
 
 
 def _sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
-    choice = curve.study.choice
+    study, limits = curve.study, curves.limits
+    choice = study.choice
+    if study.reached is not None and study.reached.depth is None:
+        return _unreached(study.reached)
     if choice is None:
-        return _nothing(curve.study, curves.limits)
+        return _nothing(study, limits)
     cost = "" if tokens is None else f" ({choice.depth * tokens:,.0f} tokens)"
     if choice.success is None:
         return (
             f"Show at most {choice.depth:,} of {curves.corpus_size:,}{cost}: "
-            f"{_because(choice, curve.study, curves.limits)}. A perfect selector reaches "
+            f"{_because(choice, study, limits)}. A perfect selector reaches "
             f"{_ceilings(curve, choice, curves.depths)}."
         )
+    at_least = _at_least(limits)
+    if not choice.grounded:
+        return (
+            f"No depth can be recommended: at K = {choice.depth:,} {choice.success:.3f} of the "
+            f"queries have {at_least}, and a random draw gives {choice.chance:.3f}; so good or "
+            f"better is chance alone with probability {choice.evidence:.2f} (limit "
+            f"{CHANCE_LIMIT:g}). Is the run the right one?"
+        )
     return (
-        f"Retrieve {choice.depth:,}{cost}: {_because(choice, curve.study, curves.limits)}. Success "
-        f"is {choice.success:.3f} there, at {choice.bits:.2f} bits over random."
+        f"Retrieve {choice.depth:,}{cost}: {_because(choice, study, limits)}. Success "
+        f"({at_least}) is {choice.success:.3f} there, at {choice.bits:.2f} bits over random."
+    )
+
+
+def _at_least(limits: Limits) -> str:
+    return "a relevant passage" if limits.m == 1 else f"{limits.m} relevant passages"
+
+
+def _unreached(reached: Reached) -> str:
+    return (
+        f"No depth can be recommended: {reached.measure} is {reached.value:.3f} at most, down to "
+        f"K = {reached.deepest:,}; {reached.least:g} was asked for."
     )
 
 
@@ -161,18 +192,41 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
         more = study.plateau.final - study.plateau.success
         down = f"down to {study.plateau.deepest:,}"
         gain = f"only {more:.3f} more success {down}" if more else f"no more success {down}"
-        return f"deeper lists bring {gain}, and each doubling costs up to {_doubling(limits)}"
+        return f"deeper lists bring {gain}{_doubling(choice)}"
     if choice.limit == "max_loss":
         return f"no deeper list stays within {_allowed(limits)} of the best"
+    reached = study.reached
+    if choice.limit == "target" and reached is not None:
+        return f"{reached.measure} is {reached.value:.3f} there, and below {reached.least:g} above"
+    if choice.limit == "most":
+        if reached is not None:
+            wanted = f"{reached.measure} = {reached.least:g}"
+            return f"there is no room for more, and {wanted} takes {reached.depth:,}"
+        return "there is no room for more"
+    if choice.success == 1:
+        return "every query succeeds there"
+    if choice.depth == 1:
+        return "the run has no more, so whether deeper lists succeed more often is not known"
     return "success still rises there, and nothing deeper was looked at"
+
+
+def _no_plateau(deepest: int, final: float | None) -> str:
+    if final == 1:
+        return f"none before K = {deepest:,}, where every query succeeds"
+    if deepest == 1:
+        return "not known, for nothing below K = 1 was looked at"
+    return f"none down to K = {deepest:,}: success still rises there"
 
 
 def _allowed(limits: Limits) -> str:
     return f"{limits.allowed_loss:g} bit{'s' if limits.allowed_loss != 1 else ''}"
 
 
-def _doubling(limits: Limits) -> str:
-    return "one bit" if limits.m == 1 else f"{limits.m} bits"
+def _doubling(choice: Choice) -> str:
+    """Say what twice the depth costs: at most a bit if one passage is enough, else maybe more."""
+    if choice.doubling is None:
+        return ""
+    return f", and twice as many cost {choice.doubling:.2f} bits"
 
 
 def _nothing(study: Study, limits: Limits) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
-from ragkpi.studies.depth.depth_study import Limits, Study
+from ragkpi.studies.depth.depth_limits import Limits, Study
 
 _ESTIMATED = ("p_obs", "bor")  # what a table has room to give intervals of
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,104 +15,23 @@ from ragkpi.measures.hypergeometric import tail
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.studies.depth.depth_limits import (
+    Affordable,
+    Choice,
+    Collapse,
+    Limit,
+    Limits,
+    Plateau,
+    Study,
+)
+from ragkpi.studies.depth.depth_target import reach
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 _EVERY = 1000  # depths are tried one by one down to this one, and by bisection below it
 
-Limit = Literal["plateau", "collapse", "max_loss", "deepest"]
-
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
 _BETWEEN = ("dbor", "dbor_sparse")
-
-
-@dataclass(frozen=True)
-class Limits:
-    """What a depth must and may cost.
-
-    Attributes
-    ----------
-    m
-        Relevant documents that make a success.
-    max_loss
-        Bits of BoR that the chosen depth may lie below the best one; None leaves that open.
-    plateau
-        Success that may still be gained below the depth where it has plateaued.
-    """
-
-    m: int = 1
-    max_loss: float | None = None
-    plateau: float = 0.02
-
-    @property
-    def allowed_loss(self) -> float:
-        """The loss that `Affordable` is about: one bit, a factor of 2, where none is given."""
-        return 1.0 if self.max_loss is None else self.max_loss
-
-
-@dataclass(frozen=True)
-class Collapse:
-    """The smallest depth in the collapse zone, and what makes it one."""
-
-    depth: int
-    lambda_: float
-    p_rand: float
-
-
-@dataclass(frozen=True)
-class Plateau:
-    """The smallest depth that succeeds nearly as often as the deepest one."""
-
-    depth: int
-    success: float
-    deepest: int
-    final: float
-
-
-@dataclass(frozen=True)
-class Affordable:
-    """The deepest depth that costs no more bits than allowed, counted from the best one."""
-
-    depth: int
-    bits: float
-    best_depth: int
-    best: float
-    deepest: int
-
-
-@dataclass(frozen=True)
-class Choice:
-    """The depth that follows, which of the three set it, and what it gives.
-
-    `success` is None without a run; `bits` are then those of the ceiling.
-    """
-
-    depth: int
-    limit: Limit
-    success: float | None
-    bits: float
-
-
-@dataclass(frozen=True)
-class Study:
-    """What a run, or chance alone, says about depth; None where there is nothing to say.
-
-    Attributes
-    ----------
-    collapse
-        None if no depth collapses.
-    plateau
-        None without a run, or if success still rises at the deepest depth, or is 0 there.
-    affordable
-        Of the run's BoR; of the ceiling without a run.
-    choice
-        The smallest depth that one of them sets; None if there is none above 0.
-    """
-
-    collapse: Collapse | None
-    plateau: Plateau | None
-    affordable: Affordable | None
-    choice: Choice | None
 
 
 def run_values(depths: Sequence[int], m: int) -> list[Metric]:
@@ -158,19 +76,73 @@ def _study(
     if affordable is None:
         return Study(collapse, plateau, affordable, None)
     limit_of: dict[Limit, int] = {"deepest": max(depths)}
+    reached = None
+    if limits.target is not None and aggregate is BITS:
+        reached = reach(judged, limits.target)
+    final = None
+    if aggregate is BITS:
+        final = float(_success(judged, np.array([max(depths)]), limits.m)[0])
+    study = Study(collapse, plateau, affordable, None, reached, final)
+    if limits.most is not None:
+        limit_of["most"] = limits.most
+    if reached is not None:
+        if reached.depth is None:
+            return study
+        return _chosen(judged, {**limit_of, "target": reached.depth}, limits, aggregate, study)
     if plateau:
         limit_of["plateau"] = plateau.depth
     if collapse:
         limit_of["collapse"] = collapse.depth - 1
     if limits.max_loss is not None:
         limit_of["max_loss"] = affordable.depth
-    limit = min(reversed(limit_of), key=lambda name: limit_of[name])
-    if not limit_of[limit]:
-        return Study(collapse, plateau, affordable, None)
-    depth = np.array([limit_of[limit]])
-    bits = float(_curve(judged, depth, limits.m, aggregate)[0])
-    success = float(_success(judged, depth, limits.m)[0]) if aggregate is BITS else None
-    return Study(collapse, plateau, affordable, Choice(int(depth[0]), limit, success, bits))
+    return _chosen(judged, limit_of, limits, aggregate, study)
+
+
+def _chosen(
+    judged: Judged,
+    limit_of: Mapping[Limit, int],
+    limits: Limits,
+    aggregate: Aggregate,
+    study: Study,
+) -> Study:
+    """Add the smallest of the depths that the limits set; nothing if that is 0."""
+    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])
+    depth = limit_of[limit]
+    if not depth:
+        return study
+    there = np.array([depth])
+    success = float(_success(judged, there, limits.m)[0]) if aggregate is BITS else None
+    ceilings = _curve(judged, np.array([depth, 2 * depth]), limits.m, CEILING)
+    possible = 2 * depth <= int(corpus_size(judged).max())
+    return replace(
+        study,
+        choice=Choice(
+            depth=depth,
+            limit=limit,
+            success=success,
+            bits=float(_curve(judged, there, limits.m, aggregate)[0]),
+            chance=mean_known(chance.p_rand(judged, depth, limits.m)),
+            doubling=float(ceilings[0] - ceilings[1]) if possible else None,
+            evidence=_evidence(judged, depth, limits.m) if aggregate is BITS else None,
+        ),
+    )
+
+
+def _evidence(judged: Judged, depth: int, m: int) -> float:
+    """Return how likely chance would succeed for as many queries as the run, or for more.
+
+    The number of queries that chance succeeds for is a sum of independent trials, each with a
+    probability of its own.
+    """
+    possible = judged.num_rel >= m
+    probability = chance.p_rand(judged, depth, m)[possible, 0]
+    succeeded = int((judged.found_at(depth)[possible] >= m).sum())
+    distribution = np.zeros(len(probability) + 1)
+    distribution[0] = 1.0
+    for p in probability.tolist():
+        distribution[1:] = distribution[1:] * (1 - p) + distribution[:-1] * p
+        distribution[0] *= 1 - p
+    return float(min(distribution[succeeded:].sum(), 1.0))
 
 
 def _collapse(judged: Judged, m: int) -> Collapse | None:

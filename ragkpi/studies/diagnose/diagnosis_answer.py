@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Literal
 
 from ragkpi.formats.tokens import Tokens
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Verdict
-from ragkpi.wording import decoded
+from ragkpi.wording import counted, decoded
 
 _MEANING: dict[Verdict, str] = {
     "retriever": "the pool lacks good evidence",
@@ -108,6 +108,11 @@ def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
             "is not what the run was selected from, and shares may be negative; --pool-union adds "
             "them"
         )
+    if diagnosis.unjudged:
+        yield (
+            f"unjudged: {diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} in "
+            f"the top {diagnosis.cutoff}; they count as worthless"
+        )
     shares = diagnosis.decomposition.means()
     if shares:
         pool, selection, realised = shares
@@ -126,16 +131,52 @@ def _sentence(diagnosis: Diagnosis) -> str:
     shares = diagnosis.decomposition.means()
     if shares is None:
         return "Nothing can be diagnosed: no query has a judged document of grade 3 or more."
+    if not diagnosis.grounded:
+        return (
+            f"Nothing can be diagnosed: the pool lacks {diagnosis.outside_pool:,} of the "
+            f"{counted(diagnosis.shown, 'document')} in the top {diagnosis.cutoff}, so the run "
+            "was not selected from it. Are the pool and the run swapped?"
+        )
     pool, selection, _ = shares
     lost = pool + selection
     if lost <= 0:
-        return f"Nothing is lost: the top {diagnosis.cutoff} hold the best evidence there is."
+        return (
+            f"Nothing is lost: the top {diagnosis.cutoff} hold the best evidence there is"
+            f"{_range(diagnosis, 'selection')}."
+        )
     if pool > selection:
         share, first, where = pool / lost, "retrieval", "not in the pool"
     else:
         share, first = selection / lost, "the reranker"
         where = f"in the pool, but not in the top {diagnosis.cutoff}"
-    return f"Fix {first} first: {min(share, 1) * 100:.0f} % of the lost gain is {where}."
+    blamed: Literal["pool", "selection"] = "pool" if pool > selection else "selection"
+    return (
+        f"Fix {first} first: {_whole_percent(share)} of the lost gain is {where}"
+        f"{_range(diagnosis, blamed)}."
+    )
+
+
+def _range(diagnosis: Diagnosis, blamed: Literal["pool", "selection"]) -> str:
+    """Say what the verdict would be if the unjudged documents shown were the best there are."""
+    if diagnosis.best_case is None:
+        return ""
+    pool, selection, _ = diagnosis.best_case
+    lost = pool + selection
+    unjudged = (
+        f"; but {diagnosis.unjudged:,} of the {counted(diagnosis.shown, 'document')} shown are "
+        "unjudged, and if all of them were of the top grade"
+    )
+    if lost <= 1e-12:
+        return f"{unjudged} nothing would be lost"
+    if (pool > selection) == (blamed == "pool"):
+        share = (pool if blamed == "pool" else selection) / lost
+        return f"{unjudged} it would be {_whole_percent(share)} of a smaller loss"
+    other = "the reranker" if blamed == "pool" else "retrieval"
+    return f"{unjudged} it would be {other} ({_whole_percent(max(pool, selection) / lost)})"
+
+
+def _whole_percent(share: float) -> str:
+    return f"{min(max(share, 0), 1) * 100:.0f} %"
 
 
 def _findings(diagnosis: Diagnosis) -> dict[str, Any]:
@@ -145,6 +186,11 @@ def _findings(diagnosis: Diagnosis) -> dict[str, Any]:
         "cutoff": diagnosis.cutoff,
         "thresholds": diagnosis.thresholds,
         "verdicts": diagnosis.counts(),
+        "shown": diagnosis.shown,
+        "unjudged": diagnosis.unjudged,
+        "best_case": dict(zip(names, diagnosis.best_case, strict=True))
+        if diagnosis.best_case
+        else None,
         "shares": dict(zip(names, shares, strict=True)) if shares else None,
         "queries": {
             str(decoded(query)): verdict

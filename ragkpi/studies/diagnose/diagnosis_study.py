@@ -20,6 +20,8 @@ from ragkpi.ranking.judgements import Judgements
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
 
+FOREIGN_LIMIT = 0.2  # share of documents shown that a pool may lack before nothing is advised
+
 VERDICTS: tuple[Verdict, ...] = ("retriever", "reranker", "both", "fine", "NA")
 
 
@@ -106,6 +108,11 @@ class Diagnosis:
     outside_pool
         How many documents of all top K the pool lacks, unless they were added to it; 0 where that
         was not looked at.
+    shown, unjudged
+        How many documents all top K hold, and how many of them nobody judged.
+    best_case
+        The shares of the ideal gain, as `Decomposition.means` has them, if all unjudged documents
+        shown were of the top grade; None if none is, or where that was not looked at.
     """
 
     queries: list[bytes]
@@ -119,6 +126,14 @@ class Diagnosis:
     missed: Missed
     order: IntArray
     outside_pool: int
+    shown: int
+    unjudged: int
+    best_case: tuple[float, float, float] | None = None
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the run can have been selected from the pool."""
+        return self.outside_pool <= FOREIGN_LIMIT * self.shown
 
     def counts(self) -> Mapping[Verdict, int]:
         """Count the queries of each verdict."""
@@ -135,6 +150,8 @@ def diagnose(
     ra_nwg = evidence.ra_nwg(judged, **weighting)
     del weighting["cutoff"]
     added = judged.settings.pool_union == "union"
+    judged_shown = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
+    shown = int(np.minimum(judged.num_ret, cutoff).sum())
     worth = rubric.weights(rubric.labelled(judged), **weighting)
     return Diagnosis(
         queries=judged.queries,
@@ -148,6 +165,8 @@ def diagnose(
         missed=_missed(judged, judgements, worth, cutoff),
         order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
+        shown=shown,
+        unjudged=shown - judged_shown,
     )
 
 

@@ -12,7 +12,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note
-from ragkpi.wording import as_json, decoded
+from ragkpi.wording import as_json, counted, decoded
 
 ALL = "all"
 
@@ -66,8 +66,10 @@ class EvaluationReport:
                 [*map(Cell, head), *_summary_cells(run, names)]
                 for head, run in zip(heads, self.runs, strict=True)
             ]
-            rows += with_best_marked(columns, summaries)
-        notes = interval_notes(self.bootstrap, [run.scores for run in self.runs])
+            alike = all(run.scores.queries == self.runs[0].scores.queries for run in self.runs)
+            rows += with_best_marked(columns, summaries) if alike else summaries
+        notes = list(_what_means_are_over(self.runs, names)) if layout.summary == "shown" else []
+        notes += interval_notes(self.bootstrap, [run.scores for run in self.runs])
         return with_signatures(Table(columns, rows, notes), self.runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
@@ -171,6 +173,25 @@ def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
         else Cell()
         for name in names
     ]
+
+
+def _what_means_are_over(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
+    """Say how many queries the values of several runs are over, in as few words as that takes."""
+    if len(runs) < 2:
+        return
+    over = {run.name: run.scores.divisor for run in runs}
+    if len(set(over.values())) == 1:
+        if "num_q" not in names:
+            yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
+    else:
+        texts = ", ".join(f"{name}: {number:,}" for name, number in over.items())
+        yield f"over different queries, so nothing is marked as best ({texts})"
+    for name in names:
+        known = {run.name: run.scores[name].valid for run in runs}
+        differing = {number for number in known.values() if number}
+        if runs[0].scores[name].metric.is_estimate and len(differing) > 1:
+            texts = ", ".join(f"{run}: {number:,}" for run, number in known.items())
+            yield f"{name} is NA for some queries and over the others alone ({texts})"
 
 
 def _query_rows(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[list[list[Cell]]]:

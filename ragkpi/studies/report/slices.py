@@ -23,7 +23,8 @@ from ragkpi.studies.compare.comparison_report import ComparisonReport
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
 from ragkpi.studies.depth.depth_curves import Curve, Curves
-from ragkpi.studies.depth.depth_study import DEPTHS, Limits, run_values, study_run
+from ragkpi.studies.depth.depth_limits import Limits
+from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
 from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, diagnose
