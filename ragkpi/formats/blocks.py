@@ -75,7 +75,9 @@ class BlockReader:
         self._mark_possible = source.at_start
         self._exhausted = False
 
-    def read(self, keep_from: int | None = None, lines: int = 0) -> Block | None:
+    def read(
+        self, keep_from: int | None = None, lines: int = 0, query: bytes | None = None
+    ) -> Block | None:
         """Return the next block, or None at the end.
 
         Parameters
@@ -85,6 +87,10 @@ class BlockReader:
             again at the head of this block. None if it used all.
         lines
             How many physical lines of the previous block are used up.
+        query
+            The first word of the lines that were left over, if there was no other one: the block
+            then grows until its last line begins with another word. What is of one query is thus
+            looked at twice, however long it is, and not again with every doubling.
         """
         used_to = self._block_end if keep_from is None else keep_from
         if self._exhausted and used_to >= self._text_end:
@@ -95,7 +101,8 @@ class BlockReader:
         while not self._exhausted:
             self._fill()
             newline = _last_newline(self._storage, PADDING, self._text_end)
-            if newline >= PADDING + self._kept or self._exhausted:
+            whole = newline >= PADDING + self._kept and not self._goes_on(query, newline)
+            if whole or self._exhausted:
                 break
             self._grow()
         if self._text_end == PADDING:
@@ -112,6 +119,14 @@ class BlockReader:
             self._next_line,
             self._exhausted,
         )
+
+    def _goes_on(self, query: bytes | None, newline: int) -> bool:
+        """Say whether the line that ends there begins with this word."""
+        if query is None:
+            return False
+        begin = _last_newline(self._storage, PADDING, newline) + 1
+        line = self._storage[max(begin, PADDING) : newline].tobytes()
+        return line.split(None, 1)[:1] == [query]
 
     def pass_lines(self, count: int) -> None:
         """Count lines that were taken from the head of the block beforehand."""

@@ -162,7 +162,11 @@ def stream_run(
             block = reader.read(lines=block.count_lines())
         else:
             first_kept = int(table.line[used]) - block.first_line
-            block = reader.read(keep_from=table.origin + int(table.begin[used]), lines=first_kept)
+            block = reader.read(
+                keep_from=table.origin + int(table.begin[used]),
+                lines=first_kept,
+                query=None if used else table.column(layout.query)[0],
+            )
 
 
 def hold_run(source: Source) -> Iterator[RunColumns]:

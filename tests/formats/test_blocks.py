@@ -116,3 +116,34 @@ def test_a_pipe_is_read_a_second_time():
         source.restart()
         assert text_of(BlockReader(source, 1 << 12).read_all()) == text
     os.close(receiver)
+
+
+@pytest.mark.parametrize("size", [64, 300])
+@pytest.mark.parametrize("ending", [b"\n", b"\r\n"])
+def test_a_query_longer_than_its_block_is_scanned_at_most_twice(
+    tmp_path, monkeypatch, size, ending
+):
+    from ragkpi.formats import trec_runs
+
+    lines = [
+        b"%d Q0 d%d 1 1 me" % (query, i)
+        for query, n in ((1, 3), (2, 400), (3, 2))
+        for i in range(n)
+    ]
+    (tmp_path / "run").write_bytes(ending.join(lines))
+    scanned = []
+    scan = trec_runs.scan
+    monkeypatch.setattr(
+        trec_runs,
+        "scan",
+        lambda block, shape: scanned.append(block.end - block.start) or scan(block, shape),
+    )
+    with Source(str(tmp_path / "run")) as source:
+        blocks = [
+            (block.query.tolist(), [len(block.document), int(block.line[-1])])
+            for block in trec_runs.stream_run(source, block_size=size)
+        ]
+    assert [query for queries, _ in blocks for query in queries] == [b"1", b"2", b"3"]
+    assert sum(count for _, (count, _) in blocks) == len(lines)
+    assert blocks[-1][1][1] == len(lines)
+    assert sum(scanned) < 2.2 * (tmp_path / "run").stat().st_size
