@@ -12,6 +12,9 @@ from ragkpi.reports.layout import Layout, Report
 _NO_UTF8 = re.compile("[\udc80-\udcff]")
 _LOOKS_SO = re.compile(r"\\\\x(?=[0-9a-f]{2})")
 
+# Of a document: its runs, a run, its queries. Deeper, an object stands on one line.
+_INDENTED = 4
+
 
 def dump(value: Any, indent: int | None = None) -> str:
     r"""Write JSON that is UTF-8.
@@ -27,8 +30,26 @@ def dump(value: Any, indent: int | None = None) -> str:
 
 
 def write_json(report: Report, layout: Layout) -> Iterator[str]:
-    """Write one object."""
-    yield dump(report.document(layout), indent=2) + "\n"
+    """Write one object, indented down to the values of a query."""
+    yield from _indented(report.document(layout), _INDENTED)
+    yield "\n"
+
+
+def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
+    """Indent the outer levels; what is inside goes through the fast encoder, a line each."""
+    if not levels or not value or not isinstance(value, dict | list):
+        yield dump(value)
+        return
+    inner = margin + "  "
+    opening, closing = "{}" if isinstance(value, dict) else "[]"
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    yield opening
+    for number, (key, item) in enumerate(items):
+        yield f"{',' if number else ''}{inner}"
+        if isinstance(value, dict):
+            yield f"{dump(key)}: "
+        yield from _indented(item, levels - 1, inner)
+    yield margin + closing
 
 
 def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:

@@ -139,6 +139,8 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
 
     Nothing is marked where no two are known to differ.
     """
+    if len(rows) < 2:
+        return list(rows)
     marked = [list(row) for row in rows]
     for place, column in enumerate(columns):
         if column.better == "neither":

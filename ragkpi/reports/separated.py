@@ -6,12 +6,16 @@ import csv
 import io
 from collections.abc import Iterator
 from dataclasses import replace
+from math import isfinite
 
 from ragkpi.reports.layout import Cell, Column, Layout, Report
 from ragkpi.wording import exact
 
 # With these, spreadsheets take a cell for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+# Rows that are written at a time.
+_BLOCK = 1000
 
 
 def write_csv(report: Report, layout: Layout) -> Iterator[str]:
@@ -39,17 +43,25 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
     for column, wide in zip(table.columns, bounded, strict=True):
         heads += [column.name, *([f"{column.name}_low", f"{column.name}_high"] if wide else [])]
     writer.writerow(heads)
-    for row in table.rows:
-        texts = []
-        for cell, column, wide in zip(row, table.columns, bounded, strict=True):
-            texts += _texts(cell, column, wide, layout)
-        writer.writerow(texts)
     yield out.getvalue()
+    for start in range(0, len(table.rows), _BLOCK):
+        out.seek(0)
+        out.truncate()
+        for row in table.rows[start : start + _BLOCK]:
+            texts = []
+            for cell, column, wide in zip(row, table.columns, bounded, strict=True):
+                texts += _texts(cell, column, wide, layout)
+            writer.writerow(texts)
+        yield out.getvalue()
 
 
 def _texts(cell: Cell, column: Column, wide: bool, layout: Layout) -> list[str]:
-    bounds = (cell.interval or (None, None)) if wide else ()
     style = cell.style or column.style
+    value = cell.value
+    if not wide and type(value) is float and layout.digits is None and style == "decimal":
+        # What `exact` does, for the many.
+        return [repr(value) if isfinite(value) else exact(value, style)]
+    bounds = (cell.interval or (None, None)) if wide else ()
     texts = [exact(value, style, layout.digits) for value in (cell.value, *bounds)]
     return texts if isinstance(cell.value, int | float) else [_inert(text) for text in texts]
 
