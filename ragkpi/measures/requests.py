@@ -14,6 +14,8 @@ from ragkpi.measures.parameters import Cutoffs, Parameters
 
 _FOREIGN = re.compile(r"(?P<name>[\w-]+?)(?:[@._](?P<cutoff>[1-9]\d*))?")
 
+_AT_LEVEL = re.compile(r"(?P<name>\w+)\(rel=(?P<level>\d+)\)(?P<cut>(@\d+)?)")
+
 
 class _Request:
     """What the command line says about one measure."""
@@ -120,7 +122,10 @@ def _add(
     requests: dict[str, _Request],
     from_nickname: bool,
 ) -> None:
-    name, dot, parameters = _split(text, registry, nicknames) or _refuse(text, registry, nicknames)
+    split = _split(text, registry, nicknames)
+    if split is None and (here := _meant(text, registry)) is not None:
+        split = _split(here, registry, nicknames)
+    name, dot, parameters = split or _refuse(text, registry, nicknames)
     if name in nicknames:
         if dot:
             members = " ".join(nicknames[name])
@@ -175,12 +180,25 @@ def _refuse(
 ) -> NoReturn:
     name = text.partition(".")[0]
     here = request_here(text, registry)
+    at_level = _AT_LEVEL.fullmatch(text)
     advice = "'ragkpi measures' lists them all"
-    if here is not None:
+    if at_level and (plain := request_here(at_level["name"] + at_level["cut"], registry)):
+        advice = f"here that is -m {plain} with -l {at_level['level']}, which is of all measures"
+    elif here is not None:
         advice = f"here that is -m {here}"
     elif near := _near(name, [*registry, *nicknames]):
         advice = f"did you mean {' or '.join(near)}?"
     raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+
+
+def _meant(text: str, registry: Mapping[str, Measure]) -> str | None:
+    """Translate what other tools call a measure, where both mean the same by it.
+
+    Sets of everything retrieved are what few mean by ``Recall``; F and RBP have other parameters.
+    """
+    here = request_here(text, registry)
+    name = "" if here is None else here.partition(".")[0]
+    return None if name.startswith("set_") or name in ("F", "rbp") else here
 
 
 def request_here(text: str, registry: Mapping[str, Measure]) -> str | None:

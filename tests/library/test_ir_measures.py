@@ -108,3 +108,14 @@ def test_the_examples_of_the_docstring():
         failed, tried = doctest.testmod(importlib.import_module("ragkpi.ir_measures"))
     assert tried > 3
     assert failed == 0
+
+
+@pytest.mark.parametrize(
+    "name", ["nDCG@10", "nDCG", "AP@10", "AP", "P@5", "R@10", "RR", "Success@5", "Bpref", "Rprec"]
+)
+def test_its_names_mean_the_same_in_ragkpi(name):
+    qrels, run = random_case(6)
+    (measure,) = parsed([name])
+    expected = ir_measures.pytrec_eval.calc_aggregate([measure], qrels, run)[measure]
+    found = ragkpi.evaluate(qrels, run, name, missing="zero").mean
+    assert list(found.values()) == pytest.approx([expected], rel=1e-12)

@@ -82,11 +82,8 @@ def test_parameters_reach_the_function():
         ("ndcg_cut_x", "no measure is named 'ndcg_cut_x'; did you mean ndcg_cut"),
         ("qqqqqqqq", "'ragkpi measures' lists them all"),
         ("RNDCG", "no measure is named 'RNDCG'; did you mean Rndcg"),
-        ("nDCG@10", "no measure is named 'nDCG@10'; here that is -m ndcg_cut.10"),
-        ("MRR", "here that is -m recip_rank"),
-        ("AP@100", "here that is -m map_cut.100"),
-        ("hit_rate.5", "here that is -m success.5"),
-        ("precision_10", "here that is -m P.10"),
+        ("P(rel=2)@5", "here that is -m P.5 with -l 2, which is of all measures"),
+        ("RBP", "no measure is named 'RBP'; here that is -m rbp"),
         ("Recall", "here that is -m set_recall"),
         ("", "no measure is named ''"),
         ("map.10", "map takes no cutoff; expected -m map_cut.10"),
@@ -140,3 +137,29 @@ def test_all_bad_requests_are_reported_at_once():
 def test_what_trec_eval_drops_is_said(request_, printed, said):
     with pytest.warns(RagkpiWarning, match=said):
         assert names(request_) == [printed]
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("nDCG@10", "ndcg_cut_10"),
+        ("ndcg@10", "ndcg_cut_10"),
+        ("RR", "recip_rank"),
+        ("RR@10", "recip_rank_10"),
+        ("MRR@10", "recip_rank_10"),
+        ("mrr", "recip_rank"),
+        ("AP@100", "map_cut_100"),
+        ("MAP@100", "map_cut_100"),
+        ("R@100", "recall_100"),
+        ("Recall@5", "recall_5"),
+        ("P@5", "P_5"),
+        ("precision_10", "P_10"),
+        ("Success@5", "success_5"),
+        ("hit_rate@5", "success_5"),
+        ("hit_rate.5", "success_5"),
+        ("Bpref", "bpref"),
+        ("BoR@10", "bor_10"),
+    ],
+)
+def test_names_of_other_tools_are_understood(text, name):
+    assert [metric.name for metric in find_metrics([text])] == [name]
