@@ -26,11 +26,11 @@ def agree_answer(found: Agreement, per_query: Literal["hidden", "shown"]) -> Ans
         Column("judges"),
         Column("about"),
         Column("of"),
-        Column("n", "integer"),
+        Column("n", "integer", role="detail"),
         Column("reference", "decimal"),
         Column("other", "decimal"),
         Column("value", "decimal"),
-        Column("differ most"),
+        Column("differ most", role="prose"),
     ]
     several = len(found.labels.panel.names) > 2
     shown = slice(0 if several else 1, None if per_query == "shown" else -1)

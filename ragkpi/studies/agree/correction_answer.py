@@ -31,12 +31,16 @@ def correction_answer(
     columns = [
         Column("measure"),
         Column("run"),
-        Column("other", "decimal", signed=differences),
-        Column("people", "decimal", signed=differences),
-        Column("corrected", "decimal", signed=differences),
-        Column("believed", "decimal", digits=2),
+        Column("other", "decimal", signed=differences, digits=3, role="detail"),
+        Column("people", "decimal", signed=differences, digits=3),
+        Column("corrected", "decimal", signed=differences, digits=3),
+        Column("believed", "decimal", digits=2, role="detail"),
         Column("worth", "decimal", digits=0),
-        *([Column("p", "decimal"), Column("p_corrected", "decimal")] if differences else []),
+        *(
+            [Column("p", "decimal", role="detail"), Column("p_corrected", "decimal")]
+            if differences
+            else []
+        ),
     ]
     rows = [_row(one, runs, differences) for one in found.corrected]
     return Answer(
