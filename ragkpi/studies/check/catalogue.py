@@ -20,6 +20,7 @@ CHECKS = (
     Check("extra-columns", "warning", lines.extra_columns),
     Check("infinite", "warning", lines.infinite),
     Check("run-ids", "warning", lines.run_ids),
+    Check("own-query", "warning", rankings.own_query),
     Check("ascending", "warning", rankings.ascending),
     Check("ranks", "warning", rankings.ranks),
     Check("ties-at-cutoff", "warning", rankings.ties_at_cutoff),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from ragkpi.formats.identity import equal_tokens
+from ragkpi.formats.tokens import Tokens
 from ragkpi.studies.check.finding import Found, Subject, first_examples
 from ragkpi.wording import counted, named
 
@@ -95,6 +97,28 @@ def ranks(subject: Subject) -> Found | None:
         f"({counted(len(wrong), 'line')}); scores count"
     )
     return Found(queries, text, first_examples(run, wrong, describe))
+
+
+def own_query(subject: Subject) -> Found | None:
+    """Documents with the id of their query: a query that retrieves itself.
+
+    In collections where queries are documents too, BEIR's ArguAna for one, these are left out:
+    --ignore-identical-ids.
+    """
+    run = subject.run
+    queries = Tokens.from_strings(run.queries)
+    rows = np.flatnonzero(equal_tokens(queries, run.query, run.document, np.arange(len(run.query))))
+    if not len(rows):
+        return None
+    text = (
+        f"{counted(len(rows), 'query retrieves', 'queries retrieve')} the document of the same id; "
+        "--ignore-identical-ids leaves it out"
+    )
+    return Found(
+        len(rows),
+        text,
+        first_examples(run, rows, lambda row: f"query {named(run.queries[run.query[row]])}"),
+    )
 
 
 def ascending(subject: Subject) -> Found | None:

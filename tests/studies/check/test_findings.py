@@ -18,6 +18,7 @@ FINDINGS = {
     "extra-columns": (CLEAN + b"2 Q0 d3 2 0 me too\n2 Q0 d4 3 -1 me \t\r\n", 1, [4]),
     "infinite": (CLEAN + b"2 Q0 d3 2 -inf me\n", 1, [4]),
     "run-ids": (CLEAN + b"2 Q0 d3 2 0 you\n", 2, [1, 4]),
+    "own-query": (b"1 Q0 1 1 2 me\n1 Q0 2 2 1 me\n2 Q0 2 1 2 me\n", 2, [1, 3]),
     "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
     "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
     "ties-at-cutoff": (b"1 Q0 d2 1 2 me\n1 Q0 d1 2 2 me\n2 Q0 d1 1 1 me\n", 1, [2]),
