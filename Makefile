@@ -16,7 +16,7 @@ demo: $(READY)
 	$(BIN)/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --dist loadgroup
 
 lint: $(READY)
 	$(BIN)/ruff check .
