@@ -2,8 +2,8 @@
 
 trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
 pairs; those with real numbers are in `real_parameters`. ragkpi's own measures take cutoffs and
-key=value options together. What trec_eval silently
-reads as 0 or drops is refused here, or said in a warning where its output must stay the same.
+key=value options together. What trec_eval silently reads as 0 or drops is refused here, or said
+in a warning where its output must stay the same.
 """
 
 from __future__ import annotations
