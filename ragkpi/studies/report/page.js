@@ -629,6 +629,7 @@
     canvas.style.minHeight = `${heightOf(chart)}px`;
     element.replaceChildren(canvas, make("figcaption", {}, caption));
     figures.set(element, { canvas, chart, drawn: false });
+    whenIdle(drawOneMore);
     inView.unobserve(element);
     inView.observe(element);
   }
@@ -775,12 +776,23 @@
     return plot;
   }
 
+  // When there is nothing else to do, so that a page is printed with all of its charts.
+  const whenIdle = window.requestIdleCallback ?? ((task) => setTimeout(task, 200));
+
+  function drawOneMore() {
+    const next = [...figures].find(([element, found]) => !found.drawn && element.offsetParent !== null);
+    if (!next) return;
+    drawFigure(next[0]);
+    whenIdle(drawOneMore);
+  }
+
   function recolour() {
     for (const [element, found] of figures) {
       found.drawn = false;
       if (element.isConnected) { inView.unobserve(element); inView.observe(element); }
       else figures.delete(element);
     }
+    whenIdle(drawOneMore);
   }
 
   // ---- all together ----
