@@ -30,6 +30,7 @@ from ragkpi.studies.report.query_details import QueryDetail, query_details, tell
 from ragkpi.studies.report.report_runs import (
     CUTOFF,
     ReportedRun,
+    best_case,
     metrics_needed,
     only,
     reported_runs,
@@ -137,7 +138,8 @@ def report_document(
     dict
         Valid under ``schema.json#/$defs/report``.
     """
-    reported = reported_runs(names, evaluations, shown)
+    best = [best_case(evaluator, run) for run in hits]
+    reported = reported_runs(names, evaluations, best, shown)
     queries = reported[0].scores.queries
     chosen = telling_queries(reported, _main(shown, options), options.detail_queries)
     small = len(evaluator.relevance.judgements.queries) * len(runs) <= _MOST_CELLS

@@ -3,19 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ragkpi.evaluation import Evaluation
+from ragkpi.errors import RagkpiError
+from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import Scores
+from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.part import part_of
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.studies.diagnose.best_case import with_shown_at_their_best
 
 CUTOFF = 10  # documents that a reader is shown, in the parts that have one depth
+
+
+@dataclass(frozen=True, eq=False)
+class BestCase:
+    """A run as if all unjudged documents that it shows were of the top grade."""
+
+    judged: Judged
+    judgements: Judgements
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,15 +42,21 @@ class ReportedRun:
         Of the measures that are shown.
     judged
         What they were computed from, with the pool and corpus sizes that other parts need.
+    best
+        The same with what is unjudged at its best; None where all that is shown is judged, or
+        there is no pool.
     """
 
     name: str
     scores: Scores
     judged: Judged
+    best: BestCase | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run as if only some queries, by number, had been evaluated."""
-        return ReportedRun(self.name, self.scores.over(queries), part_of(self.judged, queries))
+        best = self.best and replace(self.best, judged=part_of(self.best.judged, queries))
+        part = part_of(self.judged, queries)
+        return ReportedRun(self.name, self.scores.over(queries), part, best)
 
 
 def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
@@ -50,18 +68,35 @@ def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
     return [*shown, *(metric for metric in find_metrics(more) if metric.name not in known)]
 
 
+def best_case(evaluator: Evaluator, hits: Hits) -> BestCase | None:
+    """Judge what a run shows and nobody judged as if it were of the top grade."""
+    if evaluator.pool is None or evaluator.pool == "-":  # which is read again
+        return None
+    judgements, settings = evaluator.relevance.judgements, evaluator.settings
+    best = with_shown_at_their_best(judgements, hits, settings, CUTOFF)
+    if best is None:
+        return None
+    generous = Evaluator(Qrels(best[0]), settings, pool=evaluator.pool)
+    metrics = find_metrics([f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"])
+    (found,) = generous.score([best[1]], metrics)
+    return None if isinstance(found, RagkpiError) else BestCase(found.plain, best[0])
+
+
 def only(scores: Scores, shown: Sequence[Metric]) -> Scores:
     """Keep the columns of some metrics."""
     return scores.only(scores[metric.name] for metric in shown)
 
 
 def reported_runs(
-    names: Sequence[str], evaluations: Sequence[Evaluation], shown: Sequence[Metric]
+    names: Sequence[str],
+    evaluations: Sequence[Evaluation],
+    best: Sequence[BestCase | None],
+    shown: Sequence[Metric],
 ) -> list[ReportedRun]:
     """Reduce evaluations to the queries that all runs have, and to the measures on the page."""
     runs = [
-        ReportedRun(name, only(one.scores, shown), one.plain)
-        for name, one in zip(names, evaluations, strict=True)
+        ReportedRun(name, only(one.scores, shown), one.plain, at_best)
+        for name, one, at_best in zip(names, evaluations, best, strict=True)
     ]
     common = set(runs[0].scores.queries).intersection(*(run.scores.queries for run in runs))
     return [

@@ -143,6 +143,9 @@ def _number(value: float | None) -> float:
 
 def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
     found = diagnose(run.judged, judgements, CUTOFF, Thresholds())
+    if run.best is not None:
+        best = diagnose(run.best.judged, run.best.judgements, CUTOFF, Thresholds())
+        found = replace(found, best_case=best.decomposition.means())
     answer = diagnosis_answer(found, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     return {"run": run.name, **_answer(answer, [_labelled(found)])}
 
