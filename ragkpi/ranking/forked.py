@@ -17,6 +17,7 @@ Task = Callable[[], Iterable[T]]
 
 _PATIENCE = 250  # milliseconds
 _LENGTH = 8  # bytes that say how long a result is
+_ENDING = (signal.SIGINT, signal.SIGTERM) + ((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ())
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
 
 
@@ -86,25 +87,31 @@ def forked(
 def _start(number: int, task: Task[T], children: dict[int, _Child]) -> None:
     reading, writing = os.pipe()
     parent = os.getpid()
+    # What a signal raises in the midst of forking is lost: Python prints it and goes on.
+    mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     try:
         pid = os.fork()
         if not pid:
-            _work(task, writing, [reading, *children], parent)
+            _work(task, writing, [reading, *children], parent, mask)
         children[reading] = _Child(pid, number)
     except OSError:
         os.close(reading)
         raise
     finally:
         os.close(writing)
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
 
 
-def _work(task: Task[T], pipe: int, others: Sequence[int], parent: int) -> NoReturn:
+def _work(
+    task: Task[T], pipe: int, others: Sequence[int], parent: int, mask: Iterable[int]
+) -> NoReturn:
     """Do a task in a child process, and end it."""
     status = 1
     try:
         _die_with(parent)
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        for number in _ENDING:
             signal.signal(number, signal.SIG_DFL)  # the parent says what there is to say
+        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for other in others:
             os.close(other)
         nothing = os.open(os.devnull, os.O_WRONLY)
