@@ -4,16 +4,23 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
 PEERS := .venv-peers
+DEMO := .venv-demo
 DOCS := .venv-docs
 BUILD := .venv-build
 CLEAN := .venv-clean
 
 .PHONY: demo test lint bench pictures docs package clean
 
-demo: $(READY)
-	$(BIN)/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
-	$(BIN)/ragkpi eval -m bor.10 -m ra_nwg.10 -m pct_proc.10 -N 5000 --pool fixtures/first_stage.run fixtures/qrels.txt fixtures/reranked.run
-	$(BIN)/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
+demo: $(DEMO)/.ready
+	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
+	$(DEMO)/bin/ragkpi eval -m bor.10 -m ra_nwg.10 -m pct_proc.10 -N 5000 --pool fixtures/first_stage.run fixtures/qrels.txt fixtures/reranked.run
+	$(DEMO)/bin/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
+
+# What users install, without the tools of development.
+$(DEMO)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(DEMO)
+	$(DEMO)/bin/python -m pip install -q -e .
+	touch $@
 
 test: $(READY)
 	$(BIN)/python -m pytest -n auto --dist loadgroup
@@ -82,4 +89,4 @@ $(BUILD)/.ready:
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(DOCS) $(BUILD) $(CLEAN) dist site build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PEERS) $(DEMO) $(DOCS) $(BUILD) $(CLEAN) dist site build *.egg-info .mypy_cache .ruff_cache .pytest_cache
