@@ -235,7 +235,7 @@ def answer_holes(
 ) -> tuple[Answer, Sequence[Chart], list[Candidate]]:
     """Say how much unjudged documents could change; also all documents worth judging."""
     from ragkpi.reports.run_names import run_names
-    from ragkpi.studies.holes.assessment import candidates
+    from ragkpi.studies.holes.assessment import candidates, removed_together
     from ragkpi.studies.holes.holes_answer import holes_answer
     from ragkpi.studies.holes.holes_charts import holes_charts
     from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
@@ -252,5 +252,6 @@ def answer_holes(
     with asked.voice.progress(len(metrics), "documents to judge") as watch:
         listed = candidates(found, results, asked.settings, watch)
     names = run_names(list(runs))
-    answer = holes_answer(found, names, listed, first, per_query)
+    together = removed_together(found, results, asked.settings, listed[:first])
+    answer = holes_answer(found, names, listed, first, per_query, together)
     return answer, holes_charts(found, names), listed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import Case, Trials, corners
 from ragkpi.studies.holes.extremes import ends
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
-from ragkpi.studies.holes.open_runs import UNRETRIEVED
+from ragkpi.studies.holes.open_runs import UNRETRIEVED, Holes
 
 _UNJUDGED = -1
 
@@ -31,6 +31,8 @@ class Candidate:
         values, and over its being worthless and its being of the top level.
     runs, rank
         How many runs retrieve it, and the best rank that one has it at.
+    hole
+        Its number among the holes.
     """
 
     query: bytes
@@ -38,6 +40,7 @@ class Candidate:
     share: float
     runs: int
     rank: int
+    hole: int
 
 
 def candidates(
@@ -78,10 +81,53 @@ def candidates(
             share=float(total[hole]),
             runs=int(retrieved[hole].sum()),
             rank=int(best[hole]),
+            hole=hole,
         )
         for hole in order.tolist()
         if total[hole] > 0
     ]
+
+
+def removed_together(
+    bounds: HoleBounds,
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+    listed: Sequence[Candidate],
+) -> float:
+    """Return the share of all uncertainty that is gone when some documents are judged together.
+
+    It is computed with all of them judged, for the shares of single documents do not add up: the
+    mean over the values, and over their being worthless and their being of the top level.
+    """
+    chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
+    metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
+    shares = []
+    for metric in metrics.values():
+        before, after = 0.0, 0.0
+        for run, evaluation in enumerate(evaluations):
+            trials = trials_of(bounds.holes, run, evaluation, metric, settings, bounds.within)
+            before += float(_spread(trials, Case.of_all(trials.run)).sum())
+            for level in (trials.scale[0], trials.scale[-1]):
+                known = _with_judged(bounds.holes, chosen, level)
+                left = trials_of(known, run, evaluation, metric, settings, bounds.within)
+                after += float(_spread(left, Case.of_all(left.run)).sum()) / 2
+        if before > 0:
+            shares.append(1 - after / before)
+    return float(np.sum(shares) / len(metrics)) if metrics else 0.0
+
+
+def _with_judged(holes: Holes, chosen: IntArray, level: int) -> Holes:
+    """Give some holes a level, so that they are none any more."""
+    levels = holes.judgements.level.copy()
+    levels[holes.row[chosen]] = level
+    kept = np.delete(np.arange(len(holes.row)), chosen)
+    return Holes(
+        judgements=replace(holes.judgements, level=levels),
+        runs=holes.runs,
+        row=holes.row[kept],
+        document=[holes.document[hole] for hole in kept.tolist()],
+        rank=holes.rank[kept],
+    )
 
 
 def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:

@@ -21,6 +21,7 @@ def holes_answer(
     listed: Sequence[Candidate],
     first: int,
     per_query: Literal["hidden", "shown"],
+    together: float,
 ) -> Answer:
     """Put bounds into words.
 
@@ -34,6 +35,8 @@ def holes_answer(
         How many of them are named.
     per_query
         Whether every query has a row.
+    together
+        The share of the uncertainty that those `first` documents remove when all are judged.
     """
     columns = [
         Column("measure"),
@@ -51,7 +54,7 @@ def holes_answer(
         for row in _rows(bounds, bounded, names[bounded.run], per_query)
     ]
     table = Table(columns, rows, list(_notes(bounds, names)))
-    sentences = [*_sentences(bounds, names), *_first(bounds, listed, first)]
+    sentences = [*_sentences(bounds, names), *_first(listed, first, together)]
     return Answer("holes", table, sentences, _findings(bounds, names, listed[:first]), 2)
 
 
@@ -149,7 +152,7 @@ def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
 
 
-def _first(bounds: HoleBounds, listed: Sequence[Candidate], first: int) -> Iterator[str]:
+def _first(listed: Sequence[Candidate], first: int, together: float) -> Iterator[str]:
     if not listed or not first:
         return
     candidates = listed[:first]
@@ -157,10 +160,9 @@ def _first(bounds: HoleBounds, listed: Sequence[Candidate], first: int) -> Itera
         f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
         for candidate in candidates
     )
-    every = sum(candidate.share for candidate in candidates)
     yield (
         f"Judge first: {named}. {len(candidates)} of {len(listed)} that matter, together "
-        f"{every:.1%} of the uncertainty."
+        f"{together:.1%} of the uncertainty."
     )
 
 

@@ -22,7 +22,7 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure
-from ragkpi.studies.holes.assessment import candidates
+from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import find_bounds
@@ -218,7 +218,8 @@ def _holes(
     found = find_bounds(evaluator.relevance.judgements, hits, some, settings)
     few = len(found.holes.document) <= _MOST_HOLES
     listed = candidates(found, some, settings) if few else []
-    answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden")
+    together = removed_together(found, some, settings, listed[:_FIRST_TO_JUDGE])
+    answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden", together)
     charts = [chart_object(chart) for chart in holes_charts(found, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
 
