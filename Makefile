@@ -23,7 +23,7 @@ $(DEMO)/.ready: pyproject.toml
 	touch $@
 
 test: $(READY)
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -17,9 +17,6 @@ from ragkpi.formats import blocks
 from ragkpi.studies.check.catalogue import REFUSALS
 from tests.hostile_files import ARROW, PARTS, QRELS, ROWS, RUNS, TABLES
 
-# One process sees all that is provoked ('pytest --dist loadgroup').
-pytestmark = pytest.mark.xdist_group("refusals")
-
 
 @pytest.mark.parametrize(("text", "message", "status"), RUNS.values(), ids=RUNS)
 def test_refuses_runs(text, message, status, ragkpi, tmp_path):
