@@ -103,7 +103,7 @@ def make_report(
     called: Callable[[Sequence[Scores]], list[str]],
 ) -> HtmlReport:
     """Evaluate runs as `page_session` has it and make their page; `called` names them."""
-    from ragkpi.studies.report.report_content import report_document, wanted_of
+    from ragkpi.studies.report.report_content import compared_over, report_document, wanted_of
     from ragkpi.studies.report.report_page import report_page
     from ragkpi.studies.report.report_runs import metrics_needed
 
@@ -114,6 +114,8 @@ def make_report(
     evaluations = asked.every(list(runs), evaluator.score(read, needed))
     hits = [run for run in read if isinstance(run, Hits)]
     names = called([evaluation.scores for evaluation in evaluations])
+    for note in compared_over(asked.settings, names, evaluations):
+        asked.note(note)
     more = [*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]]
     options = replace(options, title=options.title or ", ".join(more), main=asked.requests[0])
     given = list(runs.values())

@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi import __version__
 from ragkpi.charts.chart_object import chart_object
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator, Run
+from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared
 from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -65,6 +65,17 @@ def over_all_queries(settings: Settings, runs: int) -> Settings:
     if runs > 1 and settings.missing == "intersection":
         return replace(settings, missing="zero")
     return settings
+
+
+def compared_over(
+    settings: Settings, names: Sequence[str], evaluations: Sequence[Evaluation]
+) -> list[str]:
+    """Say, in a line or none, which of several runs lack queries that count as empty."""
+    if len(names) < 2 or settings.missing != "zero":
+        return []
+    coverages = {name: one.coverage for name, one in zip(names, evaluations, strict=True)}
+    note = what_is_compared(coverages, len(evaluations[0].scores.queries))
+    return [note] if note else []
 
 
 @dataclass(frozen=True)
@@ -147,7 +158,8 @@ def report_document(
     files = [run for run in runs if isinstance(run, str) and run != "-"]
     texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
-    notes = [*_concerning(names, [one.warnings for one in evaluations])]
+    compared = compared_over(evaluator.settings, names, evaluations)
+    notes = [*compared, *_concerning(names, [one.warnings for one in evaluations])]
     notes += _concerning(names, [one.notes for one in evaluations])
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]
