@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
@@ -201,7 +201,7 @@ class Evaluator:
         if isinstance(judged, Judged):
             judged = self._equipped(judged, run, metrics, seen)
             notes += self._notes(judged, seen)
-            warnings = cautions(judged, metrics)
+            warnings = [*_suspicions(judged, judgements), *cautions(judged, metrics)]
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
@@ -245,6 +245,22 @@ class Evaluator:
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
+
+
+def _suspicions(judged: Judged, judgements: Judgements) -> Iterator[str]:
+    """Say what makes all values 0 without the run being bad; 'ragkpi check' says where."""
+    retrieved = int(judged.num_ret.sum())
+    if retrieved and not (judged.level >= 0).any() and judged.settings.unjudged == "kept":
+        yield (
+            f"none of the {counted(retrieved, 'document')} retrieved for judged queries is judged: "
+            "are the ids of another kind? 'ragkpi check' compares them"
+        )
+    highest = int(judgements.level.max(initial=0))
+    if judged.settings.relevance_level > max(highest, 1):
+        yield (
+            f"no document is relevant: -l {judged.settings.relevance_level} is above the highest "
+            f"judged level, {highest}"
+        )
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:

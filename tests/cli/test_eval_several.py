@@ -251,3 +251,19 @@ def test_a_run_of_other_queries_is_no_list_of_empty_rankings(evaluate, tmp_path)
     found = evaluate("-m", "map", "qrels.txt", tmp_path / "other.run", BM25)
     assert found.status == 7
     assert b"no query is both judged" in found.err
+
+
+def test_ids_of_another_kind_are_warned_of(evaluate, tmp_path):
+    """Passage ids that lost their "#n" printed 0.0000 and nothing else."""
+    lines = (FIXTURES / DENSE).read_text().splitlines(keepends=True)
+    (tmp_path / "run").write_text("".join(line.replace("#", "-") for line in lines))
+    found = evaluate("-m", "P.5", "qrels.txt", tmp_path / "run")
+    assert (found.status, trec_values(found.out)) == (0, {"P_5": "0.0000"})
+    assert b"ragkpi: warning: none of the 220 documents retrieved for judged queries" in found.err
+    assert b"none of the" not in evaluate("-m", "P.5", "qrels.txt", BM25).err
+
+
+def test_a_level_above_all_judged_ones_is_warned_of(evaluate):
+    found = evaluate("-l", "9", "-m", "P.5", "qrels.txt", BM25)
+    assert b"ragkpi: warning: no document is relevant: -l 9 is above the highest" in found.err
+    assert b"no document is relevant" not in evaluate("-l", "2", "-m", "P.5", "qrels.txt", BM25).err
