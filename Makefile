@@ -34,6 +34,7 @@ lint: $(READY)
 # TREC_EVAL=/path/to/trec_eval make bench
 bench: $(READY) $(PEERS)/.ready
 	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py $(BENCH)
+	$(BIN)/python -W ignore tests/benchmarks/in_memory.py
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)
