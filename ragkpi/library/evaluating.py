@@ -36,7 +36,8 @@ def evaluate(
         those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
         by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
         is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
-        `run` several runs: a mapping by their names, or a list.
+        `run` several runs: a mapping by their names, or a list. Several are evaluated over all
+        judged queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
     how
@@ -75,15 +76,15 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
-    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info, asked.qrels_format), metrics)
+    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     runs = runs_of(run)
     if runs is None:
-        evaluation = evaluator.evaluate(run_of(run), metrics)
+        evaluation = asked.evaluator(judged, metrics).evaluate(run_of(run), metrics)
         asked.say({"": evaluation})
         return RunResult("run", evaluation, asked.said, asked.signature(qrels, metrics))
-    results = asked.evaluate_every(evaluator, runs, metrics)
+    results = asked.evaluate_side_by_side(judged, runs, metrics)
     done = dict(zip(runs, results, strict=True))
-    return RunResults(done, asked.said, asked.signature(qrels, metrics))
+    return RunResults(done, asked.said, asked.side_by_side().signature(qrels, metrics))
 
 
 class RunResult(Result):

@@ -52,9 +52,10 @@ def compare(
     Parameters
     ----------
     qrels, measures, how
-        As `evaluate` takes them.
+        As `evaluate` takes them; without measures, those that are reported most.
     runs
-        Two or more: a mapping by their names, or a list.
+        Two or more: a mapping by their names, or a list. All are over all judged queries, or with
+        ``missing="common"`` over those that all runs have.
     baseline
         The name of the run that the others are compared with; None is the first.
     test, trials
@@ -75,7 +76,7 @@ def compare(
     from ragkpi.statistics import paired
     from ragkpi.statistics.corrections import CorrectionName
     from ragkpi.statistics.significance import TestName
-    from ragkpi.studies.compare.comparison_report import ComparisonReport
+    from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
 
     asked = session(measures, how)
     procedure = paired.Procedure(
@@ -90,12 +91,14 @@ def compare(
         raise UsageError("one run is given; expected a baseline and others")
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
-    metrics = asked.metrics()
-    evaluator = asked.evaluator(qrels_of(qrels, asked.rel_info, asked.qrels_format), metrics)
-    results = asked.evaluate_every(evaluator, named, metrics)
+    metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
+    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
+    results = asked.evaluate_side_by_side(judged, named, metrics)
     compared = paired.compare(list(named), [result.scores for result in results], procedure)
     return Result(
-        ComparisonReport(compared, []), notes=asked.said, signature=asked.signature(qrels, metrics)
+        ComparisonReport(compared, []),
+        notes=asked.said,
+        signature=asked.side_by_side().signature(qrels, metrics),
     )
 
 

@@ -7,12 +7,12 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragkpi.errors import RagkpiError, RagkpiWarning
-from ragkpi.evaluation import Evaluation, Evaluator, Run
+from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared
 from ragkpi.library.wording_in_python import in_python
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -20,6 +20,7 @@ from ragkpi.measures.rel_info import default_requests, refuse_wrong_format
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
+from ragkpi.statistics.alignment import aligned
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
@@ -136,6 +137,29 @@ class Session:
         """Read and evaluate runs; if any is bad, the call ends."""
         read = self.read(evaluator, runs, evaluator.needs(metrics))
         return self.every(list(runs), evaluator.score(read, metrics))
+
+    def side_by_side(self) -> Session:
+        """Evaluate over all judged queries, for what stands beside each other must be over them."""
+        if self.settings.missing != "intersection":
+            return self
+        return replace(self, settings=replace(self.settings, missing="zero"))
+
+    def evaluate_side_by_side(
+        self, qrels: str | Relevance, runs: Mapping[str, Run], metrics: Sequence[Metric]
+    ) -> list[Evaluation]:
+        """Read and evaluate runs over the same queries, and say which ones."""
+        asked = self.side_by_side()
+        results = asked.evaluate_every(asked.evaluator(qrels, metrics), runs, metrics)
+        if asked is not self and results:
+            coverages = {name: one.coverage for name, one in zip(runs, results, strict=True)}
+            note = what_is_compared(coverages, len(results[0].scores.queries))
+            if note:
+                self.note(note)
+        if asked.settings.missing == "common":
+            shared = aligned(list(runs), [one.scores for one in results])
+            pairs = zip(results, shared, strict=True)
+            results = [replace(one, scores=scores) for one, scores in pairs]
+        return results
 
     def every(
         self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]

@@ -24,6 +24,14 @@ QUESTIONS = {
         lambda: ragkpi.compare(QRELS, RUNS, "ndcg_cut.10", missing="zero"),
         ["compare", "-c", "-m", "ndcg_cut.10", QRELS, *RUNS],
     ),
+    "compare without measures": (
+        lambda: ragkpi.compare(QRELS, RUNS, trials=200, resamples=200),
+        ["compare", QRELS, *RUNS, "--trials", 200, "--resamples", 200],
+    ),
+    "compare over common queries": (
+        lambda: ragkpi.compare(QRELS, RUNS, "map", missing="common"),
+        ["compare", "--common", "-m", "map", QRELS, *RUNS],
+    ),
     "depth": (
         lambda: ragkpi.depth(QRELS, RUNS, corpus_size=5000, missing="zero"),
         ["depth", "-c", "-N", 5000, QRELS, *RUNS],
@@ -91,7 +99,7 @@ def test_every_form_of_a_result(question):
 
 
 @pytest.mark.parametrize(
-    "question", [name for name in QUESTIONS if name not in ("compare", "check")]
+    "question", [name for name in QUESTIONS if name.split()[0] not in ("compare", "check")]
 )
 def test_the_picture_is_a_figure(question):
     pytest.importorskip("matplotlib")
