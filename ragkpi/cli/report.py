@@ -86,7 +86,7 @@ def command(
     from ragkpi.formats.query_labels import read_query_labels
     from ragkpi.library.reporting import make_report, page_session
     from ragkpi.reports.output_files import write
-    from ragkpi.studies.report.report_content import ReportOptions
+    from ragkpi.studies.report.report_options import ReportOptions
 
     asked = page_session(options.session(), len(paths))
     settled = replace(options, settings=asked.settings)

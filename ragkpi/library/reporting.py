@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from ragkpi.formats.query_labels import Labels
     from ragkpi.formats.texts import Text
-    from ragkpi.studies.report.report_content import ReportOptions
+    from ragkpi.studies.report.report_options import ReportOptions
     from ragkpi.studies.report.report_page import HtmlReport
 
 _TITLED = 3  # runs that a title names
@@ -70,7 +70,7 @@ def report(
     >>> ragkpi.report("fixtures/qrels.txt", runs, "P.10", corpus_size=5000).data["runs"]
     ['bm25', 'fusion']
     """
-    from ragkpi.studies.report.report_content import ReportOptions
+    from ragkpi.studies.report.report_options import ReportOptions
 
     named = named_runs(runs)
     asked = page_session(session(measures, how), len(named))
@@ -87,7 +87,7 @@ def report(
 
 def page_session(asked: Session, runs: int) -> Session:
     """Settle what a page is about where nobody says: its measures, and queries that runs lack."""
-    from ragkpi.studies.report.report_content import default_measures, over_all_queries
+    from ragkpi.studies.report.report_options import default_measures, over_all_queries
     from ragkpi.studies.report.report_page import refuse_without_packages
 
     refuse_without_packages()
@@ -103,7 +103,8 @@ def make_report(
     called: Callable[[Sequence[Scores]], list[str]],
 ) -> HtmlReport:
     """Evaluate runs as `page_session` has it and make their page; `called` names them."""
-    from ragkpi.studies.report.report_content import compared_over, report_document, wanted_of
+    from ragkpi.studies.report.report_content import report_document, wanted_of
+    from ragkpi.studies.report.report_options import compared_over
     from ragkpi.studies.report.report_page import report_page
     from ragkpi.studies.report.report_runs import metrics_needed
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,23 +12,20 @@ import numpy as np
 from ragkpi import __version__
 from ragkpi.charts.chart_object import chart_object
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared
+from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels
-from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.signature import Signature
-from ragkpi.statistics.paired import Procedure
 from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import find_bounds
 from ragkpi.studies.report.query_details import QueryDetail, query_details, telling_queries
+from ragkpi.studies.report.report_options import ReportOptions, compared_over
 from ragkpi.studies.report.report_runs import (
-    CUTOFF,
     ReportedRun,
     best_case,
     metrics_needed,
@@ -48,65 +45,6 @@ _MOST_SLICES = 30
 _MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
 _FIRST_TO_JUDGE = 10
 _MOST_HOLES = 3_000  # among which those to judge first are looked for
-
-
-def default_measures(settings: Settings, pool: object) -> list[str]:
-    """Name the measures of a page for which nobody asked for others, the first one first."""
-    found = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
-    if pool is not None:
-        found += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
-    if settings.corpus_size is not None or settings.corpus_sizes:
-        found.append(f"bor.{CUTOFF}")
-    return found
-
-
-def over_all_queries(settings: Settings, runs: int) -> Settings:
-    """Let several runs be compared over all judged queries, missing ones as empty rankings."""
-    if runs > 1 and settings.missing == "intersection":
-        return replace(settings, missing="zero")
-    return settings
-
-
-def compared_over(
-    settings: Settings, names: Sequence[str], evaluations: Sequence[Evaluation]
-) -> list[str]:
-    """Say, in a line or none, which of several runs lack queries that count as empty."""
-    if len(names) < 2 or settings.missing != "zero":
-        return []
-    coverages = {name: one.coverage for name, one in zip(names, evaluations, strict=True)}
-    note = what_is_compared(coverages, len(evaluations[0].scores.queries))
-    return [note] if note else []
-
-
-@dataclass(frozen=True)
-class ReportOptions:
-    """What a page is made of besides an evaluation.
-
-    Attributes
-    ----------
-    title, main
-        Of the page; and the measure that it begins with, as for ``-m`` (None: the first).
-    procedure
-        How intervals and p-values are computed.
-    query_texts, document_texts
-        Files of texts, or texts by id; None for none.
-    labels
-        For each way to slice the queries, by its name, the label of each query.
-    detail_queries, detail_depth
-        Of how many queries documents are shown, and how many of each run.
-    signature
-        What the numbers depend on.
-    """
-
-    title: str = "ragkpi report"
-    main: str | None = None
-    procedure: Procedure = field(default_factory=Procedure)
-    query_texts: str | Mapping[bytes, Text] | None = None
-    document_texts: str | Mapping[bytes, Text] | None = None
-    labels: Mapping[str, Mapping[bytes, str]] = field(default_factory=dict)
-    detail_queries: int = 200
-    detail_depth: int = 100
-    signature: Signature | None = None
 
 
 def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wanted:
