@@ -30,7 +30,7 @@ def tie_ranges(subject: Subject) -> list[TieRange]:
     """Return the range of every value asked about whose extremes are known."""
     metrics = [metric for metric in subject.metrics if has_range(metric)]
     judgements = subject.judgements
-    if judgements is None or not metrics or not len(subject.run):
+    if judgements is None or not metrics or not (subject.judged_queries >= 0).any():
         return []
     summaries = [
         _summaries(hits, judgements, subject, metrics) for hits in _orders(subject, judgements)
