@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.errors import DataError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
 from ragkpi.measures.rel_info import refuse_wrong_format
 from ragkpi.measures.scores import Scores, score
+from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
@@ -201,11 +202,17 @@ class Evaluator:
         if isinstance(judged, Judged):
             judged = self._equipped(judged, run, metrics, seen)
             notes += self._notes(judged, seen)
-            warnings = [*_suspicions(judged, judgements), *cautions(judged, metrics)]
+            warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
         return Evaluation(score(judged, metrics, divisor), judged, coverage, notes, warnings)
+
+    def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
+        found = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
+        if found and self.settings.doubts == "refused":
+            raise DataError(f"{found[0]} (--strict)")
+        return found
 
     def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
         """Add what the values need besides qrels and run."""
@@ -245,22 +252,6 @@ class Evaluator:
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
-
-
-def _suspicions(judged: Judged, judgements: Judgements) -> Iterator[str]:
-    """Say what makes all values 0 without the run being bad; 'ragkpi check' says where."""
-    retrieved = int(judged.num_ret.sum())
-    if retrieved and not (judged.level >= 0).any() and judged.settings.unjudged == "kept":
-        yield (
-            f"none of the {counted(retrieved, 'document')} retrieved for judged queries is judged: "
-            "are the ids of another kind? 'ragkpi check' compares them"
-        )
-    highest = int(judgements.level.max(initial=0))
-    if judged.settings.relevance_level > max(highest, 1):
-        yield (
-            f"no document is relevant: -l {judged.settings.relevance_level} is above the highest "
-            f"judged level, {highest}"
-        )
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:

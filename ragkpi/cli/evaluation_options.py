@@ -174,7 +174,12 @@ def evaluation(
         ),
     ] = False,
     strict: Annotated[
-        bool, option("--strict", help="A judged query missing from the run is an error.")
+        bool,
+        option(
+            "--strict",
+            help="A judged query missing from the run is an error, and so is what makes all values "
+            "doubtful: ids of another kind, scores that rise, nothing judged.",
+        ),
     ] = False,
     level: Level = 1,
     max_retrieved: Annotated[
@@ -307,6 +312,7 @@ def evaluation(
         grade_map=parse_grade_map(grade_map),
         pool_depth=pool_depth,
         pool_union="union" if pool_union else "pool",
+        doubts="refused" if strict else "said",
     )
     return EvaluationOptions(measure, settings, rel_info, pool, of_qrels, of_run)
 

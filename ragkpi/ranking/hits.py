@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -12,6 +12,7 @@ from ragkpi.errors import DataError
 from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
 from ragkpi.formats.tokens import IntArray
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties, ranks_of
@@ -78,6 +79,8 @@ class Hits:
         Hashes of the retrieved documents, if they were asked for; empty otherwise.
     top
         The names down to the depth that was asked for.
+    beginning
+        A look at the first lines, for doubts.
     """
 
     queries: list[bytes]
@@ -88,6 +91,7 @@ class Hits:
     run_id: bytes
     documents: KeyArray
     top: TopDocuments = field(default_factory=TopDocuments)
+    beginning: Beginning = NOTHING
 
 
 def find_hits(
@@ -120,6 +124,8 @@ def find_hits(
         if len(seen) != before + len(ids):
             raise ScatteredQueryError
         parts.append(_judge_block(block, ids, judgements, wanted))
+        if len(parts) == 1:
+            parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
     return join_hits(parts)
 
 
@@ -202,4 +208,5 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
             judgement=np.concatenate([part.top.judgement for part in parts]),
             document=[document for part in parts for document in part.top.document],
         ),
+        beginning=parts[0].beginning,
     )

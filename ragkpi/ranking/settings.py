@@ -11,6 +11,7 @@ from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]
 Draws = Literal["nominal", "ret"]
+Doubts = Literal["said", "refused"]
 PoolUnion = Literal["pool", "union"]
 
 _DEEPEST = 2**62
@@ -47,6 +48,9 @@ class Settings:
         Only this many top documents of each query of the pool exist; None for all.
     pool_union
         ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
+    doubts
+        Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``
+        (``--strict``); see `ragkpi.ranking.doubts`.
     """
 
     relevance_level: int = 1
@@ -60,6 +64,7 @@ class Settings:
     grade_map: GradeMap = GRADE_MAPS["umbrela"]
     pool_depth: int | None = None
     pool_union: PoolUnion = "pool"
+    doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
         """Take depths below any ranking for the deepest that numpy can compare with."""

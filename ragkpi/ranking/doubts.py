@@ -1,0 +1,169 @@
+"""What makes the values of a run doubtful whatever they are: every command says it.
+
+A run whose ids are of another kind, or whose scores are distances, has values, and they are wrong.
+Each doubt is one line. Under ``--strict`` it is an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.formats.tokens import IntArray
+from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.ranking.judged import BoolArray, Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.wording import counted, named
+
+_ROWS = 2000  # of the beginning of a run that are looked at
+_QUERIES, _DOCUMENTS = 20, 10  # whose ids are compared with judged ones
+_TOP = 10
+_MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
+
+
+class Beginning(NamedTuple):
+    """A look at the first lines of a run.
+
+    Attributes
+    ----------
+    documents
+        The number of the query in the judgements, and a document's id; of judged queries.
+    rising, ordered
+        How many rankings have scores that only rise from line to line, and how many have
+        different scores at all.
+    """
+
+    documents: list[tuple[int, bytes]]
+    rising: int
+    ordered: int
+
+
+NOTHING = Beginning([], 0, 0)
+
+
+def beginning(block: RunColumns, query: IntArray) -> Beginning:
+    """Look at the first rankings of a block; `query` is the number of each one's query, (G,)."""
+    groups = max(1, int(np.searchsorted(block.starts, _ROWS, side="right")) - 1)
+    starts = block.starts[: groups + 1]
+    score = block.score[: starts[-1]]
+    group = np.repeat(np.arange(groups), np.diff(starts))
+    inside = group[1:] == group[:-1]
+    rises = np.bincount(group[1:][inside & (score[1:] > score[:-1])], minlength=groups)
+    falls = np.bincount(group[1:][inside & (score[1:] < score[:-1])], minlength=groups)
+    documents = [
+        (int(query[place]), document)
+        for place in np.flatnonzero(query[:groups] >= 0)[:_QUERIES].tolist()
+        for document in block.document.take(
+            slice(int(starts[place]), min(int(starts[place]) + _DOCUMENTS, int(starts[place + 1])))
+        )
+    ]
+    rising = int(np.count_nonzero((rises > 1) & (falls == 0)))
+    return Beginning(documents, rising, int(np.count_nonzero(rises + falls > 1)))
+
+
+def doubts(
+    judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
+) -> Iterator[str]:
+    """Yield what makes the values of a judged run doubtful, a line each.
+
+    Parameters
+    ----------
+    judged, judgements
+        The run, and what it is judged by.
+    seen
+        Its first lines.
+    unknown
+        The ids of its queries that are not judged.
+    """
+    level = judged.settings.relevance_level
+    highest = int(judgements.level.max(initial=-1))
+    if highest < level:
+        yield (
+            f"no document is relevant: -l {level} is above the highest judged level, {highest}; "
+            "give a lower one"
+        )
+    yield from _queries_alike(judgements, unknown)
+    alike = list(_documents_alike(judgements, seen))
+    if alike:
+        mine, theirs = alike[0]
+        yield (
+            f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
+            f"{'differs' if len(alike) == 1 else 'differ'} from judged ones by case, white space, "
+            f"leading zeros or what follows a # alone: {named(mine)} where the qrels have "
+            f"{named(theirs)}; give both the same ids (--max-passage '#' folds passages)"
+        )
+    top = judged.rank <= _TOP
+    retrieved = int(judged.num_ret.sum())
+    if retrieved and not (top & (judged.level >= 0)).any():
+        which = f"no document in the top {_TOP} of any query"
+        if not (judged.level >= 0).any():
+            which = f"none of the {counted(retrieved, 'document')} retrieved for judged queries"
+        example = f" such as {named(seen.documents[0][1])}" if seen.documents else ""
+        yield (
+            f"{which} is judged: the run has ids{example}, the qrels such as "
+            f"{named(judgements.document[0])}; are they of one collection?"
+        )
+    if seen.rising > seen.ordered / 2:
+        yield (
+            f"scores rise down the file in {seen.rising} of the first "
+            f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
+            "--scores distance turns them round"
+        )
+    yield from _outside_pool(judged, top)
+
+
+def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
+    if judged.pool is None or judged.settings.pool_union == "union":
+        return
+    hits = judged.judgement[top]
+    lacking = int(np.count_nonzero(~np.isin(hits, judged.pool.judgement)))
+    if lacking > _MOST_OUTSIDE * len(hits):
+        yield (
+            f"the pool lacks {lacking} of the {len(hits)} judged documents in the top {_TOP} of "
+            "the run, so the run was not selected from it; are RUN and --pool swapped?"
+        )
+
+
+def _plain(id_: bytes) -> bytes:
+    """Return an id without case, white space and leading zeros."""
+    return b"".join(id_.lower().split()).lstrip(b"0")
+
+
+def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str]:
+    if not unknown:
+        return
+    judged = {_plain(query): query for query in judgements.queries}
+    pairs = [(query, judged[_plain(query)]) for query in unknown if _plain(query) in judged]
+    if pairs:
+        mine, theirs = pairs[0]
+        yield (
+            f"{counted(len(pairs), 'query id')} of the run "
+            f"{'differs' if len(pairs) == 1 else 'differ'} from judged ones by case, white space "
+            f"or leading zeros alone: {named(mine)} where the qrels have {named(theirs)}"
+        )
+
+
+def _documents_alike(judgements: Judgements, seen: Beginning) -> Iterator[tuple[bytes, bytes]]:
+    """Yield documents of the run that are not judged, each with the judged one it looks like."""
+    by_query: dict[int, list[bytes]] = {}
+    for query, document in seen.documents:
+        by_query.setdefault(query, []).append(document)
+    for query, documents in by_query.items():
+        rows = slice(int(judgements.starts[query]), int(judgements.starts[query + 1]))
+        judged = judgements.document.take(rows).tolist()
+        known = set(judged)
+        plain = {_plain(document): document for document in judged}
+        cut = {document.split(b"#")[0]: document for document in judged if b"#" in document}
+        for document in documents:
+            if document in known:
+                continue
+            head = document.split(b"#")[0]
+            found = plain.get(_plain(document))
+            if found is None and head != document and head in known:
+                found = head
+            if found is None and head == document:
+                found = cut.get(document)
+            if found is not None:
+                yield document, found
