@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
-from ragkpi.errors import DataError, RagkpiError, UsageError
+from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
@@ -252,6 +252,23 @@ class Evaluator:
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
+
+
+def without_strangers(
+    outcomes: Sequence[Evaluation | RagkpiError], qrels: str
+) -> list[Evaluation | RagkpiError]:
+    """Make an error of each run that has no judged query: beside others it is no list of zeros."""
+    return [
+        NothingInCommonError(
+            f"no query is both judged in {qrels} and retrieved for "
+            f"(judged: {listed(outcome.coverage.missing, 3)}; "
+            f"run: {listed(outcome.coverage.unjudged, 3)})"
+        )
+        if isinstance(outcome, Evaluation)
+        and len(outcome.coverage.missing) == len(outcome.scores.queries)
+        else outcome
+        for outcome in outcomes
+    ]
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:

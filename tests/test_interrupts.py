@@ -197,8 +197,8 @@ def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
 @pytest.mark.parametrize("megabytes", [0, 40])
 def test_standard_input_of_every_kind_and_size(kind, megabytes, folder):
     """Above 50 MB two processes share a file, which is read from where standard input stands."""
-    line = b"%d Q0 d%d 1 1 me\n"
-    lines = [line % (query, i) for query in (1, 2) for i in range(10 + megabytes * 32000)]
+    line = b"%d Q0 d%d 1 %d me\n"
+    lines = [line % (query, i, -i) for query in (1, 2) for i in range(10 + megabytes * 32000)]
     text, head = b"".join(lines), b"a line that somebody has read\n" if kind == "begun" else b""
     (folder / "big").write_bytes(gzip.compress(text, 1) if kind == "gzip" else head + text)
     with feed([text]) if kind == "pipe" else open(folder / "big", "rb") as file:
@@ -292,7 +292,7 @@ def test_children_end_with_their_parent(number, folder):
     line = b"%d Q0 d%d 1 1 me\n"
     with open(folder / "big", "wb") as file:
         for query in range(40):
-            file.write(b"".join(line % (query, i) for i in range(60_000)))
+            file.write(b"".join(line % (query, i) for i in range(90_000)))
     process = start(folder, "eval", "-o", "out", "qrels", "big", workers=3)
     children = []
     while not children and process.poll() is None:

@@ -100,7 +100,14 @@ def evaluate_side_by_side(
 ) -> Results:
     """Evaluate runs over the same queries, and print which ones and what their reader must know."""
     options = options.side_by_side()
-    results = evaluate_runs(options.evaluator(qrels, metrics), paths, metrics)
+    evaluator = options.evaluator(qrels, metrics)
+    outcomes = evaluator.score(read_runs(evaluator, paths, evaluator.needs(metrics)), metrics)
+    if options.empty_rankings == "implied":
+        from ragkpi.evaluation import without_strangers
+
+        outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
+    results = Results(paths, outcomes)
+    results.say()
     evaluated = results.among(slice(None))
     if evaluated and options.empty_rankings == "implied":
         from ragkpi.evaluation import what_is_compared

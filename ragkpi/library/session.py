@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragkpi.errors import RagkpiError, RagkpiWarning
-from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared
+from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, without_strangers
 from ragkpi.library.wording_in_python import in_python
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -149,7 +149,11 @@ class Session:
     ) -> list[Evaluation]:
         """Read and evaluate runs over the same queries, and say which ones."""
         asked = self.side_by_side()
-        results = asked.evaluate_every(asked.evaluator(qrels, metrics), runs, metrics)
+        evaluator = asked.evaluator(qrels, metrics)
+        outcomes = evaluator.score(asked.read(evaluator, runs, evaluator.needs(metrics)), metrics)
+        if asked is not self:
+            outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
+        results = asked.every(list(runs), outcomes)
         if asked is not self and results:
             coverages = {name: one.coverage for name, one in zip(runs, results, strict=True)}
             note = what_is_compared(coverages, len(results[0].scores.queries))

@@ -84,6 +84,8 @@ def doubts(
             f"no document is relevant: -l {level} is above the highest judged level, {highest}; "
             "give a lower one"
         )
+    if judged.queries and not judged.num_ret.any():
+        yield "no judged query is in the run: all values are those of empty rankings"
     yield from _queries_alike(judgements, unknown)
     alike = list(_documents_alike(judgements, seen))
     if alike:

@@ -107,8 +107,7 @@ def _queries(
     queries = [query for query in judgements.queries if query not in missing]
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
-    nothing_retrieved = len(coverage.missing) == len(judgements.queries)
-    if not queries or (settings.missing == "zero" and nothing_retrieved):
+    if not queries:
         wanted = settings.only_query
         named = "no query" if wanted is None else f"query {listed([wanted], 3)} (-D 0.QID)"
         negated = "is" if wanted is None else "is not"

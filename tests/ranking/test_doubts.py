@@ -20,7 +20,11 @@ DOUBTFUL = {
         (),
         "1 query id of the run differs from judged ones",
     ),
-    "another collection": (RUN.replace("doc", "url"), (), "none of the 4 documents retrieved for judged queries is judged"),
+    "another collection": (
+        RUN.replace("doc", "url"),
+        (),
+        "none of the 4 documents retrieved for judged queries is judged",
+    ),
     "distances": (
         "q1 Q0 a 1 0.1 r\nq1 Q0 b 2 0.2 r\nq1 Q0 doc_1#3 3 0.3 r\n",
         (),
