@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.human_judgements import Human, write_corrected
+from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Labels, Output, labels, output
 from ragkpi.cli.resampling_options import comparing
@@ -44,6 +44,12 @@ def command(
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
     if human is not None:
+        refuse_beside_human(
+            {
+                "--test": procedure.test != "randomization",
+                "--trials": procedure.trials != 10_000,
+            }
+        )
         level, correction = procedure.bootstrap.level, procedure.correction
         judges = (human, qrels)
         write_corrected("differences", options, judges, paths, output, labels, level, correction)

@@ -168,7 +168,7 @@ def terminal() -> Voice:
 
     return Voice(
         progress=progress,
-        note=tell,
+        note=lambda text: tell(f"note: {text}"),
         warn=lambda text: warnings.warn(text, RagkpiWarning, stacklevel=2),
         refuse=exit_with,
     )
