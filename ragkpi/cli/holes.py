@@ -40,7 +40,8 @@ def command(
         option(
             "--assess",
             metavar="FILE",
-            help="Write all documents worth judging, the first ones first: tab-separated query, "
+            help="Write all documents worth judging, best ranks first (for RA-nWG alone those that "
+            "settle most): tab-separated query, "
             "document, share of the uncertainty, runs, best rank.",
         ),
     ] = None,

@@ -49,14 +49,14 @@ def test_a_case_by_hand(holes):
     )
 
 
-def test_assessors_get_the_documents_that_settle_most_first(holes, tmp_path):
+def test_assessors_get_the_best_ranks_first(holes, tmp_path):
     arguments = ["-m", "P.2", "--assess", "list.tsv", "--assess-qrels", "open", "qrels"]
     assert holes(*arguments, "first", "second").status == 0
     head, *lines = [line.split("\t") for line in (tmp_path / "list.tsv").read_text().splitlines()]
     assert head == ["query", "document", "share", "runs", "best_rank"]
     # h1 settles 1/2 in both runs, h2 1/2 in one; n is at rank 3 of the first run.
-    assert lines == [["q1", "h1", "0.666667", "2", "2"], ["q1", "h2", "0.333333", "1", "1"]]
-    assert (tmp_path / "open").read_text() == "q1 0 h1 -1\nq1 0 h2 -1\n"
+    assert lines == [["q1", "h2", "0.333333", "1", "1"], ["q1", "h1", "0.666667", "2", "2"]]
+    assert (tmp_path / "open").read_text() == "q1 0 h2 -1\nq1 0 h1 -1\n"
 
 
 def test_open_qrels_change_nothing_until_they_are_filled_in(holes, ragkpi, tmp_path):

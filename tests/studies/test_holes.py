@@ -262,6 +262,20 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
     assert [c.share for c in listed] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
 
 
+@pytest.mark.parametrize("requests", [["recall.10"], ["ndcg_cut.10"], ["ndcg_cut.10", "P.10"]])
+def test_the_best_ranks_are_judged_first(requests):
+    """On TREC RAG 2024 the greatest promise first left wider bounds than plain order of ranks."""
+    metrics = find_metrics(requests)
+    evaluator = Evaluator("fixtures/qrels.txt", SETTINGS)
+    runs = ["fixtures/dense.run", "fixtures/reranked.run"]
+    hits = evaluator.read(runs, evaluator.needs(metrics, depth=50))
+    results = evaluator.score(hits, metrics)
+    bounds = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
+    ranks = [candidate.rank for candidate in candidates(bounds, results, SETTINGS)]
+    assert len(set(ranks)) > 3
+    assert ranks == sorted(ranks)
+
+
 @pytest.mark.parametrize(
     ("request_", "reason"),
     [

@@ -49,7 +49,12 @@ def candidates(
     settings: Settings,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Candidate]:
-    """Return the holes that matter, those first that remove most uncertainty.
+    """Return the holes that matter, those first that are worth an assessor's time first.
+
+    The best ranks come first: one document alone may promise more, but many of a query promise
+    the same twice, and most of them turn out worthless. Among equal ranks, those that remove most
+    uncertainty come first if the values asked for are sums over documents (P, recall). Where only
+    the number of documents of each level counts (RA-nWG), those that remove most come first.
 
     The uncertainty of a value of a query is its spread between the corner assignments: own holes
     all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
@@ -73,7 +78,14 @@ def candidates(
     retrieved = holes.rank < UNRETRIEVED
     judgements, query = holes.judgements, holes.query
     best = holes.rank.min(axis=1, initial=UNRETRIEVED)
-    order = np.lexsort((best, -np.round(total, 12)))
+    removing = -np.round(total, 12)
+    searches = {metric.measure.bounds.search for metric in metrics.values()}
+    keys = [best]
+    if searches == {"counts"}:
+        keys = [best, removing]
+    elif searches == {"corners"}:
+        keys = [removing, best]
+    order = np.lexsort(keys)
     return [
         Candidate(
             query=judgements.queries[query[hole]],
