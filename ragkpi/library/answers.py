@@ -87,6 +87,7 @@ def _curves_of_runs(
     from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 
     everywhere = run_values(depths or DEPTHS, limits.m)
+    alone, asked = asked, asked.side_by_side() if len(runs) > 1 else asked
     evaluator = asked.evaluator(qrels, everywhere)
     # What is read of a run does not depend on the depths, but the depths on what was read.
     read = asked.read(evaluator, runs, evaluator.needs(everywhere))
@@ -95,7 +96,8 @@ def _curves_of_runs(
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
-    results = asked.done(list(runs), evaluator.score(read, run_values(depths, limits.m)))
+    outcomes = evaluator.score(read, run_values(depths, limits.m))
+    results = asked.comparable(alone, runs, evaluator, outcomes)
     for result in results:
         _refuse_above(int(corpus_size(result.plain).min()), depths)
     asked.say(dict(zip(runs, results, strict=True)))
@@ -241,10 +243,12 @@ def answer_holes(
     from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 
     metrics = asked.metrics(BOUNDED)
+    alone, asked = asked, asked.side_by_side() if len(runs) > 1 else asked
     evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, within) or _EVERYTHING
     read = asked.read(evaluator, runs, evaluator.needs(metrics, depth))
-    results = asked.every(list(runs), evaluator.score(read, metrics))
+    results = asked.comparable(alone, runs, evaluator, evaluator.score(read, metrics))
+    asked.say(dict(zip(runs, results, strict=True)))
     hits = [run for run in read if isinstance(run, Hits)]
     judgements = evaluator.relevance.judgements
     with asked.voice.progress(len(metrics), "bounds") as watch:

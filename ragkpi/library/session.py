@@ -151,18 +151,35 @@ class Session:
         asked = self.side_by_side()
         evaluator = asked.evaluator(qrels, metrics)
         outcomes = evaluator.score(asked.read(evaluator, runs, evaluator.needs(metrics)), metrics)
-        if asked is not self:
-            outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
-        results = asked.every(list(runs), outcomes)
-        if asked is not self and results:
-            coverages = {name: one.coverage for name, one in zip(runs, results, strict=True)}
-            note = what_is_compared(coverages, len(results[0].scores.queries))
-            if note:
-                self.note(note)
+        results = asked.comparable(self, runs, evaluator, outcomes)
+        asked.say(dict(zip(runs, results, strict=True)))
         if asked.settings.missing == "common":
             shared = aligned(list(runs), [one.scores for one in results])
             pairs = zip(results, shared, strict=True)
             results = [replace(one, scores=scores) for one, scores in pairs]
+        return results
+
+    def comparable(
+        self,
+        before: Session,
+        runs: Mapping[str, Run],
+        evaluator: Evaluator,
+        outcomes: Sequence[Evaluation | RagkpiError],
+    ) -> list[Evaluation]:
+        """Return all outcomes of runs that stand beside each other, and say over which queries.
+
+        `before` is the session that this one was made of by `side_by_side`; where the two are one,
+        whoever called has said what becomes of missing queries. If any run is bad, or has no
+        judged query, the call ends.
+        """
+        if self is before:
+            return self.done(list(runs), outcomes)
+        file = evaluator.relevance.judgements.file
+        results = self.done(list(runs), without_strangers(outcomes, file))
+        coverages = {name: one.coverage for name, one in zip(runs, results, strict=True)}
+        note = what_is_compared(coverages, len(results[0].scores.queries))
+        if note:
+            self.note(note)
         return results
 
     def every(

@@ -220,3 +220,13 @@ def test_depths_below_the_run_are_called_so(depth):
     assert outcome.status == 0
     assert b"no query has more than 50 documents" in outcome.err
     assert b"no query has more" not in depth("-N", "5000", "--at", "50", QRELS, RUN).err
+
+
+def test_several_runs_are_over_the_same_queries(ragkpi):
+    """What `eval -c` says of each alone: dense lacks a judged query, which counts as empty."""
+    runs = [f"fixtures/runs/{name}.run" for name in ("bm25", "dense")]
+    found = ragkpi("depth", "-N", 5000, "--at", 10, "fixtures/qrels.txt", *runs, "--format", "json")
+    assert b"missing ones count as empty rankings: 1 of fixtures/runs/dense.run" in found.err
+    for row, run in zip(json.loads(found.out)["rows"], runs, strict=True):
+        alone = ragkpi("eval", "-c", "-m", "p_obs.10", "fixtures/qrels.txt", run).out.split()[-1]
+        assert f"{row['p_obs']:.4f}".encode() == alone
