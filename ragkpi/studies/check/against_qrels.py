@@ -14,6 +14,17 @@ from ragkpi.wording import counted, listed, named
 _DEPTHS = (10, 100)
 
 
+def nothing_relevant(subject: Subject) -> Found | None:
+    """No judged document has the level of -l or a higher one, so nothing can be relevant."""
+    if subject.judgements is None:
+        return None
+    highest = int(subject.judgements.level.max(initial=-1))
+    level = subject.settings.relevance_level
+    if highest >= level:
+        return None
+    return Found(1, f"-l {level} is above the highest judged level, {highest}")
+
+
 def missing_queries(subject: Subject) -> Found | None:
     """Judged queries that the run lacks. 'ragkpi eval' leaves them out, with -c they count as 0."""
     if subject.judgements is None:

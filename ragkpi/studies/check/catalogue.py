@@ -24,6 +24,7 @@ CHECKS = (
     Check("ascending", "warning", rankings.ascending),
     Check("ranks", "warning", rankings.ranks),
     Check("ties-at-cutoff", "warning", rankings.ties_at_cutoff),
+    Check("nothing-relevant", "warning", against_qrels.nothing_relevant),
     Check("missing-queries", "warning", against_qrels.missing_queries),
     Check("unknown-queries", "warning", against_qrels.unknown_queries),
     Check("query-spelling", "warning", against_qrels.query_spelling),

@@ -99,3 +99,12 @@ def test_other_formats_are_checked(ragkpi, tmp_path):
     out = ragkpi("check", *files, folder=tmp_path).out.decode()
     assert "run:2\t' D2' where the qrels have 'd2'" in out
     assert "ties cross rank 1 in 1 query" in out
+
+
+def test_a_level_that_nobody_gave(ragkpi):
+    found = ragkpi("check", "-l", "4", "fixtures/qrels.txt", "fixtures/runs/bm25.run")
+    assert b"-l 4 is above the highest judged level, 3" in found.out
+    assert (
+        b"highest judged level"
+        not in ragkpi("check", "fixtures/qrels.txt", "fixtures/runs/bm25.run").out
+    )
