@@ -22,6 +22,7 @@ FINDINGS = {
     "ascending": (b"1 Q0 d1 1 1 me\n1 Q0 d2 2 2 me\n2 Q0 d1 1 1 me\n2 Q0 d2 2 3 me\n", 2, [1, 3]),
     "ranks": (CLEAN + b"2 Q0 d3 2 9 me\n2 Q0 d4 x 0 me\n", 1, [4, 5]),
     "ties-at-cutoff": (b"1 Q0 d2 1 2 me\n1 Q0 d1 2 2 me\n2 Q0 d1 1 1 me\n", 1, [2]),
+    "nothing-relevant": (CLEAN, 1, []),
     "missing-queries": (b"1 Q0 d2 1 2 me\n", 1, [None]),
     "unknown-queries": (CLEAN + b"3 Q0 d1 1 1 me\n", 1, [None]),
     "query-spelling": (CLEAN + b"TOPIC-9 Q0 d1 1 1 me\n", 1, [4]),
@@ -48,9 +49,9 @@ def check(ragkpi, folder, run, *options):
 @pytest.mark.parametrize("name", FINDINGS)
 def test_finds(name, ragkpi, tmp_path):
     run, count, lines = FINDINGS[name]
-    outcome = check(
-        ragkpi, tmp_path, run, "-m", "P.1", "--max-hits", "3" if name != "max-hits" else "2"
-    )
+    hits = "3" if name != "max-hits" else "2"
+    level = "9" if name == "nothing-relevant" else "1"
+    outcome = check(ragkpi, tmp_path, run, "-m", "P.1", "--max-hits", hits, "-l", level)
     findings = {finding["name"]: finding for finding in findings_of(outcome)["findings"]}
     assert findings[name]["count"] == count
     assert [example["line"] for example in findings[name]["examples"]] == lines
