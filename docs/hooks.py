@@ -1,18 +1,30 @@
 """What mkdocs does besides rendering: the measure reference from the registry, and formulas.
 
-The reference is made anew at every build, so it cannot differ from the code. Formulas between
-``$$`` become MathML, which browsers draw themselves: nothing is fetched.
+The reference is made anew at every build, so it cannot differ from the code. Formulas, between
+``$$`` or as GitHub has them inside a line, become MathML, which browsers draw themselves: nothing
+is fetched.
 """
 
 from __future__ import annotations
 
 import html
 import re
+import sys
+import warnings
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
-_FORMULA = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
+sys.path.insert(0, str(Path(__file__).parent))
+import formulas
+
+sys.path.pop(0)
+
+_CODE = re.compile(r"^(?:```|~~~).*?^(?:```|~~~)|^    .*?$", re.DOTALL | re.MULTILINE)
+_FORMULA = re.compile(r"\$\$(?P<block>.+?)\$\$|\$`(?P<inline>.+?)`\$", re.DOTALL)
 _SECTIONS = ("Formula", "Range", "Edge cases", "Source")
+
+_drawn: dict[str, str] = {}
 
 
 def on_files(files: Any, config: Any) -> Any:
@@ -24,14 +36,31 @@ def on_files(files: Any, config: Any) -> Any:
 
 
 def on_page_markdown(markdown: str, **_: Any) -> str:
-    """Turn formulas into MathML."""
+    """Put a mark in place of every formula outside code, which Markdown leaves alone."""
+    pieces, end = [], 0
+    for code in _CODE.finditer(markdown):
+        pieces += [_FORMULA.sub(_marked, markdown[end : code.start()]), code[0]]
+        end = code.end()
+    return "".join([*pieces, _FORMULA.sub(_marked, markdown[end:])])
+
+
+def on_page_content(content: str, **_: Any) -> str:
+    """Put the formulas in place of their marks."""
+    return re.sub(r"formula\d+mark", lambda mark: _drawn[mark[0]], content)
+
+
+def _marked(seen: re.Match[str]) -> str:
     from latex2mathml.converter import convert
 
-    return _FORMULA.sub(lambda found: convert(found[1].strip(), display="block"), markdown)
+    display = "block" if seen["block"] else "inline"
+    name = f"formula{len(_drawn)}mark"
+    _drawn[name] = convert((seen["block"] or seen["inline"]).strip(), display=display)
+    return name
 
 
 def reference() -> Iterator[str]:
     """Yield the lines of the measure reference: a section per measure, in printing order."""
+    from ragkpi.measures.measure import QUESTIONS
     from ragkpi.measures.registry import NICKNAMES, all_measures
 
     measures = all_measures()
@@ -40,10 +69,24 @@ def reference() -> Iterator[str]:
     yield f"All {len(measures)} measures, as `ragkpi measures NAME` explains them."
     yield "Ask for one with `-m NAME` or `-m NAME.PARAMETERS`."
     yield ""
+    yield "| question | measures |"
+    yield "|---|---|"
+    for question, text in QUESTIONS.items():
+        names = [name for name, measure in measures.items() if measure.question == question]
+        yield f"| {text} | {' '.join(f'[`{name}`](#{name})' for name in names)} |"
+    yield ""
     yield "| nickname | stands for |"
     yield "|---|---|"
     for name, members in NICKNAMES.items():
         yield f"| `{name}` | {' '.join(f'`{member}`' for member in members)} |"
+    yield ""
+    yield (
+        "In formulas *i* is a rank, *K* the cutoff, *R* the number of relevant documents, *n* that "
+        "of retrieved ones, *r(i)* that of relevant ones down to rank *i*; a bracket [ … ] is 1 if "
+        "what it holds is true, and 0 if not. Examples are over all queries of the fixtures' "
+        "`reranked.run`, with `-N 5000 --pool first_stage.run`."
+    )
+    examples = _examples(measures)
     for measure in measures.values():
         summary, sections = parsed(measure.help)
         yield ""
@@ -59,11 +102,49 @@ def reference() -> Iterator[str]:
             "Needs": ", ".join(sorted(measure.needs)),
         }
         for label, text in facts.items():
-            if text:
-                body = html.escape(text)
+            if text and label == "Formula" and measure.numeric:
                 yield f"**{label}**"
-                yield f": {'<code>' + body + '</code>' if label == 'Formula' else body}"
+                drawn = "<br>".join(_safe(str(line)) for line in formulas.lines(text))
+                yield f": {drawn.replace('$$<br>', '$$').replace('<br>$$', '$$')}"
                 yield ""
+            elif text:
+                yield f"**{label}**"
+                yield f": {html.escape(text)}"
+                yield ""
+        if measure.name in examples:
+            yield "**Example**"
+            yield f": {', '.join(f'`{line}`' for line in examples[measure.name])}"
+
+
+def _safe(line: str) -> str:
+    """Escape what stands outside the formulas of a line."""
+    return "".join(
+        piece if piece.startswith("$") else html.escape(piece)
+        for piece in re.split(r"(\$\$.+?\$\$|\$`.+?`\$)", line)
+    )
+
+
+def _examples(measures: Mapping[str, Any]) -> Mapping[str, list[str]]:
+    """Return up to three printed values of each measure on the fixtures."""
+    import ragkpi
+
+    fixtures = Path(__file__).parent.parent / "fixtures"
+    plain = [name for name, one in measures.items() if one.reads == "qrels" and one.numeric]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        result = ragkpi.evaluate(
+            fixtures / "qrels.txt",
+            fixtures / "reranked.run",
+            plain,
+            corpus_size=5000,
+            pool=fixtures / "first_stage.run",
+        )
+    lines: dict[str, list[str]] = {}
+    for printed, value in result.mean.items():
+        owner = max((name for name in plain if printed.startswith(name)), key=len)
+        if len(lines.setdefault(owner, [])) < 3 and value is not None:
+            lines[owner].append(f"{printed} {value:.6g}")
+    return lines
 
 
 def parsed(help_text: str) -> tuple[str, Mapping[str, str]]:

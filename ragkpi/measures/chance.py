@@ -176,7 +176,7 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
 def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
 
-    Formula:    log2(mean recall_K / (K / N)); K / N is the expected recall of chance for any R
+    Formula:    log2(mean recall_K / (K / N)); K/N being what chance expects for any R
     Range:      -inf to bor_opt
     Edge cases: does not saturate where every system succeeds. m only chooses the queries: those
                 with R >= m. NA for a query without relevant documents.

@@ -107,7 +107,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Normalised gain, discounted by the gain missed so far instead of by the rank.
 
     Formula:    (Σ over ranks i with a gain of gain(i) / log2(2 + C(i) - S(i))) / Σ I,
-                S(i) = gains down to rank i, C(i) = Σ of max(I(t), 1) over t ≤ i, I as in ideal_dcg
+                S(i) = gains down to rank i, C(i) = Σ over t ≤ i of max(I(t), 1), I as in ideal_dcg
     Range:      0 to 1; below 0 only with negative gains
     Edge cases: 0 if no judged document has a positive gain.
     Source:     trec_eval 10.0

@@ -18,7 +18,7 @@ def nonrelevant_seen(judged: Judged) -> IntArray:
 def bpref(judged: Judged) -> FloatArray:
     """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
 
-    Formula:    (Σ over retrieved relevant documents of 1 - min(nr, R)/min(NN, R)) / R,
+    Formula:    (Σ over retrieved relevant documents of (1 - min(nr, R)/min(NN, R))) / R,
                 nr = documents judged nonrelevant above it, NN = all judged nonrelevant
     Range:      0 to 1
     Edge cases: unjudged documents are skipped; a term with nr = 0 is 1; 0 for a query without
@@ -47,9 +47,9 @@ def gm_bpref(judged: Judged) -> FloatArray:
 def infAP(judged: Judged) -> FloatArray:
     """Inferred average precision: an estimate of map when only a sample of the pool is judged.
 
-    Formula:    (Σ over relevant documents, at rank i, of t) / R; t = 1 at rank 1, else
-                1/i + ((i-1)/i) · ((k-1+nr+u)/(i-1)) · ((k-1+e)/(k-1+nr+2e)), with k the relevant,
-                nr the nonrelevant and u the unjudged pool documents so far, e = 0.00001
+    Formula:    (Σ over relevant documents at rank i of t(i)) / R; t(1) = 1; else t(i) =
+                1/i + ((i-1)/i) · ((k-1+nr+u)/(i-1)) · ((k-1+e)/(k-1+nr+2·e)), with
+                k relevant, nr nonrelevant and u unjudged pool documents so far, e = 0.00001
     Range:      0 to 1
     Edge cases: a negative level means "in the pool but unjudged"; documents without any
                 judgement are outside the pool. 0 for a query without relevant documents.

@@ -31,7 +31,7 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG cut at K with exponential gain.
 
-    Formula:    DCG_K / ideal DCG_K, DCG = sum of (2^grade - 1) / log2(rank + 1)
+    Formula:    DCG_K / ideal DCG_K, DCG = Σ over ranks i of (2^grade(i) - 1) / log2(i + 1)
     Range:      0 to 1
     Edge cases: the ideal is over all judged documents, retrieved or not. Unjudged documents gain
                 nothing. 0 without relevant documents. ndcg_cut has the grade itself as gain.
@@ -61,7 +61,7 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
 def map_min(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision cut at K, of what K places can hold.
 
-    Formula:    sum of P_k at the ranks k <= K of relevant documents, divided by min(R, K)
+    Formula:    (Σ over ranks i ≤ K of relevant documents of r(i)/i) / min(R, K)
     Range:      0 to 1
     Edge cases: map_cut divides by R, and cannot reach 1 where R > K. 0 without relevant documents.
     Source:     common in recommender systems and TREC RAG notes

@@ -59,7 +59,7 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
 def unj(judged: Judged, cutoff: int) -> FloatArray:
     """Unjudged share of the first K documents.
 
-    Formula:    retrieved documents within K that have no judgement or a negative level, / K
+    Formula:    (documents within K that have no judgement or a negative level) / K
     Range:      0 to 1
     Edge cases: ranks beyond the end of a short ranking count as judged; -J makes it 0.
     Source:     trec_eval 10.0

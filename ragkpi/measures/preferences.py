@@ -54,7 +54,7 @@ def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
 def prefs_simp(judged: JudgedPreferences) -> FloatArray:
     """Share of all preferences that the ranking fulfils, judgment groups pooled.
 
-    Formula:    Σ F / Σ T over judgment groups; T = preferences, F = those fulfilled
+    Formula:    Σ F / Σ T, both over judgment groups; T = preferences, F = those fulfilled
     Range:      0 to 1
     Edge cases: 0 for a query without preferences.
     Source:     trec_eval 10.0; Carterette et al., Here or There: Preference Judgments for
@@ -91,8 +91,8 @@ def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
 
     Formula:    (Σ over judgment groups of f/t) / number of groups; with r relevant (level above 0)
                 and N nonrelevant documents in the group:
-                r ≥ N: f = F + (r−N)·(relevant retrieved), t = T + (r−N)·r;
-                r < N: f, t as F, T over the r first ranked nonrelevant documents only
+                if r ≥ N: f = F + (r−N)·(relevant retrieved), t = T + (r−N)·r;
+                if r < N: f and t are F and T over the r first ranked nonrelevant documents only
     Range:      0 to 1
     Edge cases: 0 for the whole query if one of its groups has t = 0. In a group of one sub-group
                 with r < N the documents of the lowest level that stay also count as pairs against
@@ -106,7 +106,7 @@ def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
 def prefs_simp_ret(judged: JudgedPreferences) -> FloatArray:
     """prefs_simp over preferences with both documents retrieved.
 
-    Formula:    Σ F / Σ T over judgment groups; T = preferences between retrieved documents
+    Formula:    Σ F / Σ T, both over judgment groups; T = preferences between retrieved documents
     Range:      0 to 1
     Edge cases: 0 if no two retrieved documents have a preference.
     Source:     trec_eval 10.0
@@ -152,7 +152,7 @@ def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
 def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
     """prefs_simp over preferences with at least one document retrieved.
 
-    Formula:    Σ F / Σ T over judgment groups; T = preferences with a retrieved document
+    Formula:    Σ F / Σ T, both over judgment groups; T = preferences with a retrieved document
     Range:      0 to 1
     Edge cases: 0 if there is no such preference.
     Source:     trec_eval 10.0
@@ -163,8 +163,8 @@ def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
 def prefs_pair_imp(judged: JudgedPreferences) -> FloatArray:
     """prefs_pair over pairs with at least one document retrieved.
 
-    Formula:    mean over pairs of documents with any preference, at least one of them retrieved,
-                of w / (w + w')
+    Formula:    mean over pairs of documents with any preference that have one or
+                both documents retrieved of w / (w + w')
     Range:      0 to 1
     Edge cases: 0 if there is no such pair.
     Source:     trec_eval 10.0

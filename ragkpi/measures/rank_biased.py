@@ -19,8 +19,9 @@ BLOCK = 1 << 18
 def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     """Rank-biased precision, its gains scaled to at most 1 for each query.
 
-    Formula:    (1 - p) · Σ over ranks i of gain(i) · p^(i-1); if any gain lies outside 0 to 1,
-                all become (gain - lo) / (hi - lo), lo and hi the lowest and highest gain or 0
+    Formula:    (1 - p) · Σ over ranks i of gain(i) · p^(i-1); if any level or gain g(i) lies
+                outside 0 to 1: gain(i) = (g(i) - lo) / (hi - lo), lo and hi the lowest and highest
+                of them, or 0
     Range:      0 to 1
     Edge cases: the gain of a document is its level unless given, hi the highest level judged for
                 this query: graded queries of one collection may be scaled differently. Unjudged
