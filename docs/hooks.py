@@ -100,6 +100,7 @@ def reference() -> Iterator[str]:
             "Over queries": measure.aggregate.name,
             "Better": measure.better,
             "Needs": ", ".join(sorted(measure.needs)),
+            "Ties": measure.over_ties,
         }
         for label, text in facts.items():
             if text and label == "Formula" and measure.numeric:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
-from ragkpi.measures.rel_info import refuse_wrong_format
+from ragkpi.measures.rel_info import refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
@@ -128,7 +128,8 @@ class Evaluator:
                 if "outside_pool" in metric.measure.needs
             ]
             depth = max(depth, *cutoffs, 0)
-        return Wanted("counted" if counted else "ignored", depth)
+        ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
+        return Wanted("counted" if counted else "ignored", depth, ties)
 
     def read(
         self,
@@ -155,7 +156,7 @@ class Evaluator:
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
-        refuse_wrong_format(metrics, self.rel_info)
+        refuse_unserved(metrics, self.rel_info, self.settings)
         judgements = self.relevance.judgements
         (outcome,) = self.score(
             [_read(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
@@ -177,7 +178,7 @@ class Evaluator:
         UsageError
             If a value cannot be computed from that kind of qrels.
         """
-        refuse_wrong_format(metrics, self.rel_info)
+        refuse_unserved(metrics, self.rel_info, self.settings)
         seen = 0
         if _needs("corpus_size", metrics) and not self._says_corpus_size():
             read = [run for run in runs if isinstance(run, Hits)]

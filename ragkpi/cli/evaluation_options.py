@@ -100,9 +100,9 @@ class EvaluationOptions:
             If `metrics` cannot be computed from such qrels; nothing is read then.
         """
         from ragkpi.evaluation import Evaluator
-        from ragkpi.measures.rel_info import refuse_wrong_format
+        from ragkpi.measures.rel_info import refuse_unserved
 
-        refuse_wrong_format(metrics, self.rel_info)
+        refuse_unserved(metrics, self.rel_info, self.settings)
         return Evaluator(
             qrels,
             self.settings,
@@ -191,6 +191,15 @@ def evaluation(
             help="Only this many top documents per query.",
         ),
     ] = None,
+    ties: Annotated[
+        Literal["id", "expected"],
+        option(
+            "--ties",
+            metavar="id|expected",
+            help="Equal scores: by document id as trec_eval, or the expected value over all "
+            "orders of them.",
+        ),
+    ] = "id",
     judged_only: Annotated[
         bool,
         option(
@@ -305,6 +314,7 @@ def evaluation(
         missing=_missing_policy(complete, common, strict),
         unjudged="removed" if judged_only else "kept",
         max_retrieved=max_retrieved,
+        ties=ties,
         only_query=_only_query(debug),
         corpus_size=corpus_size,
         corpus_sizes=sizes,
@@ -317,9 +327,10 @@ def evaluation(
     return EvaluationOptions(measure, settings, rel_info, pool, of_qrels, of_run)
 
 
-# For commands about plain qrels, whatever file format they are in, and for those of them that no
-# measure of a pool is asked of.
-of_qrels = evaluation.without(rel_info="qrels", results_format="trec_results")
+# For commands that look at one order of each ranking, for those of them that are about plain qrels,
+# whatever file format they are in, and for those of these that no measure of a pool is asked of.
+in_one_order = evaluation.without(ties="id")
+of_qrels = in_one_order.without(rel_info="qrels", results_format="trec_results")
 without_pool = of_qrels.without(pool=None, pool_depth=None, pool_union=False)
 
 

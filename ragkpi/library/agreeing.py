@@ -13,6 +13,7 @@ from ragkpi.library.answers import Answered, QrelsGiven
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    in_one_order,
     named_runs,
     one_of,
     qrels_of,
@@ -179,7 +180,7 @@ def agree(
     from ragkpi.statistics.paired import Procedure
     from ragkpi.statistics.significance import TestName
 
-    asked = session(measures, how)
+    asked = session(measures, in_one_order(how))
     procedure = Procedure(
         test=one_of("test", test, get_args(TestName)),
         correction=one_of("correction", correction, get_args(CorrectionName)),

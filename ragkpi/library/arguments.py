@@ -18,7 +18,7 @@ from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.ranking.runs_in_memory import RunInMemory
-from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, Unjudged
+from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, TieOrder, Unjudged
 from ragkpi.reports.run_names import run_names
 
 if TYPE_CHECKING:
@@ -42,6 +42,9 @@ class Evaluating(TypedDict, total=False):
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     max_retrieved
         Only this many top documents of each query (``-M``).
+    ties
+        ``"expected"`` takes the expected value over all orders of equal scores, in `evaluate` and
+        `compare`; ``"id"`` ranks them by their ids, as trec_eval does.
     draws
         Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
     grade_map
@@ -70,6 +73,7 @@ class Evaluating(TypedDict, total=False):
     missing: Missing
     unjudged: Unjudged
     max_retrieved: int | None
+    ties: TieOrder
     draws: Draws
     grade_map: str | Mapping[int, int]
     pool: Any
@@ -101,6 +105,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
             octets(query): whole("corpus_sizes", size, 0)
             for query, size in (given.get("corpus_sizes") or {}).items()
         },
+        ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
         draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
@@ -116,6 +121,13 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         of_qrels,
         of_run,
     )
+
+
+def in_one_order(given: Evaluating) -> Evaluating:
+    """Refuse expected values over ties where a question looks at the documents in their order."""
+    if given.get("ties", "id") != "id":
+        raise UsageError(f"ties={given['ties']!r}: this looks at one order; expected ties='id'")
+    return given
 
 
 def _readings(given: Evaluating) -> tuple[Reading | None, Reading | None]:

@@ -13,6 +13,7 @@ from ragkpi.library.answers import answer_calibrate, answer_depth, answer_diagno
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    in_one_order,
     named_runs,
     one_of,
     qrels_of,
@@ -148,7 +149,7 @@ def depth(
     """
     from ragkpi.studies.depth.depth_limits import Limits
 
-    asked = session((), how)
+    asked = session((), in_one_order(how))
     limits = Limits(whole("at_least", at_least, 1), max_loss, plateau)
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     bootstrap = bootstrap_of(resamples, seed, confidence) if ci else None
@@ -204,7 +205,7 @@ def diagnose(
     """
     from ragkpi.studies.diagnose.diagnosis_study import Thresholds
 
-    asked = session((), how)
+    asked = session((), in_one_order(how))
     if asked.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
@@ -249,7 +250,7 @@ def calibrate(
     resamples, seed, confidence
         Of the intervals.
     """
-    asked = session(measures, how)
+    asked = session(measures, in_one_order(how))
     grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
     if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
@@ -289,7 +290,7 @@ def holes(
     first
         How many documents to judge first are named.
     """
-    asked = session(measures, how)
+    asked = session(measures, in_one_order(how))
     report, charts, _ = answer_holes(
         asked,
         qrels_of(qrels, how=asked.qrels_format),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.evaluation import Run
 from ragkpi.formats.given_columns import octets
-from ragkpi.library.arguments import Evaluating, named_runs, qrels_of, session, whole
+from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, qrels_of, session, whole
 from ragkpi.library.session import Session
 from ragkpi.library.wording_in_python import speaks_python
 from ragkpi.measures.scores import Scores
@@ -73,7 +73,7 @@ def report(
     from ragkpi.studies.report.report_options import ReportOptions
 
     named = named_runs(runs)
-    asked = page_session(session(measures, how), len(named))
+    asked = page_session(session(measures, in_one_order(how)), len(named))
     options = ReportOptions(
         title=title or "",
         query_texts=_texts(queries),

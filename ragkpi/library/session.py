@@ -16,7 +16,7 @@ from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, with
 from ragkpi.library.wording_in_python import in_python
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.rel_info import default_requests, refuse_wrong_format
+from ragkpi.measures.rel_info import default_requests, refuse_unserved
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
@@ -107,7 +107,7 @@ class Session:
         UsageError
             If `metrics` cannot be computed from such qrels; nothing is read then.
         """
-        refuse_wrong_format(metrics, self.rel_info)
+        refuse_unserved(metrics, self.rel_info, self.settings)
         return Evaluator(
             qrels, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )

@@ -71,7 +71,7 @@ def _success(judged: Judged, cutoff: int, m: int) -> BoolArray:
     return judged.found_at(cutoff) >= m
 
 
-def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
+def where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
     """Stand statistics side by side, (Q, S), NaN where success is impossible."""
     rows = np.column_stack(statistics).astype(np.float64)
     rows[judged.num_rel < m] = np.nan
@@ -80,7 +80,7 @@ def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray)
 
 def _bits(judged: Judged, cutoff: int, m: int) -> FloatArray:
     success = _success(judged, cutoff, m)
-    return _where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
+    return where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
 
 
 def _expected_recall(judged: Judged, cutoff: int) -> FloatArray:
@@ -99,7 +99,7 @@ def p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: NA for a query with R < m. success_K has m = 1 and its mean is over all queries.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_obs
     """
-    return _where_possible(judged, m, _success(judged, cutoff, m))
+    return where_possible(judged, m, _success(judged, cutoff, m))
 
 
 def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -111,7 +111,7 @@ def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 make it too small. 0 if K < m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_rand
     """
-    return _where_possible(judged, m, chance(judged, cutoff, m).probability)
+    return where_possible(judged, m, chance(judged, cutoff, m).probability)
 
 
 def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -170,7 +170,7 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
     """
     everything = np.ones(len(judged.queries))
-    return _where_possible(judged, m, everything, _expected_recall(judged, cutoff))
+    return where_possible(judged, m, everything, _expected_recall(judged, cutoff))
 
 
 def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -193,7 +193,7 @@ def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: m only chooses the queries: those with R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random); virtual screening
     """
-    return _where_possible(judged, m, _recall(judged, cutoff), _expected_recall(judged, cutoff))
+    return where_possible(judged, m, _recall(judged, cutoff), _expected_recall(judged, cutoff))
 
 
 def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -205,7 +205,7 @@ def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 query has R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
-    return _where_possible(judged, m, _expected_recall(judged, cutoff) * judged.num_rel)
+    return where_possible(judged, m, _expected_recall(judged, cutoff) * judged.num_rel)
 
 
 def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -216,7 +216,7 @@ def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: such queries say nothing about systems. NA if no query has R >= m.
     Source:     Bits-over-Random, authors' program
     """
-    return _where_possible(judged, m, chance(judged, cutoff, m).probability >= COLLAPSED)
+    return where_possible(judged, m, chance(judged, cutoff, m).probability >= COLLAPSED)
 
 
 def dbor(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
@@ -241,7 +241,7 @@ def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
     shallow, deep = cutoff
     size = corpus_size(judged)
     cost = m * np.log2(np.minimum(deep, size) / np.minimum(shallow, size))
-    return _where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)
+    return where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)
 
 
 def mean_known(per_query: FloatArray) -> float:

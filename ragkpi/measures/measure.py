@@ -73,7 +73,12 @@ class Measure:
     question
         Under which of `QUESTIONS` it is listed.
 
-    The last four must be said: a record cannot leave out what a command needs to know.
+    expected
+        Its expected value over all orders of equal scores (``--ties expected``): a function like
+        `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it.
+        None if that is not offered, which refuses the measure there.
+
+    Four of the last five must be said: a record cannot leave out what a command needs to know.
     """
 
     name: str
@@ -89,6 +94,19 @@ class Measure:
     bounds: Bounds = field(kw_only=True)
     ties: Ties = field(kw_only=True)
     question: Question = field(kw_only=True)
+    expected: Callable[..., Any] | Literal["unchanged"] | None = field(default=None, kw_only=True)
+
+    @property
+    def expectation(self) -> Callable[..., Any] | None:
+        """What computes its expected value over all orders of equal scores."""
+        return self.function if self.expected == "unchanged" else self.expected
+
+    @property
+    def over_ties(self) -> str:
+        """What ``--ties expected`` makes of it, in words."""
+        if self.expected == "unchanged":
+            return "no order of equal scores changes it"
+        return "by id, or --ties expected" if self.expected else "by id"
 
     @property
     def numeric(self) -> bool:

@@ -29,12 +29,17 @@ def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
     Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0, with lo and hi starting at 0 (there
                 they are not initialised and the value varies)
     """
+    weights = weights_at(p, judged.rank)
+    return (1.0 - p) * judged.per_query(scaled_gains(judged, gains) * weights)
+
+
+def scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Return the gain of each hit as `rbp` scales it, (H,)."""
     low = min([0.0, *gains.values()])
     high = np.maximum(_highest_level_without_gain(judged, gains), max([0.0, *gains.values()]))
     gain = worth(judged.level, gains)
     outside = ((low < 0) | (high > 1))[judged.query] & (judged.level >= 0)
-    gain = np.where(outside, quotient(gain - low, (high - low)[judged.query]), gain)
-    return (1.0 - p) * judged.per_query(gain * _weights_at(p, judged.rank))
+    return np.where(outside, quotient(gain - low, (high - low)[judged.query]), gain)
 
 
 def is_plain(arguments: Mapping[str, Any]) -> bool:
@@ -52,7 +57,7 @@ def rbp_resid(judged: Judged, p: float) -> FloatArray:
     Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0
     """
     all_judged = judged.per_query(judged.level >= 0) == judged.num_ret
-    left = _weights_at(p, judged.num_ret + 1)
+    left = weights_at(p, judged.num_ret + 1)
     return np.where(all_judged, 0.0, left + (1.0 - p) * _unjudged_weight(judged, p))
 
 
@@ -65,7 +70,7 @@ def _highest_level_without_gain(judged: Judged, gains: Mapping[int, float]) -> F
     return highest.astype(np.float64)
 
 
-def _weights_at(p: float, ranks: IntArray) -> FloatArray:
+def weights_at(p: float, ranks: IntArray) -> FloatArray:
     """p^(rank - 1) as the running product rounds it, for ranks of any shape."""
     depth = int(ranks.max(initial=1))
     factors = np.full(min(depth, BLOCK), p)
@@ -90,7 +95,7 @@ def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
     query, rank = judged.query[known], judged.rank[known]
     width = max(1, BLOCK // max(1, len(total)))
     ranks = np.arange(1, int(judged.num_ret.max(initial=0)) + 1)
-    weights = _weights_at(p, ranks)
+    weights = weights_at(p, ranks)
     for before in range(0, len(ranks), width):
         unfinished = judged.num_ret > before
         if not (unfinished & (abs(weights[before]) > abs(total) * NEGLIGIBLE)).any():

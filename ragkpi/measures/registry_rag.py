@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ragkpi.measures import bits, chance, evidence, kpi, tradeoff
+from ragkpi.measures import bits, chance, evidence, kpi, tied, tradeoff
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Measure, Need
@@ -44,11 +44,14 @@ _chance = partial(
     bounds=bounds.CHANCE_ALONE,
     ties="unproven",
     question="chance",
+    expected="unchanged",
 )
-_over_chance = partial(_chance, better="higher", bounds=bounds.STAIRCASE)
+_over_chance = partial(_chance, better="higher", bounds=bounds.STAIRCASE, expected=None)
 # Recall does not saturate as success does.
 _recall = partial(_over_chance, cautions=(deeper_than_corpus,))
-_between = partial(_chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2), bounds=bounds.UNPROVEN)
+_between = partial(
+    _chance, parameters=Cutoffs(_DEPTHS, _THRESHOLD, span=2), bounds=bounds.UNPROVEN, expected=None
+)
 _evidence = partial(
     Measure,
     parameters=Cutoffs(_SLOTS),
@@ -71,10 +74,12 @@ _tradeoff = partial(
 _kpi = partial(Measure, parameters=Cutoffs((10, 25, 50, 100)), better="higher", ties="unproven")
 
 RAG_MEASURES: Sequence[Measure] = (
-    _over_chance("p_obs", chance.p_obs, needs=frozenset(), cautions=()),
+    _over_chance("p_obs", chance.p_obs, needs=frozenset(), cautions=(), expected=tied.p_obs),
     _chance("p_rand", chance.p_rand, style="significant"),
-    _over_chance("ef", chance.ef, aggregate=bits.SUMMARY_RATIO, style="significant"),
-    _over_chance("bor", chance.bor, aggregate=bits.BITS, known_as=("BoR",)),
+    _over_chance(
+        "ef", chance.ef, aggregate=bits.SUMMARY_RATIO, style="significant", expected=tied.ef
+    ),
+    _over_chance("bor", chance.bor, aggregate=bits.BITS, known_as=("BoR",), expected=tied.bor),
     _chance("bor_max", chance.bor_max, aggregate=bits.CEILING),
     _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN),
     _recall("ef_recall", chance.ef_recall, aggregate=bits.SUMMARY_RATIO, style="significant"),

@@ -14,6 +14,7 @@ from ragkpi.measures import (
     rank_biased,
     recall_points,
     sets,
+    tied,
 )
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, PER_QUERY_TEXT, SUM
@@ -50,6 +51,7 @@ CLASSIC = [
         style="text",
         reads="any",
         bounds=bounds.UNCHANGED,
+        expected="unchanged",
     ),
     _property(
         "num_q",
@@ -58,14 +60,16 @@ CLASSIC = [
         style="integer",
         reads="any",
         bounds=bounds.UNCHANGED,
+        expected="unchanged",
     ),
-    _count("num_ret", counts.num_ret, bounds=bounds.UNCHANGED),
-    _count("num_rel", counts.num_rel, bounds=bounds.CORNERS),
+    _count("num_ret", counts.num_ret, bounds=bounds.UNCHANGED, expected="unchanged"),
+    _count("num_rel", counts.num_rel, bounds=bounds.CORNERS, expected="unchanged"),
     _count("num_rel_ret", counts.num_rel_ret, better="higher", bounds=bounds.CORNERS),
     _early(
         "map",
         average_precision.average_precision,
         ties="monotone",
+        expected=tied.average_precision,
         known_as=("AP", "MAP", "average_precision"),
     ),
     _early("gm_map", average_precision.gm_map, aggregate=GEOMETRIC_MEAN, ties="unproven"),
@@ -74,6 +78,7 @@ CLASSIC = [
         precision.Rprec,
         bounds=bounds.STAIRCASE_ALONE,
         ties="monotone",
+        expected=tied.Rprec,
         known_as=("Rprec", "R-precision", "r_precision"),
     ),
     _higher(
@@ -90,6 +95,7 @@ CLASSIC = [
         Cutoffs(default=()),
         bounds=bounds.CORNERS,
         ties="monotone",
+        expected=tied.recip_rank,
         known_as=("RR", "MRR", "reciprocal_rank"),
     ),
     _early(
@@ -99,7 +105,7 @@ CLASSIC = [
         ties="unproven",
         known_as=("IPrec",),
     ),
-    _cut("P", precision.P, known_as=("P", "Prec", "precision")),
+    _cut("P", precision.P, expected=tied.P, known_as=("P", "Prec", "precision")),
     _property(
         "relstring",
         counts.relstring,
@@ -108,7 +114,7 @@ CLASSIC = [
         style="quoted",
         bounds=bounds.UNPROVEN,
     ),
-    _cut("recall", precision.recall, known_as=("R", "Rec", "recall")),
+    _cut("recall", precision.recall, expected=tied.recall, known_as=("R", "Rec", "recall")),
     _higher(
         "infAP",
         incomplete.infAP,
@@ -142,13 +148,20 @@ CLASSIC = [
     ),
     _early("binG", gain.binG, ties="unproven"),
     _gain("G", gain.G),
-    _gain("dcg", gain.dcg, bounds=bounds.CORNERS_BY_GAIN),
-    _gain("ideal_dcg", gain.ideal_dcg, better="neither", bounds=bounds.CORNERS_BY_GAIN),
+    _gain("dcg", gain.dcg, bounds=bounds.CORNERS_BY_GAIN, expected=tied.dcg),
+    _gain(
+        "ideal_dcg",
+        gain.ideal_dcg,
+        better="neither",
+        bounds=bounds.CORNERS_BY_GAIN,
+        expected="unchanged",
+    ),
     _gain(
         "ndcg",
         gain.ndcg,
         bounds=bounds.GRADED_BY_GAIN,
         ties="monotone",
+        expected=tied.ndcg,
         known_as=("nDCG", "normalized_dcg"),
     ),
     _gain("ndcg_rel", gain.ndcg_rel),
@@ -159,19 +172,22 @@ CLASSIC = [
         parameters=Cutoffs(),
         bounds=bounds.GRADED,
         ties="monotone",
+        expected=tied.ndcg_cut,
         known_as=("nDCG", "normalized_dcg"),
     ),
     _cut(
         "map_cut",
         average_precision.map_cut,
         bounds=bounds.STAIRCASE,
+        expected=tied.map_cut,
         question="early",
         known_as=("AP", "MAP", "average_precision"),
     ),
-    _cut("relative_P", precision.relative_P),
+    _cut("relative_P", precision.relative_P, expected=tied.relative_P),
     _cut(
         "success",
         precision.success,
+        expected=tied.success,
         parameters=Cutoffs((1, 5, 10)),
         known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
     ),
@@ -202,6 +218,7 @@ LATER = [
         rank_biased.rbp,
         parameters=Gains(probability=0.9),
         bounds=bounds.Bounds("staircase", "all", accepts=rank_biased.is_plain),
+        expected=tied.rbp,
         known_as=("RBP",),
     ),
     _lower(

@@ -1,4 +1,4 @@
-"""Which measures can be computed from which relevance format (-R)."""
+"""Which measures can be computed from what was given: the relevance format (-R), the ties."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric, RelInfo
+from ragkpi.ranking.settings import Settings
 
 # What -R may name, and what measures computed from it read.
 REL_INFO: Mapping[str, RelInfo] = {
@@ -28,11 +29,32 @@ def default_requests(rel_info: str) -> list[str]:
     return [_DEFAULTS[_reads(rel_info)]]
 
 
-def refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
-    """Raise `UsageError` if a value cannot be computed from the relevance format of -R.
+def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
+    """Raise `UsageError` if a value cannot be computed from the given qrels, or as settings say.
 
-    Names every such measure, the -R that it needs, and what can be asked for instead.
+    Names every such measure, what it needs, and what can be asked for instead.
     """
+    _refuse_wrong_format(metrics, rel_info)
+    if settings.ties == "expected":
+        _refuse_unexpected(metrics, rel_info)
+
+
+def _refuse_unexpected(metrics: Sequence[Metric], rel_info: str) -> None:
+    if rel_info != "qrels":
+        raise UsageError(f"--ties expected: it is offered for plain qrels, not for -R {rel_info}")
+    names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
+    if names:
+        from ragkpi.measures.registry import all_measures
+
+        known = [name for name, measure in all_measures().items() if measure.expectation]
+        have = "has" if len(names) == 1 else "have"
+        raise UsageError(
+            f"--ties expected: {', '.join(names)} {have} no expected value over orders of ties; "
+            f"those that have: {', '.join(known)}"
+        )
+
+
+def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
     given = _reads(rel_info)
     wrong: dict[RelInfo, list[str]] = {}
     for metric in metrics:

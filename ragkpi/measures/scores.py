@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.measure import Metric
-from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.ranking.judged import BoolArray, IntArray, Judged
 from ragkpi.ranking.relevance import AnyJudged
 
 
@@ -141,5 +141,8 @@ def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = No
 
 
 def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
-    statistics = np.asarray(metric.measure.function(judged, **metric.arguments))
+    function: Any = metric.measure.function
+    if isinstance(judged, Judged) and judged.settings.ties == "expected":
+        function = metric.measure.expectation
+    statistics = np.asarray(function(judged, **metric.arguments))
     return statistics if statistics.ndim == 2 else statistics[:, np.newaxis]

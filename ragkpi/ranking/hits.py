@@ -15,7 +15,7 @@ from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import Ties, ranks_of
+from ragkpi.ranking.order import TiedRanks, Ties, ranks_of, tied_ranks_of
 from ragkpi.wording import named
 
 
@@ -32,10 +32,13 @@ class Wanted(NamedTuple):
         ``"counted"`` also hashes every retrieved document, to count the distinct ones.
     depth
         The names of all documents of judged queries down to this rank, judged or not.
+    ties
+        ``"kept"`` also keeps which ranks each judged document shares with equal scores.
     """
 
     documents: Literal["ignored", "counted"] = "ignored"
     depth: int = 0
+    ties: Literal["broken", "kept"] = "broken"
 
 
 JUDGED_ONLY = Wanted()
@@ -81,6 +84,8 @@ class Hits:
         The names down to the depth that was asked for.
     beginning
         A look at the first lines, for doubts.
+    tied
+        The ranks that each of them shares with equal scores, (H,); None if not asked for.
     """
 
     queries: list[bytes]
@@ -92,6 +97,7 @@ class Hits:
     documents: KeyArray
     top: TopDocuments = field(default_factory=TopDocuments)
     beginning: Beginning = NOTHING
+    tied: TiedRanks | None = None
 
 
 def find_hits(
@@ -155,6 +161,7 @@ def _judge_block(
             if wanted.depth
             else TopDocuments()
         ),
+        tied=tied_ranks_of(block, line) if wanted.ties == "kept" else None,
     )
 
 
@@ -209,4 +216,9 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
             document=[document for part in parts for document in part.top.document],
         ),
         beginning=parts[0].beginning,
+        tied=_join_ties([part.tied for part in parts if part.tied is not None]),
     )
+
+
+def _join_ties(parts: Sequence[TiedRanks]) -> TiedRanks | None:
+    return TiedRanks(*map(np.concatenate, zip(*parts, strict=True))) if parts else None

@@ -10,6 +10,7 @@ from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.order import TiedRanks
 from ragkpi.ranking.settings import Settings
 from ragkpi.wording import counted, listed
 
@@ -54,19 +55,23 @@ def judge(
 
     query = number[judgements.query[hits.judgement]]
     kept = query >= 0
+    tied = _ties(hits) if settings.ties == "expected" else None
     if settings.max_retrieved is not None:
         num_ret = np.minimum(num_ret, settings.max_retrieved)
-        kept &= hits.rank <= settings.max_retrieved
+        kept &= (hits.rank if tied is None else tied.first) <= settings.max_retrieved
     if settings.unjudged == "removed":
         kept &= judgements.level[hits.judgement] >= 0
     query, rank, judgement = query[kept], hits.rank[kept], hits.judgement[kept]
     # No two hits share query and rank, so the key needs no stable sort.
     order = np.argsort(query * (rank.max(initial=0) + 1) + rank)
     query, rank, judgement = query[order], rank[order], judgement[order]
+    if tied is not None:
+        tied = TiedRanks(*(ranks[kept][order] for ranks in tied))
     starts = np.searchsorted(query, np.arange(len(queries) + 1))
     if settings.unjudged == "removed":
         num_ret = np.diff(starts)
         rank = np.arange(len(query)) - starts[query] + 1
+        tied = None if tied is None else _closed_up(tied, query, rank)
 
     level_starts, levels, level_counts = _count_levels(judgements, number, len(queries))
     judged = Judged(
@@ -82,8 +87,26 @@ def judge(
         judgement=judgement,
         settings=settings,
         run_id=hits.run_id,
+        tied=tied,
     )
     return judged, coverage
+
+
+def _ties(hits: Hits) -> TiedRanks:
+    """Return the ranks that each hit shares; `ValueError` if the run was not read for them."""
+    if hits.tied is None and len(hits.rank):
+        raise ValueError("the run was not read for its ties")
+    return hits.tied or TiedRanks(hits.rank, hits.rank)
+
+
+def _closed_up(tied: TiedRanks, query: IntArray, rank: IntArray) -> TiedRanks:
+    """Return the ranks that hits share when no other documents are left, from their new ranks."""
+    begins = np.ones(len(rank) + 1, dtype=bool)
+    begins[1:-1] = (np.diff(query) != 0) | (np.diff(tied.first) != 0)
+    bounds = np.flatnonzero(begins)
+    group = np.cumsum(begins[:-1]) - 1
+    first = rank[bounds[:-1]][group]
+    return TiedRanks(first, first + np.diff(bounds)[group] - 1)
 
 
 def _coverage(judgements: Judgements, hits: Hits) -> Coverage:

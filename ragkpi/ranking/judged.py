@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.errors import UsageError
+from ragkpi.ranking.order import TiedRanks
 from ragkpi.ranking.settings import Settings
 
 IntArray = npt.NDArray[np.int64]
@@ -43,6 +44,9 @@ class Judged:
     query, rank, level, judgement : (H,)
         For each hit its query (0..Q-1), its 1-based rank, its judged level (negative: in the pool
         but unjudged) and its row in the judgements.
+    tied
+        The ranks that each hit shares with equal scores, (H,), those below -M included; None
+        unless ``settings.ties`` is ``"expected"``.
     settings
         The choices of this evaluation.
     run_id
@@ -71,6 +75,7 @@ class Judged:
     corpus_size: IntArray | None = None
     pool: Judged | None = None
     outside_pool: IntArray | None = None
+    tied: TiedRanks | None = None
 
     def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:
         """Sum a quantity of the hits, (H,), per query, (Q,), from the first rank to the last.

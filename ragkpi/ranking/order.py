@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,16 @@ from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 
 Ties = Literal["descending", "ascending"]
+
+
+class TiedRanks(NamedTuple):
+    """The first and the last of the ranks that a document shares with its equals, (n,) each.
+
+    Both are its own rank where no other document of the query has its score.
+    """
+
+    first: IntArray
+    last: IntArray
 
 
 def ranks_of(run: RunColumns, rows: IntArray, ties: Ties) -> IntArray:
@@ -41,6 +51,19 @@ def ranks_of(run: RunColumns, rows: IntArray, ties: Ties) -> IntArray:
     query = np.searchsorted(run.starts, rows, side="right") - 1
     ranks: IntArray = place[rows] - run.starts[query] + 1
     return ranks
+
+
+def tied_ranks_of(run: RunColumns, rows: IntArray) -> TiedRanks:
+    """Return the ranks at which some rows of a run, (m,), may stand if ties fall at random."""
+    order = _by_score(run)
+    score = run.score if order is None else run.score[order]
+    place: IntArray = np.arange(len(score))
+    if order is not None:
+        place[order] = np.arange(len(score))
+    bounds = np.flatnonzero(_first_of_ties(score, run.starts))
+    group = np.searchsorted(bounds, place[rows], side="right") - 1
+    above = run.starts[np.searchsorted(run.starts, rows, side="right") - 1]
+    return TiedRanks(bounds[group] - above + 1, bounds[group + 1] - above)
 
 
 def _by_score(run: RunColumns) -> IntArray | None:

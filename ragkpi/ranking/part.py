@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ragkpi.ranking.judged import IntArray, Judged
+from ragkpi.ranking.order import TiedRanks
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:
@@ -38,6 +39,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
         corpus_size=None if judged.corpus_size is None else judged.corpus_size[queries],
         pool=None if judged.pool is None else part_of(judged.pool, queries),
         outside_pool=outside,
+        tied=None if judged.tied is None else TiedRanks(*(ranks[hits] for ranks in judged.tied)),
     )
 
 

@@ -25,7 +25,9 @@ def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     The pool is what was there to select from, so -M and -J, which speak of the run, leave it as it
     is; ``settings.pool_depth`` cuts it.
     """
-    settings = replace(judged.settings, max_retrieved=judged.settings.pool_depth, unjudged="kept")
+    settings = replace(
+        judged.settings, max_retrieved=judged.settings.pool_depth, unjudged="kept", ties="id"
+    )
     return judge(judgements, pool, settings, queries=judged.queries)[0]
 
 

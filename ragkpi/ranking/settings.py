@@ -6,10 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+from ragkpi.errors import UsageError
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 
 Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]
+TieOrder = Literal["id", "expected"]
 Draws = Literal["nominal", "ret"]
 Doubts = Literal["said", "refused"]
 PoolUnion = Literal["pool", "union"]
@@ -34,6 +36,9 @@ class Settings:
         the ranks over them before anything is computed (``-J``).
     max_retrieved
         Only this many top documents of each query exist (``-M``); None for all.
+    ties
+        ``"id"`` ranks documents of equal scores by their ids, as trec_eval does; ``"expected"``
+        takes the expected value over all their orders (``--ties expected``).
     only_query
         Evaluate this query alone (``-D 0.QID``).
     corpus_size
@@ -57,6 +62,7 @@ class Settings:
     missing: Missing = "intersection"
     unjudged: Unjudged = "kept"
     max_retrieved: int | None = None
+    ties: TieOrder = "id"
     only_query: bytes | None = None
     corpus_size: int | None = None
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
@@ -67,7 +73,22 @@ class Settings:
     doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
-        """Take depths below any ranking for the deepest that numpy can compare with."""
+        """Take depths below any ranking for the deepest that numpy can compare with.
+
+        Raises
+        ------
+        UsageError
+            If an expectation over ties is asked for that has no closed form.
+        """
+        if (
+            self.ties == "expected"
+            and self.unjudged == "removed"
+            and self.max_retrieved is not None
+        ):
+            raise UsageError(
+                "--ties expected: with -J and -M together it depends on chance how many documents "
+                "are left; expected one of the two"
+            )
         for name in ("max_retrieved", "pool_depth"):
             depth = getattr(self, name)
             if depth is not None and depth > _DEEPEST:

@@ -72,6 +72,7 @@ def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
         "missing": settings.missing,
         "unjudged": settings.unjudged,
         "M": "all" if settings.max_retrieved is None else str(settings.max_retrieved),
+        "ties": settings.ties,
         "query": "all" if settings.only_query is None else quote(settings.only_query),
     }
     if "corpus_size" in needs:

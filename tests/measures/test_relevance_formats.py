@@ -5,9 +5,10 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import (
     REL_INFO,
     default_requests,
-    refuse_wrong_format,
+    refuse_unserved,
 )
 from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.settings import Settings
 from tests.made_scores import metric
 
 READS = {
@@ -33,7 +34,7 @@ def test_every_format_is_read():
 )
 def test_what_is_computed_unasked_can_be_computed(rel_info, request_):
     assert default_requests(rel_info) == [request_]
-    refuse_wrong_format(find_metrics([request_]), rel_info)
+    refuse_unserved(find_metrics([request_]), rel_info, Settings())
 
 
 @pytest.mark.parametrize(
@@ -48,10 +49,10 @@ def test_what_is_computed_unasked_can_be_computed(rel_info, request_):
 def test_every_measure_has_its_formats(name, formats):
     for rel_info in REL_INFO:
         if rel_info in formats:
-            refuse_wrong_format(values(name), rel_info)
+            refuse_unserved(values(name), rel_info, Settings())
         else:
             with pytest.raises(UsageError, match=f"{name} needs -R {formats[0]}"):
-                refuse_wrong_format(values(name), rel_info)
+                refuse_unserved(values(name), rel_info, Settings())
 
 
 @pytest.mark.parametrize(
@@ -66,5 +67,5 @@ def test_every_measure_has_its_formats(name, formats):
 )
 def test_names_measures_and_formats(names, rel_info, says):
     with pytest.raises(UsageError) as problem:
-        refuse_wrong_format(values(*names), rel_info)
+        refuse_unserved(values(*names), rel_info, Settings())
     assert says in str(problem.value)

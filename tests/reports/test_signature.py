@@ -20,7 +20,7 @@ DIGEST = "0123456789abcdef" * 4
             [MAP, BOR],
             {},
             f"ragkpi:{V}",
-            f"ragkpi:{V}|l:1|missing:intersection|unjudged:kept|M:all|query:all",
+            f"ragkpi:{V}|l:1|missing:intersection|unjudged:kept|M:all|ties:id|query:all",
         ),
         (
             Settings(corpus_size=8841823, missing="zero"),
@@ -45,7 +45,7 @@ DIGEST = "0123456789abcdef" * 4
             f"ragkpi:{V}|qrels:given|pool:01234567|N:seen|l:2|unjudged:removed|M:100|query:a%7Cb"
             "|draws:ret|grades:rag25|pool_depth:50",
             f"ragkpi:{V}|qrels:given|pool:sha256:{DIGEST}|N:seen|l:2|missing:intersection"
-            "|unjudged:removed|M:100|query:a%7Cb|draws:ret|grades:rag25|pool_depth:50"
+            "|unjudged:removed|M:100|ties:id|query:a%7Cb|draws:ret|grades:rag25|pool_depth:50"
             "|pool_union:pool",
         ),
     ],
