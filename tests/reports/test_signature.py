@@ -28,7 +28,7 @@ DIGEST = "0123456789abcdef" * 4
             {"qrels": DIGEST},
             f"ragkpi:{V}|qrels:01234567|N:8841823|missing:zero",
             f"ragkpi:{V}|qrels:sha256:{DIGEST}|N:8841823|l:1|missing:zero|unjudged:kept|M:all"
-            "|query:all|draws:nominal|grades:umbrela",
+            "|ties:id|query:all|draws:nominal|grades:umbrela",
         ),
         (
             Settings(
