@@ -19,9 +19,10 @@ from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
-from ragkpi.ranking.reading import available_workers, read_hits, read_runs
+from ragkpi.ranking.reading import read_hits, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.workers import available_workers
 from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:
@@ -142,7 +143,7 @@ class Evaluator:
         `watch` is told how many are read, as `read_runs` has it.
         """
         judgements = self.relevance.judgements
-        judgements.prepare()  # before processes are forked, so that it is done once
+        judgements.prepare()  # before there are workers, so that it is done once
 
         def read(run: str, workers: int) -> Hits:
             return _read(run, judgements, wanted, workers, self.run_format)

@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from copy import copy
 from typing import Any, BinaryIO, Protocol, cast
 
 from ragkpi.errors import InputError
@@ -17,6 +18,14 @@ _MAGIC_LENGTH = 10
 MOST_HELD = 1 << 31
 
 
+# Without `preadv` (Windows) a file has one place for all, which is moved before each reading.
+_moving = None
+if not hasattr(os, "preadv"):
+    from threading import Lock
+
+    _moving = Lock()
+
+
 class Readable(Protocol):
     """What a source needs of a stream: filling a buffer, so that no bytes objects are made."""
 
@@ -25,18 +34,22 @@ class Readable(Protocol):
 
 
 class _PlainFile:
-    """A regular file read from a place of its own, so that processes may share its descriptor."""
+    """A regular file read from a place of its own, so that workers may share its descriptor."""
 
-    def __init__(self, file: io.FileIO) -> None:
-        self._file = file
-        self.place = 0
+    def __init__(self, file: io.FileIO, place: int = 0) -> None:
+        self.file = file
+        self.place = place
+        self.stopped = False
 
     def readinto(self, buffer: Any, /) -> int:
-        if hasattr(os, "preadv"):
-            count = os.preadv(self._file.fileno(), [buffer], self.place)
-        else:  # Windows, where no process shares it
-            self._file.seek(self.place)
-            count = self._file.readinto(buffer) or 0
+        if self.stopped:
+            raise ValueError("nobody waits for it")
+        if _moving is None:
+            count = os.preadv(self.file.fileno(), [buffer], self.place)
+        else:
+            with _moving:
+                self.file.seek(self.place)
+                count = self.file.readinto(buffer) or 0
         self.place += count
         return count
 
@@ -232,23 +245,28 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    def seek(self, offset: int) -> None:
-        """Continue at a byte offset; for plain files only."""
-        if self._plain is None:
-            raise ValueError(f"{self.name} is no plain file")
-        self._ahead = memoryview(b"")
-        self._plain.place = offset
-        self.at_start = offset == 0
+    def beginning_at(self, offset: int) -> Source:
+        """Return another reader of the same opened plain file, from a byte offset."""
+        reader = copy(self)
+        reader._plain = reader._stream = _PlainFile(self._plain_file(), offset)
+        reader._ahead = memoryview(b"")
+        reader.at_start = offset == 0
+        return reader
+
+    def stop(self) -> None:
+        """Let the next reading fail, of a plain file."""
+        if self._plain is not None:
+            self._plain.stopped = True
 
     def look_at(self, offset: int, length: int) -> bytes:
         """Return bytes from any place of a plain file; the place to continue at stays."""
-        text = bytearray(length)
+        text = memoryview(bytearray(length))
+        return bytes(text[: self.beginning_at(offset).fill(text)])
+
+    def _plain_file(self) -> io.FileIO:
         if self._plain is None:
             raise ValueError(f"{self.name} is no plain file")
-        place, self._plain.place = self._plain.place, offset
-        count = self._read(memoryview(text))
-        self._plain.place = place
-        return bytes(text[:count])
+        return self._plain.file
 
     def keep_copy(self) -> None:
         """Remember what is read, if it could not be read a second time from its path."""

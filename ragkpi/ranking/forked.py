@@ -1,4 +1,7 @@
-"""Tasks in child processes: their results as they come, and no child that outlives its parent."""
+"""Tasks in child processes: their results as they come, and no child that outlives its parent.
+
+Linux only; `ragkpi.ranking.workers` says when it is safe.
+"""
 
 from __future__ import annotations
 
@@ -6,32 +9,19 @@ import os
 import pickle
 import select
 import signal
-import sys
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import NoReturn, TypeVar
+from typing import Any, NoReturn, TypeVar
+
+from ragkpi.ranking.workers import PATIENCE, Died, Task
 
 T = TypeVar("T")
-Task = Callable[[], Iterable[T]]
 
-_PATIENCE = 250  # milliseconds
 _LENGTH = 8  # bytes that say how long a result is
 _ENDING = (signal.SIGINT, signal.SIGTERM) + ((signal.SIGHUP,) if hasattr(signal, "SIGHUP") else ())
 _DIE_WITH_PARENT = 1  # PR_SET_PDEATHSIG
-
-
-@dataclass(frozen=True)
-class Died:
-    """A child process ended before its task did.
-
-    Attributes
-    ----------
-    how
-        For a message, such as ``was killed by SIGKILL``.
-    """
-
-    how: str
 
 
 @dataclass(frozen=True)
@@ -44,29 +34,11 @@ class _Child:
 def forked(
     tasks: Sequence[Task[T]], idle: Callable[[], None] = lambda: None
 ) -> Iterator[Iterator[tuple[int, T | Died]]]:
-    """Run each task in a child process of its own, all at once.
+    """Run each task in a child process of its own; as `ragkpi.ranking.workers.side_by_side`.
 
     Children begin on entering, and are killed on any way out. They hold neither standard output
-    nor each other's pipes, and die with this process even if it is killed.
-
-    Parameters
-    ----------
-    tasks
-        Each returns its results, which are sent through a pipe.
-    idle
-        Called several times a second while nothing comes.
-
-    Yields
-    ------
-    Iterator of (int, T or Died)
-        The number of a task and a result of it, as they come. A child that ends too early gives
-        `Died` last: killed, not started, or failed with whatever its task raised.
-
-    Examples
-    --------
-    >>> with forked([lambda: [1, 2], lambda: [3]]) as results:
-    ...     sorted(results)
-    [(0, 1), (0, 2), (1, 3)]
+    nor each other's pipes, and die with this process even if it is killed. What they warn of is
+    warned of here.
     """
     children: dict[int, _Child] = {}  # by the pipe that they write to
     failed: list[tuple[int, T | Died]] = []
@@ -117,9 +89,16 @@ def _work(
         nothing = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nothing, 1)
         os.dup2(nothing, 2)
+        warned: list[Warning | str] = []
+
+        def keep(message: Warning | str, *_: Any, **__: Any) -> None:
+            warned.append(message)
+
+        warnings.showwarning = keep
         with open(pipe, "wb") as file:
             for result in task():
-                octets = pickle.dumps(result, protocol=pickle.HIGHEST_PROTOCOL)
+                octets = pickle.dumps((result, warned), protocol=pickle.HIGHEST_PROTOCOL)
+                warned.clear()
                 file.write(len(octets).to_bytes(_LENGTH, "big"))
                 file.write(octets)
                 file.flush()
@@ -131,14 +110,10 @@ def _work(
 
 
 def _die_with(parent: int) -> None:
-    """Have the system kill this process when its parent ends.
+    """Have the system kill this process when its parent ends."""
+    import ctypes  # which numpy has imported
 
-    Elsewhere than on Linux it ends with its next result, which nobody reads.
-    """
-    if sys.platform == "linux":
-        import ctypes  # which numpy has imported
-
-        ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
+    ctypes.CDLL(None).prctl(_DIE_WITH_PARENT, signal.SIGKILL)
     if os.getppid() != parent:
         os._exit(1)
 
@@ -151,14 +126,17 @@ def _results(
     for pipe in children:
         poll.register(pipe, select.POLLIN)
     while children:
-        ready = poll.poll(_PATIENCE)
+        ready = poll.poll(1000 * PATIENCE)
         if not ready:
             idle()
         for pipe, _ in ready:
             task = children[pipe].task
             octets = _receive(pipe)
             if octets is not None:
-                yield task, pickle.loads(octets)
+                result, warned = pickle.loads(octets)
+                for message in warned:
+                    warnings.warn(message, stacklevel=2)
+                yield task, result
                 continue
             poll.unregister(pipe)
             how = _reap(pipe, children.pop(pipe))

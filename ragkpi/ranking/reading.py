@@ -1,6 +1,6 @@
-"""Runs read for their hits by several processes: the ranges of one run, or several runs at once.
+"""Runs read for their hits on several cores: the ranges of one run, or several runs at once.
 
-However many processes work, the hits are the same.
+However many workers there are, the hits are the same.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from ragkpi.formats.file_formats import Reading, run_format
 from ragkpi.formats.inputs import inputs
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import no_results, stream_run
-from ragkpi.ranking.forked import Died, forked
 from ragkpi.ranking.hits import (
     JUDGED_ONLY,
     Hits,
@@ -27,30 +26,15 @@ from ragkpi.ranking.hits import (
 )
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
+from ragkpi.ranking.workers import Died, side_by_side
 
-# Bytes for which a process of its own pays: a range of a run, and whole runs.
-_SMALLEST_RANGE = 3 << 23  # 45 MB, a thousand queries of a thousand documents: one process
+# Bytes for which a worker of its own pays: a range of a run, and whole runs.
+_SMALLEST_RANGE = 3 << 23  # 45 MB, a thousand queries of a thousand documents: one worker
 _SMALLEST_SHARE = 1 << 22
 # How far from an even split a change of query is looked for.
 _SEARCHED = 1 << 21
 
 Read = Callable[[str, int], Hits]
-
-
-def available_workers() -> int:
-    """Return the number of processes to use: ``RAGKPI_WORKERS``, else the usable cores.
-
-    One where forking is not safe: in a process with threads, as a notebook's is, and on systems
-    whose libraries start some.
-    """
-    wanted = os.environ.get("RAGKPI_WORKERS", "")
-    if wanted.isdecimal() and int(wanted):
-        return int(wanted)
-    try:
-        threads = len(os.listdir("/proc/self/task"))
-    except OSError:  # not Linux
-        return 1
-    return len(os.sched_getaffinity(0)) if threads == 1 else 1
 
 
 def read_hits(
@@ -60,7 +44,7 @@ def read_hits(
     workers: int = 1,
     format_name: Reading | str | None = None,
 ) -> Hits:
-    """Judge the run at a path (``-`` for standard input), with up to `workers` processes.
+    """Judge the run at a path (``-`` for standard input), with up to `workers` workers.
 
     Its format is recognised by its first bytes where no name of one is given.
 
@@ -75,7 +59,6 @@ def read_hits(
         bounds = _bounds(source, workers) if format_.splittable else []
         if len(bounds) > 2:
             hits = _judge_ranges(source, bounds, judgements, wanted)
-            source.seek(0)
         if hits is None:
             source.keep_copy()
             try:
@@ -91,7 +74,7 @@ def read_hits(
 
 def _bounds(source: Source, workers: int) -> list[int]:
     """Return byte offsets that split a plain file into shares of whole queries, ends included."""
-    if source.size is None or not hasattr(os, "fork"):
+    if source.size is None:
         return []
     shares = min(workers, source.size // _SMALLEST_RANGE)
     inner = [
@@ -119,31 +102,36 @@ def _query_change(source: Source, offset: int) -> int | None:
 def _judge_ranges(
     source: Source, bounds: list[int], judgements: Judgements, wanted: Wanted
 ) -> Hits | None:
-    """Judge each range in a process of its own, the first in this one.
+    """Judge each range in a worker of its own, the first in this one.
 
     None if that did not work out: a query in two ranges, or an error, whose line number only a
-    process that reads from the start can tell.
+    worker that reads from the start can tell.
     """
 
-    def judge_range(start: int, end: int) -> Hits | None:
-        source.seek(start)
+    def judge_range(text: Source, length: int) -> Hits | None:
         try:
-            return find_hits(stream_run(source, end - start), judgements, wanted)
+            return find_hits(stream_run(text, length), judgements, wanted)
         except (ScatteredQueryError, InputError, DataError):
             return None
 
-    def task(start: int, end: int) -> Iterable[Hits | None]:
-        yield judge_range(start, end)
+    def task(text: Source, length: int) -> Iterable[Hits | None]:
+        yield judge_range(text, length)
 
-    judgements.prepare()  # before forking, so that it is done once
-    parts: list[Hits | Died | None] = [None] * (len(bounds) - 1)
-    ranges = list(itertools.pairwise(bounds))
-    with forked([partial(task, *range_) for range_ in ranges[1:]]) as results:
-        parts[0] = judge_range(*ranges[0])
-        for number, part in results:
-            parts[number + 1] = part
-            if isinstance(part, Died):
-                _warn_of(part, source.name)
+    judgements.prepare()  # before there are workers, so that it is done once
+    ranges = [
+        (source.beginning_at(start), end - start) for start, end in itertools.pairwise(bounds)
+    ]
+    parts: list[Hits | Died | None] = [None] * len(ranges)
+    with side_by_side([partial(task, *range_) for range_ in ranges[1:]]) as results:
+        try:
+            parts[0] = judge_range(*ranges[0])
+            for number, part in results:
+                parts[number + 1] = part
+                if isinstance(part, Died):
+                    _warn_of(part, source.name)
+        finally:
+            for text, _ in ranges:
+                text.stop()  # nobody waits for a thread that goes on to the end of its range
     whole = [part for part in parts if isinstance(part, Hits)]
     if len(whole) < len(parts):
         return None
@@ -164,39 +152,40 @@ def read_runs(
     paths
         Of the runs.
     read
-        From a path, and how many processes may work on it, to what the run retrieved.
+        From a path, and how many workers it may have, to what the run retrieved.
     workers
-        How many processes may work at a time.
+        How many may work at a time.
     watch
         Told how many runs are read: after each, and several times a second while others work.
     """
     outcomes: list[Hits | RagkpiError | None] = [None] * len(paths)
 
     def read_share(share: Sequence[int]) -> Iterable[tuple[int, Hits | RagkpiError]]:
-        for place in share:
-            yield place, _attempt(read, paths[place], max(1, workers // len(shares)))
+        for number in share:
+            yield number, _attempt(read, paths[number], max(1, workers // len(shares)))
 
     def done() -> int:
         return sum(outcome is not None for outcome in outcomes)
 
     shares = _shares(paths, workers)
     tasks = [partial(read_share, share) for share in shares]
-    dealt = {place for share in shares for place in share}
-    for place in dealt:
-        inputs().note_file(paths[place])  # what processes read is not known here
-    with forked(tasks, idle=lambda: watch(done())) as results:
-        for place, path in enumerate(paths):
-            if place not in dealt:
-                outcomes[place] = _attempt(read, path, 1 if shares else workers)
+    dealt = {number for share in shares for number in share}
+    for number in dealt:
+        inputs().note_file(paths[number])  # what processes read is not known here
+    with side_by_side(tasks, idle=lambda: watch(done())) as results:
+        for number, path in enumerate(paths):
+            if number not in dealt:
+                outcomes[number] = _attempt(read, path, 1 if shares else workers)
                 watch(done())
-        for number, result in results:
+        for worker, result in results:
             if isinstance(result, Died):
-                lost = [paths[place] for place in shares[number] if outcomes[place] is None]
+                lost = [paths[number] for number in shares[worker] if outcomes[number] is None]
                 _warn_of(result, ", ".join(lost))
                 continue
-            outcomes[result[0]] = result[1]
+            number, outcome = result
+            outcomes[number] = outcome
             watch(done())
-    # A run whose process died is read here.
+    # A run whose worker died is read here.
     return [
         _attempt(read, path, 1) if outcome is None else outcome
         for path, outcome in zip(paths, outcomes, strict=True)
@@ -205,7 +194,7 @@ def read_runs(
 
 def _warn_of(death: Died, runs: str) -> None:
     warnings.warn(
-        f"a process that read {runs} {death.how}; what it should have read is read again",
+        f"a worker that read {runs} {death.how}; what it should have read is read again",
         RagkpiWarning,
         stacklevel=2,
     )
@@ -219,22 +208,22 @@ def _attempt(read: Read, path: str, workers: int) -> Hits | RagkpiError:
 
 
 def _shares(paths: Sequence[str], workers: int) -> list[list[int]]:
-    """Deal the files out, the largest first, each to the process with the least to do.
+    """Deal the files out, the largest first, each to the worker with the least to do.
 
     Pipes stay here: what a process that dies has read of one cannot be read again.
     """
     sizes = {
-        place: os.path.getsize(path)
-        for place, path in enumerate(paths)
+        number: os.path.getsize(path)
+        for number, path in enumerate(paths)
         if path != "-" and os.path.isfile(path)
     }
     count = min(workers, len(sizes), sum(sizes.values()) // _SMALLEST_SHARE)
-    if count < 2 or not hasattr(os, "fork"):
+    if count < 2:
         return []
     shares: list[list[int]] = [[] for _ in range(count)]
     load = [0] * count
-    for place in sorted(sizes, key=sizes.__getitem__, reverse=True):
+    for number in sorted(sizes, key=sizes.__getitem__, reverse=True):
         least = load.index(min(load))
-        shares[least].append(place)
-        load[least] += sizes[place]
+        shares[least].append(number)
+        load[least] += sizes[number]
     return [share for share in shares if share]

@@ -8,6 +8,7 @@ import pytest
 from ragkpi.cli import run_files as cli_runs
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.ranking import reading
+from ragkpi.ranking.forked import forked
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
 
 ALL = (BM25, DENSE, FUSION)
@@ -48,8 +49,11 @@ def test_large_runs_are_dealt_out_evenly(tmp_path, monkeypatch):
     assert reading._shares(paths[:1], 2) == []
 
 
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks")
+@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
 def test_a_process_that_dies_loses_no_run(monkeypatch):
     monkeypatch.setattr(reading, "_shares", lambda paths, workers: [[0], [1]])
+    monkeypatch.setattr(reading, "side_by_side", forked)
     parent = os.getpid()
 
     def read(path, workers):

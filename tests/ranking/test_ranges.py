@@ -1,4 +1,4 @@
-"""A run that several processes read is the run that one reads."""
+"""A run that several workers read is the run that one reads."""
 
 import numpy as np
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking import reading
 from ragkpi.ranking.judgements import group_judgements
+from tests.ranking.engines import ENGINES
 
 LINES = [b"%d Q0 d%d 1 %d me\n" % (query, i, -i) for query in range(40) for i in range(5)]
 RUNS = {
@@ -17,9 +18,11 @@ RUNS = {
 }
 
 
+@pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("text", RUNS.values(), ids=RUNS)
-def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
+def test_ranges_make_no_difference(text, engine, tmp_path, monkeypatch):
     monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
+    monkeypatch.setattr(reading, "side_by_side", engine)
     marks = (b"", b"\xef\xbb\xbf")
     qrels = [b"%b%d 0 d%d 1\n" % (mark, q, q % 5) for mark in marks for q in range(40)]
     (tmp_path / "qrels").write_bytes(b"".join(qrels))
@@ -33,13 +36,3 @@ def test_ranges_make_no_difference(text, tmp_path, monkeypatch):
     found = [sorted(zip(hits.judgement, hits.rank, strict=True)) for hits in (one, three)]
     assert np.array_equal(*found)
     assert sorted(one.queries) == sorted(three.queries)
-
-
-def test_a_process_with_threads_does_not_fork_unless_it_is_told_to(monkeypatch):
-    monkeypatch.delenv("RAGKPI_WORKERS", raising=False)
-    monkeypatch.setattr(reading.os, "sched_getaffinity", lambda _: {0, 1, 2}, raising=False)
-    for threads, usable in (["1"], 3), (["1", "2"], 1):
-        monkeypatch.setattr(reading.os, "listdir", lambda _, found=threads: found)
-        assert reading.available_workers() == usable
-    monkeypatch.setenv("RAGKPI_WORKERS", "2")
-    assert reading.available_workers() == 2
