@@ -6,9 +6,15 @@ from pathlib import Path
 
 import pytest
 
+from ragkpi.cli.commands import COMMANDS
+from tests.faults import harness
 from tests.faults.injection import KINDS
 
 ROOT = Path(__file__).parents[2]
+
+
+def test_every_command_meets_every_fault():
+    assert {line.split()[0] for line in harness.COMMANDS.values()} == set(COMMANDS)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks, and looks into /proc")
