@@ -89,6 +89,13 @@ def test_seed_level_and_method_are_obeyed(ragkpi):
     assert bounds(ragkpi, "--ci-method", "bca")[1:] != [low, high]
 
 
+@pytest.mark.parametrize(("level", "said"), [("0.999999999999", "99.9999999999 %"), (0.57, "57 %")])
+def test_a_level_is_never_rounded_to_another(ragkpi, level, said):
+    arguments = ("-m", "map", "--ci", "--resamples", 20, "--confidence", level)
+    err = ragkpi("eval", *arguments, "qrels.txt", DENSE, folder=FIXTURES).err.decode()
+    assert f"[low, high]: {said} percentile" in err
+
+
 def test_counts_have_no_bounds_and_unknown_values_have_na(ragkpi, tmp_path):
     (tmp_path / "qrels").write_text("q 0 d 0\n")
     (tmp_path / "run").write_text("q Q0 d 1 1 r\n")

@@ -79,8 +79,9 @@ def _notes(found: Correction, runs: Sequence[str], judges: tuple[str, str]) -> I
         "would say over all of them (PPI++)"
     )
     yield (
-        f"[low, high]: {found.level * 100:g} % interval by Student's t; believed: how far {other} "
-        "is followed, 0 to 1; worth: judged queries that would give people alone that interval"
+        f"[low, high]: {found.level * 100:.12g} % interval by Student's t; believed: how far "
+        f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
+        "interval"
     )
     yield f"assumed: the {found.judged} queries are a random sample of all{_sampled(found)}"
     if found.left_out:

@@ -134,8 +134,8 @@ def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") 
     """Say where intervals come from: what they are `of`, and which `queries` are drawn."""
     method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
     return (
-        f"[low, high]: {bootstrap.level * 100:g} % {method} bootstrap interval{of} over {queries}, "
-        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+        f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
+        f"{queries}, {bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
     )
 
 
