@@ -1,16 +1,19 @@
 """Charts as data: what is drawn, in the field's terms, without saying how.
 
-``picture.draw([chart, …], "depth.png")`` and ``text.text(chart, width)`` render them.
+``picture.draw([chart, …], "depth.png")`` and ``text_chart.text(chart, width)`` render them, and
+``chart_object(chart)`` hands them to a page that draws with a library of its own.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal, NamedTuple
 
 from ragkpi.wording import visible
+
+_MARKERS_OF_A_CURVE = 7
 
 
 @dataclass(frozen=True)
@@ -24,7 +27,8 @@ class Axis:
     scale
         ``"log"`` only for positive numbers.
     low, high
-        Limits; None for what the data need.
+        Numbers that the axis reaches at least; None for what the data need. Data beyond them
+        extend the axis: nothing is cut off.
     ticks
         Where numbers stand; empty for round ones.
     """
@@ -42,6 +46,21 @@ class Axis:
         return math.log10(number) if 0 < number < math.inf else math.nan
 
 
+class Mark(NamedTuple):
+    """A point of a curve that stands out: its number on the horizontal axis, and what it is."""
+
+    at: float
+    name: str
+
+
+class Span(NamedTuple):
+    """How far a curve could be elsewhere, at a number of the horizontal axis."""
+
+    x: float
+    low: float
+    high: float
+
+
 @dataclass(frozen=True)
 class Line:
     """A curve through n points; points that are not finite interrupt it.
@@ -52,18 +71,33 @@ class Line:
         What the legend calls it.
     x, y : length n
         Its points, x ascending.
-    low, high : length n, or empty
-        A band around it, such as a bootstrap interval.
+    band
+        Intervals, such as those of a bootstrap, at some or all of its points.
     role
         A ``"ceiling"`` is what could be reached at most: dashed, and without markers.
+    mark
+        The point that the answer is about; the legend names it.
     """
 
     name: str
     x: Sequence[float]
     y: Sequence[float]
-    low: Sequence[float] = ()
-    high: Sequence[float] = ()
+    band: Sequence[Span] = ()
     role: Literal["curve", "ceiling"] = "curve"
+    mark: Mark | None = None
+
+    @property
+    def label(self) -> str:
+        """The text of the legend."""
+        return self.name if self.mark is None else f"{self.name}, {self.mark.name}"
+
+    @property
+    def marked(self) -> tuple[float, float] | None:
+        """The point of the mark; None if there is none, or no finite value."""
+        if self.mark is None or self.mark.at not in self.x:
+            return None
+        y = self.y[list(self.x).index(self.mark.at)]
+        return (self.mark.at, y) if math.isfinite(y) else None
 
 
 @dataclass(frozen=True)
@@ -100,6 +134,8 @@ class PlaneChart:
     corners
         Texts for the upper left, upper right, lower left and lower right corner: the names of
         quadrants; empty for none.
+    notes
+        What its reader must know, in small print: sizes, the signature, what is not drawn.
     """
 
     title: str
@@ -109,6 +145,7 @@ class PlaneChart:
     points: Sequence[Points] = ()
     rules: Sequence[Rule] = ()
     corners: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def curves(self) -> list[Line]:
@@ -117,10 +154,9 @@ class PlaneChart:
 
     @property
     def needs_legend(self) -> bool:
-        """Whether a single curve or group, which the title names, is not all there is."""
-        return len(self.lines) + len(self.points) > 1 or any(
-            line.role == "ceiling" for line in self.lines
-        )
+        """Whether there is more than a single curve or group, which the title names."""
+        drawn = len(self.lines) + len(self.points)
+        return drawn > 1 or any(line.mark is not None for line in self.lines)
 
 
 @dataclass(frozen=True)
@@ -135,35 +171,62 @@ class IntervalRow:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Horizontal intervals under each other, the first one on top."""
+    """Horizontal intervals under each other, the first one on top; `notes` as in `PlaneChart`."""
 
     title: str
     x: Axis
     rows: Sequence[IntervalRow]
     rules: Sequence[Rule] = ()
+    notes: Sequence[str] = field(default=())
 
 
 Chart = PlaneChart | IntervalChart
+# An answer's charts, made when somebody wants to see them.
+Charts = Callable[[], Sequence[Chart]]
 
-_LONGEST_NAME = 32
+
+def noted(charts: Sequence[Chart], notes: Sequence[str]) -> list[Chart]:
+    """Add small print to all charts of an answer."""
+    return [replace(chart, notes=[*chart.notes, *notes]) for chart in charts]
 
 
-def shortened(name: str, longest: int = _LONGEST_NAME) -> str:
-    """Cut the name of a row that would take the room of its interval."""
-    name = visible(name)
-    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+def small_print(chart: Chart) -> list[str]:
+    """Return a chart's notes, and which of its values have no place on its axes."""
+    return [*chart.notes, *_undrawn(chart)]
+
+
+def _undrawn(chart: Chart) -> Iterator[str]:
+    if isinstance(chart, IntervalChart):
+        unknown = [row.name for row in chart.rows if math.isnan(chart.x.place(row.value))]
+        if unknown:
+            yield f"{chart.title}: no finite value of {', '.join(unknown)}"
+        return
+    for drawn in _drawn(chart):
+        places = [
+            math.isnan(chart.x.place(x) + chart.y.place(y))
+            for x, y in zip(drawn.x, drawn.y, strict=True)
+        ]
+        if any(places):
+            yield (
+                f"{chart.title}: {drawn.name} has no finite value at {sum(places):,} of "
+                f"{len(places):,} points"
+            )
+
+
+def _drawn(chart: PlaneChart) -> list[Line | Points]:
+    return [*chart.lines, *chart.points]
 
 
 def extent(chart: Chart, direction: Literal["x", "y"]) -> tuple[float, float]:
-    """Return the limits of an axis on its own scale, from what is drawn where it has none.
+    """Return the limits of an axis on its own scale: what it is to reach, and all that is drawn.
 
     They are never equal. Without anything drawable they are 0 and 1.
     """
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
-    places = [axis.place(number) for number in _numbers(chart, direction)]
+    wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
+    places = [axis.place(number) for number in (*_numbers(chart, direction), *wanted)]
     known = [place for place in places if not math.isnan(place)] or [0.0, 1.0]
-    low = min(known) if axis.low is None else axis.place(axis.low)
-    high = max(known) if axis.high is None else axis.place(axis.high)
+    low, high = min(known), max(known)
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
@@ -172,11 +235,66 @@ def _numbers(chart: Chart, direction: Literal["x", "y"]) -> Iterator[float]:
         for row in chart.rows:
             yield from (row.low, row.value, row.high)
     else:
-        drawings: list[Line | Points] = [*chart.lines, *chart.points]
-        for drawn in drawings:
+        for drawn in _drawn(chart):
             yield from drawn.x if direction == "x" else drawn.y
         for line in chart.lines:
-            yield from (*line.low, *line.high) if direction == "y" else ()
+            for bounds in line.band:
+                yield from (bounds.low, bounds.high) if direction == "y" else ()
     for rule in chart.rules:
         if rule.axis == direction:
             yield rule.at
+
+
+def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
+    """Choose the points of a curve, the how-maniest, that get its marker.
+
+    Of many points it is a few, others on every curve: curves that coincide show by turns.
+    """
+    if len(line.x) <= 2 * _MARKERS_OF_A_CURVE:
+        return list(range(len(line.x)))
+    places = [chart.x.place(x) for x in line.x]
+    low, high = places[0], places[-1]
+    shift = (number + 0.5) / max(len(chart.curves), 1)
+    chosen = set()
+    for step in range(_MARKERS_OF_A_CURVE):
+        wanted = low + (high - low) * (step + shift) / _MARKERS_OF_A_CURVE
+        chosen.add(min(range(len(places)), key=lambda place: abs(places[place] - wanted)))
+    return sorted(chosen)
+
+
+def row_names(names: Sequence[str], longest: int = 32) -> list[str]:
+    """Shorten the names of rows so that their intervals have room, and keep them apart.
+
+    Names lose their middle, or, where that is what tells them apart, their beginning or end.
+    """
+    shown = [visible(name) for name in names]
+    for kept in (longest // 2, longest - 1, 0):  # characters of the beginning
+        cut = [_cut(name, longest, min(kept, longest - 1)) for name in shown]
+        if len(set(cut)) == len(set(shown)):
+            return cut
+    numbers = {name: number for number, name in enumerate(dict.fromkeys(shown), start=1)}
+    return [f"{_cut(name, longest - 5, longest // 2)} ({numbers[name]})" for name in shown]
+
+
+def _cut(name: str, longest: int, kept: int) -> str:
+    if len(name) <= longest:
+        return name
+    return f"{name[:kept]}…{name[len(name) - (longest - 1 - kept) :]}"
+
+
+def chart_object(chart: Chart) -> dict[str, Any]:
+    """Return a chart, valid under ``schema.json#/$defs/chart``; what is not finite is null."""
+    kind = "plane" if isinstance(chart, PlaneChart) else "intervals"
+    return {"kind": kind, **_plain(asdict(chart))}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Span | Mark):
+        return _plain(value._asdict())
+    if isinstance(value, dict):
+        return {name: _plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value

@@ -6,7 +6,10 @@ Readable without colour: curves differ in marker and stroke, ceilings are dashed
 from __future__ import annotations
 
 import importlib.util
+import math
 import os
+import textwrap
+from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
@@ -19,8 +22,10 @@ from ragkpi.charts.chart import (
     Points,
     Rule,
     extent,
-    shortened,
+    row_names,
+    with_markers,
 )
+from ragkpi.charts.picture_page import Entries, Page
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import replacing
 from ragkpi.wording import visible
@@ -29,9 +34,10 @@ _FORMATS = ("png", "svg")
 _MARKERS = "osD^vPX*"
 _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
-_COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7")
+_COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
 _NEAREST = 0.05  # of the length of an axis, between two ticks
+_LONGEST_TITLE = 60  # characters that a panel has room for
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -51,7 +57,7 @@ def refuse_undrawable(path: str) -> None:
     if importlib.util.find_spec("matplotlib") is None:
         raise UsageError(
             f"--plot {path}: matplotlib is not installed; pip install 'ragkpi[plot]', "
-            "or leave --plot out for a chart in plain text"
+            "or give --plot - for a chart in plain text"
         )
 
 
@@ -74,17 +80,12 @@ def draw(charts: Sequence[Chart], path: str) -> None:
 def figure_of(charts: Sequence[Chart]) -> Any:
     """Draw charts side by side, as a figure of matplotlib."""
     matplotlib = _matplotlib()
-    from matplotlib.figure import Figure
-    from matplotlib.text import Text
-
     with matplotlib.rc_context(_STYLE):
-        figure = Figure(figsize=(5.2 * len(charts), _height(charts)), layout="constrained", dpi=150)
-        panels = figure.subplots(1, len(charts), squeeze=False)[0]
-        for chart, axes in zip(charts, panels, strict=True):
-            _panel(chart, axes)
-        for text in figure.findobj(Text):
-            text.set_text(visible(text.get_text()))
-    return figure
+        page = Page(charts)
+        page.finish(
+            [_panel(chart, axes) for chart, axes in zip(page.charts, page.panels, strict=True)]
+        )
+    return page.figure
 
 
 def _matplotlib() -> Any:
@@ -103,23 +104,20 @@ def _matplotlib() -> Any:
         os.close(before)
 
 
-def _height(charts: Sequence[Chart]) -> float:
-    rows = max((len(chart.rows) for chart in charts if isinstance(chart, IntervalChart)), default=0)
-    return max(3.8, 1.2 + 0.24 * rows)
-
-
-def _panel(chart: Chart, axes: Any) -> None:
-    axes.set_title(chart.title)
-    axes.set_xlabel(chart.x.label)
+def _panel(chart: Chart, axes: Any) -> Entries:
+    """Draw a chart; return what its legend is to explain."""
+    axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
+    axes.set_xlabel(visible(chart.x.label))
     _scale(chart, axes, "x")
-    if isinstance(chart, IntervalChart):
-        _intervals(chart, axes)
-    else:
-        axes.set_ylabel(chart.y.label)
-        _scale(chart, axes, "y")
-        _plane(chart, axes)
     for rule in chart.rules:
         _rule(rule, axes)
+    if isinstance(chart, IntervalChart):
+        _intervals(chart, axes)
+        return {}
+    axes.set_ylabel(visible(chart.y.label))
+    _scale(chart, axes, "y")
+    entries = _plane(chart, axes)
+    return entries if chart.needs_legend else {}
 
 
 def _scale(chart: Chart, axes: Any, direction: str) -> None:
@@ -128,9 +126,8 @@ def _scale(chart: Chart, axes: Any, direction: str) -> None:
     wanted = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     side = axes.xaxis if direction == "x" else axes.yaxis
     low, high = extent(chart, "x" if direction == "x" else "y")
-    corners = (
-        not isinstance(chart, IntervalChart) and chart.corners
-    )  # which need room beside points
+    # Texts in corners need room beside points.
+    corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)
     distance = _NEAREST * (high - low)
     low, high = low - margin, high + margin
@@ -153,11 +150,14 @@ def _apart(axis: Axis, distance: float) -> list[float]:
     return kept
 
 
-def _plane(chart: PlaneChart, axes: Any) -> None:
+def _plane(chart: PlaneChart, axes: Any) -> Entries:
+    curves = iter(range(len(chart.lines)))
+    entries: Entries = {}
     for line in chart.lines:
-        _line(line, chart.curves.index(line) if line.role == "curve" else -1, axes)
+        number = -1 if line.role == "ceiling" else next(curves)
+        entries[line.label] = _line(chart, line, number, axes)
     for number, group in enumerate(chart.points):
-        _points(group, number, axes)
+        entries[group.name] = _points(group, number, axes)
     for corner, text in enumerate(chart.corners):
         right, lower = corner % 2, corner // 2
         axes.annotate(
@@ -170,33 +170,45 @@ def _plane(chart: PlaneChart, axes: Any) -> None:
             va="bottom" if lower else "top",
             color=_GREY,
         )
-    if chart.needs_legend:
-        axes.legend(
-            frameon=False, fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.13)
-        )
+    return entries
 
 
-def _line(line: Line, number: int, axes: Any) -> None:
+def _line(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
     if line.role == "ceiling":
-        axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1, label=line.name)
-        return
+        (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
+        return drawn
     colour = _COLOURS[number % len(_COLOURS)]
-    axes.plot(
+    (drawn,) = axes.plot(
         line.x,
         line.y,
-        linestyle=_STROKES[number % len(_STROKES)],
+        # Beyond eight curves markers come again, with other strokes.
+        linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
         marker=_MARKERS[number % len(_MARKERS)],
-        markersize=4,
+        markevery=with_markers(chart, line, number),
+        markersize=4.5,
+        markerfacecolor=colour if number % 2 == 0 else "white",
         linewidth=1.3,
         color=colour,
-        label=line.name,
     )
-    if len(line.low):
-        axes.fill_between(line.x, line.low, line.high, color=colour, alpha=0.15, linewidth=0)
+    if line.band:
+        x, low, high = zip(*line.band, strict=True)
+        axes.fill_between(x, low, high, color=colour, alpha=0.15, linewidth=0)
+    if line.marked is not None:
+        axes.plot(
+            *line.marked,
+            marker="o",
+            markersize=11,
+            markerfacecolor="none",
+            markeredgecolor=colour,
+            markeredgewidth=1.4,
+            clip_on=False,
+            zorder=4,
+        )
+    return drawn
 
 
-def _points(group: Points, number: int, axes: Any) -> None:
-    axes.scatter(
+def _points(group: Points, number: int, axes: Any) -> Any:
+    drawn = axes.scatter(
         group.x,
         group.y,
         s=22,
@@ -204,22 +216,32 @@ def _points(group: Points, number: int, axes: Any) -> None:
         facecolors=_COLOURS[number % len(_COLOURS)] if number % 2 == 0 else "none",
         edgecolors=_COLOURS[number % len(_COLOURS)],
         linewidths=0.9,
-        label=group.name,
         clip_on=False,
         zorder=3,
     )
+    beside = {"textcoords": "offset points", "fontsize": 7}
     for text, x, y in zip(group.labels, group.x, group.y, strict=False):
-        axes.annotate(text, (x, y), xytext=(4, 3), textcoords="offset points", fontsize=7)
+        axes.annotate(visible(text), (x, y), xytext=(4, 3), **beside)
+    for (x, y), count in Counter(zip(group.x, group.y, strict=True)).items():
+        if not group.labels and count > 1 and math.isfinite(x + y):
+            axes.annotate(f"×{count}", (x, y), xytext=(4, -9), color=_GREY, **beside)
+    return drawn
 
 
 def _intervals(chart: IntervalChart, axes: Any) -> None:
+    left, right = axes.get_xlim()
     heights = range(len(chart.rows), 0, -1)
     for height, row in zip(heights, chart.rows, strict=True):
-        axes.plot(
-            [row.low, row.high], [height] * 2, color=_GREY, linewidth=3, solid_capstyle="butt"
-        )
-        axes.plot([row.value], [height], marker="o", markersize=4.5, color=_COLOURS[0])
-    axes.set_yticks(list(heights), [shortened(row.name) for row in chart.rows])
+        if not (math.isnan(row.low) or math.isnan(row.high)):
+            ends = [min(max(bound, left), right) for bound in (row.low, row.high)]
+            axes.plot(ends, [height] * 2, color=_GREY, linewidth=3, solid_capstyle="butt")
+        for bound, arrow in ((row.low, "<"), (row.high, ">")):
+            if math.isinf(bound):  # the interval leaves the chart
+                edge = left if bound < 0 else right
+                axes.plot([edge], [height], marker=arrow, color=_GREY, clip_on=False)
+        if math.isfinite(row.value):
+            axes.plot([row.value], [height], marker="o", markersize=4.5, color=_COLOURS[0])
+    axes.set_yticks(list(heights), row_names([row.name for row in chart.rows]))
     axes.set_ylim(0.4, len(chart.rows) + 0.6)
 
 
@@ -227,13 +249,18 @@ def _rule(rule: Rule, axes: Any) -> None:
     stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
     if rule.axis == "x":
         axes.axvline(rule.at, **stroke)
-        position = {"xy": (rule.at, 0), "xycoords": axes.get_xaxis_transform(), "va": "bottom"}
-        turned = {"rotation": 90, "ha": "right", "xytext": (-2, 3)}
+        position = {"xy": (rule.at, 1), "xycoords": axes.get_xaxis_transform(), "va": "top"}
+        turned = {"rotation": 90, "ha": "right", "xytext": (-2, -3)}
     else:
         axes.axhline(rule.at, **stroke)
         position = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
         turned = {"ha": "right", "xytext": (-2, 1)}
     if rule.name:
         axes.annotate(
-            rule.name, textcoords="offset points", fontsize=7.5, color=_GREY, **position, **turned
+            visible(rule.name),
+            textcoords="offset points",
+            fontsize=7.5,
+            color=_GREY,
+            **position,
+            **turned,
         )

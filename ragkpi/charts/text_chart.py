@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 
 from ragkpi.charts.chart import (
@@ -13,21 +14,35 @@ from ragkpi.charts.chart import (
     Line,
     PlaneChart,
     extent,
-    shortened,
+    row_names,
+    small_print,
+    with_markers,
 )
 from ragkpi.wording import visible
 
 _MARKERS = "o+x*#@%&"
-_BETWEEN, _CEILING, _ACROSS, _DOWN = "·", "-", "┄", "┊"
+_BETWEEN, _CEILING, _ACROSS, _DOWN, _BAND = "·", "-", "┄", "┊", ":"
 _HEIGHT = 15
 _NARROWEST = 24  # columns between the axes, however long the labels are
+
+
+def texts(charts: Sequence[Chart], width: int = 80) -> str:
+    """Draw charts below each other, then the small print of all, each note once."""
+    notes = dict.fromkeys(visible(note) for chart in charts for note in small_print(chart))
+    lines = [
+        line
+        for note in notes
+        for line in textwrap.wrap(note, max(width, _NARROWEST), break_on_hyphens=False)
+    ]
+    drawn = "\n".join(text(chart, width) for chart in charts)
+    return drawn + "".join(f"{line}\n" for line in lines)
 
 
 def text(chart: Chart, width: int = 80) -> str:
     """Draw a chart in lines of at most `width` characters, with a newline at the end of each.
 
-    Bands of curves are left out; intervals are drawn. A narrow width is exceeded rather than
-    making the chart unreadable.
+    The point of a mark stands in parentheses, bands are columns of colons. A narrow width is
+    exceeded rather than making the chart unreadable.
     """
     lines = _intervals(chart, width) if isinstance(chart, IntervalChart) else _plane(chart, width)
     return "".join(f"{visible(line.rstrip())}\n" for line in [chart.title, *lines])
@@ -64,11 +79,19 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
     for group, marker in zip(chart.points, _markers(chart.points), strict=True):
         for x, y in _places(chart, group.x, group.y):
             grid.set(grid.column(x), grid.row(y), marker)
-    for line, marker in zip(chart.curves, _markers(chart.curves), strict=True):
-        for x, y in _places(chart, line.x, line.y):
+    curves = list(zip(chart.curves, _markers(chart.curves), strict=True))
+    for line, marker in curves:
+        for x, y in _places(chart, *([number] for number in line.marked or ())):
+            grid.write(grid.column(x) - 1, grid.row(y), f"({marker})")
+            grid.set(grid.column(x), grid.row(y), marker)
+    for number, (line, marker) in enumerate(curves):
+        chosen = with_markers(chart, line, number)
+        for x, y in _places(chart, [line.x[i] for i in chosen], [line.y[i] for i in chosen]):
             grid.set(grid.column(x), grid.row(y), marker)
     for line in chart.lines:
         _connect(chart, line, grid)
+    for line in chart.lines:
+        _fill_band(chart, line, grid)
     _write_corners(chart.corners, grid)
     _draw_rules(chart, grid)
     heads = [""] * _HEIGHT
@@ -87,18 +110,20 @@ def _markers(drawn: Sequence[object]) -> list[str]:
     return [_MARKERS[index % len(_MARKERS)] for index in range(len(drawn))]
 
 
-def _places(chart: PlaneChart, x: Sequence[float], y: Sequence[float]) -> list[tuple[float, float]]:
-    """Return where points stand, from 0 to 1, those that are inside the chart."""
+def _places(
+    chart: PlaneChart, x: Sequence[float] = (), y: Sequence[float] = ()
+) -> list[tuple[float, float]]:
+    """Return where points stand, from 0 to 1, those that are finite."""
     left, right = extent(chart, "x")
     bottom, top = extent(chart, "y")
     points = [
         (
-            (chart.x.place(x) - left) / (right - left),
-            (chart.y.place(two) - bottom) / (top - bottom),
+            (chart.x.place(across) - left) / (right - left),
+            (chart.y.place(up) - bottom) / (top - bottom),
         )
-        for x, two in zip(x, y, strict=True)
+        for across, up in zip(x, y, strict=True)
     ]
-    return [point for point in points if all(-1e-9 <= part <= 1 + 1e-9 for part in point)]
+    return [point for point in points if not math.isnan(sum(point))]
 
 
 def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
@@ -114,6 +139,15 @@ def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
         for column in range(first, last + 1):
             share = (column - first) / max(last - first, 1)
             grid.set(column, grid.row(y1 + share * (y2 - y1)), stroke)
+
+
+def _fill_band(chart: PlaneChart, line: Line, grid: _Grid) -> None:
+    for bounds in line.band:
+        ends = _places(chart, [bounds.x] * 2, [bounds.low, bounds.high])
+        if len(ends) == 2:
+            (x, low), (_, high) = ends
+            for row in range(grid.row(high), grid.row(low) + 1):
+                grid.set(grid.column(x), row, _BAND)
 
 
 def _write_corners(corners: Sequence[str], grid: _Grid) -> None:
@@ -168,41 +202,57 @@ def _foot(axis: Axis, limits: tuple[float, float], width: int, margin: int) -> l
 def _legend(chart: PlaneChart, width: int) -> list[str]:
     entries = [
         *zip(_markers(chart.points), (group.name for group in chart.points), strict=True),
-        *zip(_markers(chart.curves), (line.name for line in chart.curves), strict=True),
-        *((_CEILING * 2, line.name) for line in chart.lines if line.role == "ceiling"),
+        *zip(_markers(chart.curves), (line.label for line in chart.curves), strict=True),
+        *((_CEILING * 2, line.label) for line in chart.lines if line.role == "ceiling"),
     ]
+    if not chart.needs_legend:
+        return []
     lines = [""]
     for mark, name in entries:
-        entry = f"{mark} {name}"
+        entry = f"{mark} {visible(name)}"
         if lines[-1] and len(lines[-1]) + 3 + len(entry) > width:
             lines.append("")
         lines[-1] += f"{'   ' if lines[-1] else '  '}{entry}"
-    return lines if chart.needs_legend else []
+    broken = [
+        textwrap.wrap(line, max(width, _NARROWEST), initial_indent="  ", subsequent_indent="    ")
+        if len(line) > width
+        else [line]
+        for line in lines
+    ]
+    return [line for parts in broken for line in parts]
 
 
 def _intervals(chart: IntervalChart, width: int) -> list[str]:
-    names = [shortened(row.name) for row in chart.rows]
+    names = row_names([row.name for row in chart.rows], min(32, max(width // 3, 12)))
     margin = max(map(len, names), default=0)
     inside = max(width - margin - 2, _NARROWEST)
     limits = extent(chart, "x")
+    zeros = [rule.at for rule in chart.rules if rule.axis == "x"]
     rows = [
-        f"{name:>{margin}} │{_interval(row, chart.x, limits, inside)}"
+        f"{name:>{margin}} │{_interval(row, chart.x, limits, inside, zeros)}"
         for name, row in zip(names, chart.rows, strict=True)
     ]
     return [*rows, *_foot(chart.x, limits, inside, margin)]
 
 
-def _interval(row: IntervalRow, axis: Axis, limits: tuple[float, float], width: int) -> str:
+def _interval(
+    row: IntervalRow, axis: Axis, limits: tuple[float, float], width: int, rules: Sequence[float]
+) -> str:
     def column(number: float) -> int:
+        if math.isinf(number):
+            return 0 if number < 0 else width - 1
         at = (axis.place(number) - limits[0]) / (limits[1] - limits[0])
         return min(max(round(at * (width - 1)), 0), width - 1)
 
     line = [" "] * width
-    if all(not math.isnan(axis.place(bound)) for bound in (row.low, row.high)):
+    for at in rules:
+        line[column(at)] = _DOWN
+    if not (math.isnan(row.low) or math.isnan(row.high)):
         low, high = column(row.low), column(row.high)
         line[low : high + 1] = ["─"] * (high + 1 - low)
-        line[low], line[high] = "├", "┤"
-    if not math.isnan(axis.place(row.value)):
+        line[low] = "◂" if math.isinf(row.low) else "├"
+        line[high] = "▸" if math.isinf(row.high) else "┤"
+    if math.isfinite(axis.place(row.value)):
         line[column(row.value)] = "o"
     return "".join(line)
 

@@ -8,9 +8,10 @@ from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
+from ragkpi.wording import counted
 
 if TYPE_CHECKING:
-    from ragkpi.charts.chart import Chart
+    from ragkpi.charts.chart import Charts
     from ragkpi.measures.scores import Scores
     from ragkpi.reports.layout import Layout, Report
 
@@ -62,7 +63,7 @@ class Output(NamedTuple):
         colour: Literal["always", "never"] = "always" if coloured else "never"
         return Layout(digits=self.digits, colour=colour, width=width, **more)
 
-    def write(self, report: "Report", charts: Sequence["Chart"] = (), /, **more: Any) -> None:
+    def write(self, report: "Report", charts: "Charts | None" = None, /, **more: Any) -> None:
         """Write a report in the format that is given or fits its destination; draw its charts.
 
         Parameters
@@ -70,7 +71,8 @@ class Output(NamedTuple):
         report
             What was found out.
         charts
-            All of them are drawn into a picture, the first one as text.
+            Drawn into a picture, or as text, if somebody wants them. A terminal that was not asked
+            for any gets the first one.
         more
             Fields of `Layout`.
         """
@@ -82,7 +84,7 @@ class Output(NamedTuple):
             # What its reader must know has no place among the rows.
             for sentence in getattr(report, "sentences", ()):
                 tell(f"answer: {sentence}")
-        if charts:
+        if charts is not None:
             self._draw(charts)
 
     @property
@@ -94,20 +96,26 @@ class Output(NamedTuple):
             return format_of_file(self.path) or "table"
         return "table" if sys.stdout.isatty() else "tsv"
 
-    def _draw(self, charts: Sequence["Chart"]) -> None:
+    def _draw(self, charts: "Charts") -> None:
         table = self.format in (None, "table")
         on_screen = self.path is None and sys.stdout.isatty() and table
         if self.plot == "-" or (self.plot is None and on_screen):
             import shutil
 
-            from ragkpi.charts.text_chart import text
+            from ragkpi.charts.text_chart import texts
             from ragkpi.reports.output_files import write
 
-            write(["\n" + text(charts[0], shutil.get_terminal_size().columns)])
+            first, *others = charts()
+            width = shutil.get_terminal_size().columns
+            drawn = [first, *others] if self.plot == "-" else [first]
+            write(["\n" + texts(drawn, width)])
+            if len(drawn) <= len(others):
+                more = counted(len(others), "more chart")
+                tell(f"note: {more} with --plot -, or as a picture with --plot FILE.png")
         elif self.plot is not None:
             from ragkpi.charts.picture import draw
 
-            draw(charts, self.plot)
+            draw(charts(), self.plot)
 
 
 def _described(names: Sequence[str]) -> str:

@@ -83,7 +83,7 @@ def answer_agree(
             results = asked.evaluate_every(evaluator, runs, metrics)
             scores.append([result.scores for result in results])
     found = agree(together, run_names(list(runs)), scores, procedure)
-    return agree_answer(found, per_query), agree_charts(found)
+    return agree_answer(found, per_query), lambda: agree_charts(found)
 
 
 def answer_corrected(
@@ -240,7 +240,7 @@ def correct(
         bootstrap_of(1, 0, confidence).level,
         one_of("correction", correction, get_args(CorrectionName)),
     )
-    return Result(report, (), asked.said)
+    return Result(report, None, asked.said)
 
 
 def _judges(qrels: Any, other: Any) -> dict[str, QrelsGiven]:

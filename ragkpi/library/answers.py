@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.evaluation import Evaluation, Run
 from ragkpi.library.session import Session
+from ragkpi.measures.measure import Metric
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.relevance import Qrels, Relevance
@@ -16,7 +17,7 @@ from ragkpi.reports.answer import Answer
 from ragkpi.wording import listed
 
 if TYPE_CHECKING:
-    from ragkpi.charts.chart import Chart
+    from ragkpi.charts.chart import Chart, Charts
     from ragkpi.formats.query_files import Quality
     from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.studies.depth.depth_curves import Curves
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from ragkpi.studies.holes.assessment import Candidate
     from ragkpi.studies.holes.holes_study import Within
 
-Answered = tuple[Answer, "Sequence[Chart]"]
+Answered = tuple[Answer, "Charts"]
 QrelsGiven = str | Relevance
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
@@ -44,20 +45,48 @@ def answer_depth(
     bootstrap: Bootstrap | None = None,
 ) -> Answered:
     """Say how deep to retrieve, from runs or from counts of relevant documents."""
+    from ragkpi.charts.chart import noted
     from ragkpi.studies.depth.depth_answer import depth_answer
     from ragkpi.studies.depth.depth_charts import depth_charts
+    from ragkpi.studies.depth.depth_trace import every_depth, trace
 
     if relevant is not None:
-        curves = _curves_of_counts(asked, relevant, depths, limits)
+        curves, judged = _curves_of_counts(asked, relevant, depths, limits)
     else:
         assert qrels is not None
-        curves = _curves_of_runs(asked, qrels, runs, depths, limits, bootstrap)
-    return depth_answer(curves, tokens), depth_charts(curves)
+        alone, asked = asked, asked.side_by_side() if len(runs) > 1 else asked
+        curves, judged = _curves_of_runs(alone, asked, qrels, runs, depths, limits, bootstrap)
+
+    def charts() -> list[Chart]:
+        drawn = every_depth([*curves.depths, *curves.chosen])
+        traces = [trace(of_run, drawn, limits.m) for of_run in judged]
+        metrics = curves.curves[0].scores.metrics
+        return noted(depth_charts(curves, traces), _origin(asked, qrels, metrics, judged[0]))
+
+    return depth_answer(curves, tokens), charts
+
+
+def _origin(
+    asked: Session, qrels: QrelsGiven | None, metrics: Sequence[Metric], judged: Judged
+) -> list[str]:
+    """Say in small print what a picture is of: queries, N where it matters, the signature."""
+    from ragkpi.wording import counted
+
+    texts = [counted(len(judged.queries), "query", "queries")]
+    needed = any("corpus_size" in metric.measure.needs for metric in metrics)
+    sizes = judged.corpus_size if needed else None
+    if sizes is not None and len(sizes):
+        least, most = int(sizes.min()), int(sizes.max())
+        size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
+        known = asked.settings.corpus_size is not None or asked.settings.corpus_sizes
+        texts.append(size if known else f"{size} (documents seen)")
+    signature = asked.signature(qrels, metrics)
+    return ["; ".join([*texts, signature.short()])]
 
 
 def _curves_of_counts(
     asked: Session, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
-) -> Curves:
+) -> tuple[Curves, list[Judged]]:
     from ragkpi.measures.scores import score
     from ragkpi.studies.depth.depth_curves import Curve, Curves
     from ragkpi.studies.depth.depth_study import DEPTHS, count_values, study_counts
@@ -70,24 +99,24 @@ def _curves_of_counts(
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
     curve = Curve("", score(judged, count_values(depths, limits.m)), study)
-    return Curves([curve], depths, limits, corpus_size=size)
+    return Curves([curve], depths, limits, corpus_size=size), [judged]
 
 
 def _curves_of_runs(
+    alone: Session,
     asked: Session,
     qrels: QrelsGiven,
     runs: Mapping[str, Run],
     depths: Sequence[int] | None,
     limits: Limits,
     bootstrap: Bootstrap | None,
-) -> Curves:
+) -> tuple[Curves, list[Judged]]:
     from ragkpi.measures.chance import corpus_size
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.depth.depth_curves import Curve, Curves, interval_by_name
     from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 
     everywhere = run_values(depths or DEPTHS, limits.m)
-    alone, asked = asked, asked.side_by_side() if len(runs) > 1 else asked
     evaluator = asked.evaluator(qrels, everywhere)
     # What is read of a run does not depend on the depths, but the depths on what was read.
     read = asked.read(evaluator, runs, evaluator.needs(everywhere))
@@ -112,7 +141,7 @@ def _curves_of_runs(
             )
         found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
-    return Curves(curves, depths, limits, bootstrap)
+    return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
@@ -133,11 +162,10 @@ def answer_diagnose(
     most_missed: int,
 ) -> Answered:
     """Say whether it is the retriever or the reranker."""
+    from ragkpi.charts.chart import noted
     from ragkpi.measures.registry import find_metrics
-    from ragkpi.studies.diagnose.best_case import with_shown_at_their_best
-    from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
-    from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
-    from ragkpi.studies.diagnose.diagnosis_study import diagnose
+    from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
+    from ragkpi.studies.diagnose.diagnosis_study import diagnose, with_shown_at_their_best
 
     metrics = find_metrics([f"pct_proc.{cutoff}", f"pool_miss.{cutoff}"])
     evaluator = asked.evaluator(qrels, metrics)
@@ -153,7 +181,8 @@ def answer_diagnose(
             shares = diagnose(at_best.plain, best[0], cutoff, thresholds).decomposition.means()
             diagnosis = replace(diagnosis, best_case=shares)
     answer = diagnosis_answer(diagnosis, judgements.document, most_queries, most_missed)
-    return answer, [diagnosis_chart(diagnosis)]
+    chart = diagnosis_chart(diagnosis)
+    return answer, lambda: noted([chart], _origin(asked, qrels, metrics, result.plain))
 
 
 def answer_calibrate(
@@ -166,6 +195,7 @@ def answer_calibrate(
     bootstrap: Bootstrap,
 ) -> Answered:
     """Say which measure tracks the quality of responses; `quality` is a path or was read."""
+    from ragkpi.charts.chart import noted
     from ragkpi.formats.query_files import read_quality
     from ragkpi.studies.calibrate.calibration_answer import calibration_answer
     from ragkpi.studies.calibrate.calibration_charts import calibration_charts
@@ -183,7 +213,11 @@ def answer_calibrate(
         bootstrap,
         folds,
     )
-    return calibration_answer(found), calibration_charts(found)
+
+    def charts() -> list[Chart]:
+        return noted(calibration_charts(found), _origin(asked, qrels, metrics, results[0].plain))
+
+    return calibration_answer(found), charts
 
 
 def _scored(
@@ -234,8 +268,9 @@ def answer_holes(
     within: Within,
     per_query: Literal["hidden", "shown"],
     first: int,
-) -> tuple[Answer, Sequence[Chart], list[Candidate]]:
+) -> tuple[Answer, Charts, list[Candidate]]:
     """Say how much unjudged documents could change; also all documents worth judging."""
+    from ragkpi.charts.chart import noted
     from ragkpi.reports.run_names import run_names
     from ragkpi.studies.holes.assessment import candidates, removed_together
     from ragkpi.studies.holes.holes_answer import holes_answer
@@ -258,4 +293,8 @@ def answer_holes(
     names = run_names(list(runs))
     together = removed_together(found, results, asked.settings, listed[:first])
     answer = holes_answer(found, names, listed, first, per_query, together)
-    return answer, holes_charts(found, names), listed
+
+    def charts() -> list[Chart]:
+        return noted(holes_charts(found, names), _origin(asked, qrels, metrics, results[0].plain))
+
+    return answer, charts, listed

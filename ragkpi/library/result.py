@@ -14,7 +14,7 @@ from ragkpi.reports.renderers import rendered
 from ragkpi.wording import decoded, visible
 
 if TYPE_CHECKING:
-    from ragkpi.charts.chart import Chart
+    from ragkpi.charts.chart import Charts
     from ragkpi.reports.signature import Signature
 
 _FOR_PROGRAMS = Layout(notes="columns")
@@ -38,14 +38,14 @@ class Result:
     def __init__(
         self,
         report: Report,
-        charts: Sequence[Chart] = (),
+        charts: Charts | None = None,
         notes: Sequence[str] = (),
         signature: Signature | None = None,
     ) -> None:
         self.report = report
         self.notes: Sequence[str] = tuple(notes)
         self.signature = signature
-        self._charts = tuple(charts)
+        self._charts = charts
 
     @property
     def answer(self) -> str:
@@ -110,11 +110,11 @@ class Result:
 
     def plot(self) -> Any:
         """Draw what ``--plot`` draws, as a figure of matplotlib."""
-        if not self._charts:
+        if self._charts is None:
             raise UsageError("there is no picture of this result; expected an answer with one")
         from ragkpi.charts.picture import figure_of
 
-        return figure_of(self._charts)
+        return figure_of(self._charts())
 
     def _table(self) -> Table:
         return self.report.table(_FOR_PROGRAMS)

@@ -4,17 +4,29 @@ import re
 
 import pytest
 
-from ragkpi.charts.chart import Axis, IntervalChart, IntervalRow, Line, PlaneChart, Points, Rule
+from ragkpi.charts.chart import (
+    Axis,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    Mark,
+    PlaneChart,
+    Points,
+    Rule,
+    Span,
+    noted,
+)
 from ragkpi.charts.picture import draw, refuse_undrawable
 from ragkpi.errors import UsageError
 
+TEN = Mark(10, "ten")
 CHARTS = [
     PlaneChart(
         "Depth",
         Axis("K", "log", ticks=[1, 10]),
         Axis("bits"),
         lines=[
-            Line("bm25", [1, 10], [3, 1], low=[2, 0], high=[4, 2]),
+            Line("bm25", [1, 10], [3, 1], [Span(1, 2, 4), Span(10, 0, 2)], mark=Mark(10, "ten")),
             Line("ceiling", [1, 10], [4, math.nan], role="ceiling"),
         ],
         rules=[Rule("x", 5, "collapse")],
@@ -53,7 +65,16 @@ def test_an_svg_holds_every_text_and_is_the_same_every_time(tmp_path):
     found = (tmp_path / "first.svg").read_text(encoding="utf-8")
     assert found == (tmp_path / "second.SVG").read_text(encoding="utf-8")
     texts = set(re.findall(r"<text[^>]*>([^<]+)</text>", found))
-    assert {"Depth", "bm25", "ceiling", "collapse", "retriever", "q1", "%PROC", "Holes"} <= texts
+    assert {
+        "Depth",
+        "bm25, ten",
+        "ceiling",
+        "collapse",
+        "retriever",
+        "q1",
+        "%PROC",
+        "Holes",
+    } <= texts
 
 
 def test_other_kinds_of_pictures_are_refused():
@@ -71,3 +92,102 @@ def test_a_missing_matplotlib_is_named_with_its_remedy(monkeypatch):
 def test_a_folder_that_is_not_there_is_one_line(tmp_path):
     with pytest.raises(UsageError, match=r"--plot .* cannot be written"):
         draw(CHARTS, str(tmp_path / "nowhere" / "chart.png"))
+
+
+def texts_of(figure):
+    from matplotlib.text import Text
+
+    return [text.get_text() for text in figure.findobj(Text) if text.get_visible()]
+
+
+def inside(figure, drawn):
+    """Whether an artist lies within the picture, to a pixel."""
+    box = drawn.get_window_extent(figure.canvas.get_renderer())
+    width, height = figure.get_size_inches() * figure.dpi
+    return box.x0 > -1 and box.y0 > -1 and box.x1 < width + 1 and box.y1 < height + 1
+
+
+def of_runs(names, title="t"):
+    lines = [Line(name, range(1, 101), [i / 9] * 100) for i, name in enumerate(names)]
+    return PlaneChart(title, Axis("K", "log"), Axis("y"), lines)
+
+
+LONG = [f"_a-run-with-a-name-as-long-as-people-give-them-{'x' * 40}-{i}.title+desc" for i in "1234"]
+
+
+@needs_matplotlib
+@pytest.mark.parametrize("charts", [1, 3])
+@pytest.mark.parametrize("names", [LONG, [f"run{i}" for i in range(20)]])
+def test_legends_never_vanish(names, charts):
+    """Not with long names, nor with many, nor with those that matplotlib takes for hidden."""
+    from ragkpi.charts.picture import figure_of
+
+    figure = figure_of([of_runs(names, str(place)) for place in range(charts)])
+    figure.draw_without_rendering()
+    texts = [text.replace("\n", "") for text in texts_of(figure)]
+    for name in names:
+        assert texts.count(name) == 1
+    (legend,) = figure.legends
+    assert inside(figure, legend)
+    for axes in figure.axes:
+        assert axes.get_window_extent().width > 0.6 * 5.2 * figure.dpi
+
+
+@needs_matplotlib
+def test_panels_with_other_curves_have_legends_of_their_own():
+    from ragkpi.charts.picture import figure_of
+
+    figure = figure_of([of_runs(["a", "b"]), of_runs(["c", "d"]), CHARTS[2]])
+    figure.draw_without_rendering()
+    assert not figure.legends
+    assert [axes.get_legend() is not None for axes in figure.axes] == [True, True, False]
+    assert all(inside(figure, axes.get_legend()) for axes in figure.axes[:2])
+
+
+@needs_matplotlib
+def test_eight_curves_differ_without_colour():
+    from ragkpi.charts.picture import figure_of
+
+    figure = figure_of([of_runs([f"run{i}" for i in range(8)])])
+    curves = [line for line in figure.axes[0].get_lines() if len(line.get_xdata()) > 1]
+    assert len({line.get_marker() for line in curves}) == 8
+    places = [tuple(line.get_markevery()) for line in curves]
+    assert len(set(places)) == 8  # so that curves on each other show by turns
+
+
+@needs_matplotlib
+def test_what_has_no_place_is_said_in_small_print():
+    from ragkpi.charts.picture import figure_of
+
+    charts = [
+        PlaneChart("t", Axis("x"), Axis("y"), [Line("bm25", [1, 2, 3], [-math.inf, math.nan, 1])]),
+        IntervalChart("t", Axis("x"), [IntervalRow("dense", math.nan, math.nan, math.nan)]),
+    ]
+    small = texts_of(figure_of(noted(charts, ["12 queries"])))
+    (printed,) = [text for text in small if "bm25" in text]
+    assert printed.splitlines() == [
+        "12 queries",
+        "t: bm25 has no finite value at 2 of 3 points",
+        "t: no finite value of dense",
+    ]
+
+
+@needs_matplotlib
+def test_points_beyond_the_limits_are_drawn_and_coinciding_ones_counted():
+    from ragkpi.charts.picture import figure_of
+
+    axis = Axis("share", low=0, high=1)
+    points = Points("p", [0.5, 0.5, 0.2], [1.4, 1.4, -0.3])
+    figure = figure_of([PlaneChart("t", axis, axis, points=[points])])
+    low, high = figure.axes[0].get_ylim()
+    assert low < -0.3 < 1.4 < high
+    assert "×2" in texts_of(figure)
+
+
+@needs_matplotlib
+def test_more_panels_than_a_picture_can_hold_are_counted():
+    from ragkpi.charts.picture import figure_of
+
+    figure = figure_of([CHARTS[2]] * 63)
+    assert len(figure.axes) == 60
+    assert "3 more charts are not drawn; see the table" in texts_of(figure)

@@ -2,8 +2,20 @@ import math
 
 import pytest
 
-from ragkpi.charts.chart import Axis, IntervalChart, IntervalRow, Line, PlaneChart, Points, Rule
-from ragkpi.charts.text_chart import text
+from ragkpi.charts.chart import (
+    Axis,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    Mark,
+    PlaneChart,
+    Points,
+    Rule,
+    Span,
+    noted,
+    row_names,
+)
+from ragkpi.charts.text_chart import text, texts
 
 
 def plane(x=(0, 1), y=(0, 1), **drawn):
@@ -86,3 +98,56 @@ def test_nothing_to_draw_is_no_error(y):
     x = list(range(1, len(y) + 1))
     chart = PlaneChart("t", Axis("K", "log"), Axis("y"), lines=[Line("l", x, y)])
     assert text(chart).startswith("t\n")
+
+
+def test_a_mark_stands_in_parentheses_and_its_name_in_the_legend():
+    chart = plane(x=(0, 4), lines=[Line("bm25", [0, 2, 4], [0, 0.5, 1], mark=Mark(2, "K = 2"))])
+    assert "(o)" in rows(chart)[len(rows(chart)) // 2]
+    assert text(chart).splitlines()[-1] == "  o bm25, K = 2"
+
+
+def test_a_band_reaches_from_low_to_high():
+    chart = plane(lines=[Line("l", [0, 1], [0.5, 0.5], [Span(1, 0.0, 1.0)])])
+    assert [row[-1] for row in rows(chart)].count(":") == len(rows(chart)) - 1  # and the point
+
+
+def test_an_interval_without_an_end_leaves_the_chart():
+    chart = IntervalChart(
+        "t", Axis("v"), [IntervalRow("a", -math.inf, 0.5, 1), IntervalRow("b", 0, 0.5, math.inf)]
+    )
+    first, second = rows(chart)
+    assert (first[0], second.rstrip()[-1]) == ("◂", "▸")
+
+
+def test_small_print_stands_once_below_all_charts():
+    charts = [plane(points=[Points("p", [0, math.nan], [0, 0])]), plane()]
+    lines = texts(noted(charts, ["12 queries"]), 60).splitlines()
+    assert lines[-2:] == ["12 queries", "title: p has no finite value at 1 of 2 points"]
+    assert lines.count("12 queries") == 1
+
+
+def test_points_beyond_the_limits_extend_the_axis():
+    drawn = text(plane(points=[Points("p", [0.5], [2.0])]))
+    assert drawn.count("o") == 1
+    assert "\n2 │" in drawn
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["a" * 50 + str(i) for i in range(9)],
+        [str(i) + "a" * 50 for i in range(9)],
+        ["a" * 25 + str(i) + "a" * 25 for i in range(9)],
+    ],
+)
+def test_shortened_names_stay_apart(names):
+    short = row_names(names)
+    assert len(set(short)) == 9
+    assert max(map(len, short)) <= 32
+
+
+def test_long_legends_are_broken_not_cut():
+    lines = [Line(f"{name * 100}", [0, 1], [0, 1]) for name in "ab"]
+    drawn = text(plane(lines=lines), 80)
+    assert (drawn.count("a"), drawn.count("b")) == (100, 100)
+    assert max(map(len, drawn.splitlines())) <= 80

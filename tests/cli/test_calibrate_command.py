@@ -109,7 +109,7 @@ def test_pictures(calibrate, tmp_path):
     assert calibrate(*GIVEN, "--plot", tmp_path / "c.svg").status == 0
     picture = (tmp_path / "c.svg").read_text()
     assert "Spearman" in picture
-    assert "best of F_10" in picture
+    assert "F_10, best at alpha = " in picture
     assert "Correlation with quality" in calibrate(*GIVEN, "--plot", "-").out.decode()
 
 

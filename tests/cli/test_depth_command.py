@@ -90,8 +90,11 @@ def test_an_answer_ends_in_a_sentence_and_a_chart(depth):
     # From rank 38 on ten of eleven answerable questions have something relevant.
     assert table.splitlines()[-1].startswith("Retrieve 38 (9,500 tokens): ")
     assert "Success (a relevant passage) is 0.909 there" in table
-    assert chart.startswith("Bits-over-Random by depth\n")
-    assert chart.endswith("  o first_stage   -- ceiling BoR_max\n")
+    assert chart.startswith("Success and chance by depth\n")
+    assert "  o first_stage, retrieve 38   -- chance P_rand\n" in chart
+    for title in ("Distance from the ceiling by depth", "What depth costs"):
+        assert f"\n{title}" in chart
+    assert "12 queries; N = 5,000; ragkpi:" in chart.splitlines()[-1]
 
 
 def test_max_loss_binds_the_answer(depth):
@@ -168,8 +171,9 @@ def test_a_picture_is_drawn(depth, tmp_path):
     target = tmp_path / "depth.svg"
     assert depth("-N", "5000", QRELS, RUN, "--ci", "--plot", target).status == 0
     drawn = target.read_text(encoding="utf-8")
-    for words in ("first_stage", "ceiling BoR_max", "chance P_rand", "K = 38"):
+    for words in ("first_stage, retrieve 38", "BoR_max (bits)", "chance P_rand"):
         assert f">{words}<" in drawn
+    assert "12 queries; N = 5,000; ragkpi:" in drawn
 
 
 @pytest.mark.parametrize(

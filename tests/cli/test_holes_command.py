@@ -135,6 +135,20 @@ def test_pictures(ragkpi, tmp_path):
     assert "value now" in ragkpi("holes", *RERANKED, "--plot", "-").out.decode()
 
 
+def test_no_measure_is_without_a_panel(ragkpi, tmp_path):
+    pytest.importorskip("matplotlib")
+    names = ["map", "P_10", "recall_10", "ndcg_cut_10", "recip_rank"]
+    asked = [part for name in names for part in ("-m", name.replace("_10", ".10"))]
+    runs = [QRELS, *(FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "dense"))]
+    assert ragkpi("holes", *runs, *asked, "--plot", tmp_path / "h.svg").status == 0
+    for drawn in (
+        (tmp_path / "h.svg").read_text(),
+        ragkpi("holes", *runs, *asked, "--plot", "-").out.decode(),
+    ):
+        assert [name for name in names if name in drawn] == names
+        assert "12 queries; ragkpi:" in drawn
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [

@@ -9,6 +9,7 @@ from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import judged_from_counts
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.depth.depth_answer import depth_answer
+from ragkpi.studies.depth.depth_charts import depth_charts
 from ragkpi.studies.depth.depth_curves import Curve, Curves
 from ragkpi.studies.depth.depth_limits import Limits
 from ragkpi.studies.depth.depth_study import (
@@ -18,6 +19,7 @@ from ragkpi.studies.depth.depth_study import (
     study_run,
 )
 from ragkpi.studies.depth.depth_target import parse_target
+from ragkpi.studies.depth.depth_trace import every_depth, trace
 from tests.measures.by_hand import population, summary
 from tests.measures.rag_oracle import cases
 
@@ -165,6 +167,39 @@ def test_twice_as_many_cost_what_the_ceiling_says():
     said = sentence(judged, [1, 30], Limits(m=3))
     assert "twice as many cost 3.25 bits" in said
     assert "Success (3 relevant passages) is 1.000" in said
+
+
+def test_what_is_drawn_is_what_the_measures_say():
+    """Every depth, with the values of p_obs, p_rand, bor and bor_max."""
+    generator = np.random.default_rng(3)
+    R = generator.integers(0, 5, size=20)
+    found = [np.sort(generator.choice(np.arange(1, 31), size=r, replace=False)) for r in R]
+    judged = population(400, R, found, num_ret=30)
+    drawn = trace(judged, every_depth([5, 30]), 2)
+    assert drawn.depths.tolist() == list(range(1, 31))
+    for name, values in zip(("p_obs", "p_rand", "bor", "bor_max"), drawn[1:], strict=True):
+        expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
+        assert values.tolist() == pytest.approx(expected, nan_ok=True), name
+
+
+def test_below_a_thousand_some_depths_are_drawn():
+    depths = every_depth([7, 20_011]).tolist()
+    assert depths[:1000] == list(range(1, 1001))
+    assert 1000 < len(depths) < 1200
+    assert depths[-1] == 20_011
+
+
+def test_the_recommended_depth_is_a_point_of_its_curve():
+    ranks = [[1], [1], [2], [7], []]
+    judged = population(10_000, [1] * 5, ranks, num_ret=50)
+    curves = Curves([curve(judged, [1, 50], Limits())], [1, 50], Limits())
+    assert curves.chosen == [7]
+    success, distance, ceiling = depth_charts(curves, [trace(judged, every_depth([1, 50]), 1)])
+    assert success.lines[0].marked == (7, 0.8)
+    assert success.lines[0].label == "run, retrieve 7"
+    assert distance.lines[0].marked == (7, pytest.approx(math.log2(0.8)))
+    assert ceiling.lines[0].y[0] == pytest.approx(math.log2(10_000))
+    assert ceiling.notes == ["collapse: from K = 9,331 on"]  # 1 - 0.9330 = 2 ** -0.1
 
 
 def test_success_of_every_query_cannot_rise():

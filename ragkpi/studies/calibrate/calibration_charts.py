@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
-from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, Line, PlaneChart, Rule
-from ragkpi.studies.calibrate.calibration_study import Calibration
+from collections.abc import Iterator
 
-_MOST_BANDS = 1  # more of them hide each other
+from ragkpi.charts.chart import (
+    Axis,
+    Chart,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    Mark,
+    PlaneChart,
+    Rule,
+    Span,
+    noted,
+)
+from ragkpi.studies.calibrate.calibration_study import Calibration
+from ragkpi.studies.calibrate.tuning import Tuning
 
 
 def calibration_charts(calibration: Calibration) -> list[Chart]:
-    """Draw rho of every value with its interval, and by alpha where there is one."""
+    """Draw rho of every value with its interval, and by alpha for each that has one."""
+    overall = [c for c in calibration.correlations if c.segment == "all"]
     rows = [
         IntervalRow(
             correlation.name,
@@ -17,48 +30,54 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
             correlation.coefficients["spearman"],
             correlation.intervals["spearman"].high,
         )
-        for correlation in calibration.correlations
-        if correlation.segment == "all" and not correlation.reason
+        for correlation in overall
     ]
     count = len(calibration.observed.quality)
-    charts: list[Chart] = [
-        IntervalChart(
-            f"Correlation with quality, {count} observations",
-            Axis("Spearman's rho, bootstrap interval"),
-            rows,
-            [Rule("x", 0.0)],
-        )
-    ]
-    tunings = [
-        tuning
-        for tuning in calibration.tunings
-        if tuning.segment == "all" and tuning.matters == "yes"
-    ]
-    bands = len(tunings) <= _MOST_BANDS
-    best: dict[float, list[str]] = {}
-    for tuning in tunings:
-        best.setdefault(tuning.alpha, []).append(tuning.metric.name)
-    curves = [
-        Line(
-            tuning.metric.name,
-            tuning.alphas,
-            tuning.curve.tolist(),
-            [low for low, _ in tuning.band if bands],
-            [high for _, high in tuning.band if bands],
-        )
-        for tuning in tunings
-    ]
-    if curves:
-        charts.append(
-            PlaneChart(
-                "What alpha changes",
-                Axis("alpha", low=0, high=1),
-                Axis("Spearman's rho with quality"),
-                curves,
-                rules=[
-                    Rule("x", alpha, f"best of {', '.join(names)}")
-                    for alpha, names in sorted(best.items())
+    correlations = IntervalChart(
+        f"Correlation with quality, {count} observations",
+        Axis("Spearman's rho, bootstrap interval"),
+        rows,
+        [Rule("x", 0.0)],
+    )
+    tunings = [tuning for tuning in calibration.tunings if tuning.segment == "all"]
+    drawn = [_by_alpha(tuning) for tuning in tunings if tuning.matters == "yes"]
+    return noted([correlations, *drawn], list(_notes(calibration, tunings)))
+
+
+def _by_alpha(tuning: Tuning) -> PlaneChart:
+    low, high = tuning.range
+    return PlaneChart(
+        f"What alpha changes for {tuning.metric.name}",
+        Axis("alpha", low=0, high=1),
+        Axis("Spearman's rho with quality"),
+        [
+            Line(
+                tuning.metric.name,
+                tuning.alphas,
+                tuning.curve.tolist(),
+                [
+                    Span(alpha, *interval)
+                    for alpha, interval in zip(tuning.alphas, tuning.band, strict=True)
                 ],
+                mark=Mark(tuning.alpha, f"best at alpha = {tuning.alpha:g}"),
             )
-        )
-    return charts
+        ],
+        rules=[
+            Rule("x", low, "" if low == high else "from"),
+            Rule("x", high, "best of resamples" if low == high else "to"),
+            Rule("x", tuning.metric.arguments["alpha"], "asked for"),
+        ],
+    )
+
+
+def _notes(calibration: Calibration, tunings: list[Tuning]) -> Iterator[str]:
+    bootstrap = calibration.bootstrap
+    yield (
+        f"intervals and bands: {bootstrap.level:.0%} bootstrap over queries, "
+        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+    )
+    if any(tuning.matters == "yes" for tuning in tunings):
+        yield "from, to: where the best alpha lies in resamples"
+    still = [tuning.metric.name for tuning in tunings if tuning.matters != "yes"]
+    if still:
+        yield f"alpha cannot matter here, so it is not drawn, for {', '.join(still)}"

@@ -1,96 +1,125 @@
-"""The charts of `ragkpi depth`: what depth costs in bits, and what it gains in success."""
+"""The charts of `ragkpi depth`: what depth gains in success, and what it costs in bits."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator
-from dataclasses import replace
-from typing import Literal
+from collections.abc import Sequence
 
 import numpy as np
 
-from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, Rule
+from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
+from ragkpi.ranking.judged import FloatArray
 from ragkpi.studies.depth.depth_curves import Curve, Curves
+from ragkpi.studies.depth.depth_trace import Trace
 
 _MOST_TICKS = 15
 _VISIBLE = 0.02  # relative difference that a line's width does not hide
+_CHANCE = "chance P_rand"
+_CEILING = "ceiling BoR_max"
 
 
-def depth_charts(curves: Curves) -> list[Chart]:
-    """Draw Bits-over-Random under its ceiling, and success above chance, by depth."""
+def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
+    """Draw success above chance, the distance of BoR from its ceiling, and the ceiling.
+
+    Parameters
+    ----------
+    curves
+        What the table shows: its depths are numbered on the axis, its intervals are bands.
+    traces
+        Of the same runs, at more depths.
+    """
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
-    depth = Axis("K, documents retrieved", "log", ticks=ticks)
-    if curves.corpus_size is not None:
-        depth = Axis(f"K, shown of {curves.corpus_size:,}", "log", ticks=ticks)
-    rules = list(_rules(curves))
-    bits = [
-        *_of_runs(curves, "bor"),
-        *_shared(curves, "bor_max", "ceiling BoR_max"),
+    shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
+    depth = Axis(f"K, {shown}", "log", ticks=ticks)
+    rules, notes = _collapse(curves, traces)
+    runs = [pair for pair in zip(curves.curves, traces, strict=True) if pair[0].name]
+    ceiling = PlaneChart(
+        "What depth costs: the most bits a system can have",
+        depth,
+        Axis("BoR_max (bits)", low=0),
+        _shared(curves, traces, "ceiling", _CEILING),
+        rules=rules,
+    )
+    chance = _shared(curves, traces, "chance", _CHANCE)
+    rates = Axis("share of queries", low=0, high=1)
+    if not runs:
+        return noted(
+            [ceiling, PlaneChart("Chance by depth", depth, rates, chance, rules=rules)], notes
+        )
+    notes += [
+        f"{curve.name}: no depth can be recommended" for curve, _ in runs if _mark(curve) is None
     ]
-    rates = [*_of_runs(curves, "p_obs"), *_shared(curves, "p_rand", "chance P_rand")]
-    return [
-        PlaneChart(
-            "Bits-over-Random by depth",
-            depth,
-            Axis("BoR (bits)", low=_floor(bits)),
-            bits,
-            rules=rules,
-        ),
-        PlaneChart(
-            "Success and chance by depth",
-            depth,
-            Axis("share of queries", low=0, high=1),
-            rates,
-            rules=rules,
-        ),
+    success = [_line(curves, curve, trace, "p_obs", trace.success) for curve, trace in runs]
+    distance = [
+        _line(curves, curve, trace, "bor", trace.bits - trace.ceiling, trace.ceiling)
+        for curve, trace in runs
     ]
-
-
-def _of_runs(curves: Curves, measure: str) -> Iterator[Line]:
-    return (_line(curves, curve, measure, curve.name) for curve in curves.curves if curve.name)
-
-
-def _shared(curves: Curves, measure: str, name: str) -> Iterator[Line]:
-    """Draw what the queries alone decide: once, unless the runs have visibly other queries."""
-    lines = {c.name: _line(curves, c, measure, name, "ceiling") for c in curves.curves}
-    first, *others = lines.values()
-    if all(np.allclose(line.y, first.y, rtol=_VISIBLE, equal_nan=True) for line in others):
-        return iter([first])
-    return (replace(line, name=f"{name} of {run}") for run, line in lines.items())
+    return noted(
+        [
+            PlaneChart(
+                "Success and chance by depth", depth, rates, [*success, *chance], rules=rules
+            ),
+            PlaneChart(
+                "Distance from the ceiling by depth",
+                depth,
+                Axis("BoR - BoR_max (bits)", high=0),
+                distance,
+                rules=[*rules, Rule("y", 0, "ceiling")],
+            ),
+            ceiling,
+        ],
+        notes,
+    )
 
 
 def _line(
     curves: Curves,
     curve: Curve,
+    trace: Trace,
     measure: str,
-    name: str,
-    role: Literal["curve", "ceiling"] = "curve",
+    y: FloatArray,
+    below: FloatArray | None = None,
 ) -> Line:
-    values = [curve.value(measure, depth) for depth in curves.depths]
-    bounds = [curve.interval(measure, depth) for depth in curves.depths]
-    known = [bound for bound in bounds if bound is not None and role == "curve"]
-    return Line(
-        name,
-        curves.depths,
-        [math.nan if value is None else value for value in values],
-        [bound.low for bound in known],
-        [bound.high for bound in known],
-        role,
+    """Draw a run; its intervals are moved as its values are, to lie `below` something."""
+    places = {depth: place for place, depth in enumerate(trace.depths.tolist())}
+    band = []
+    for depth in curves.depths:
+        interval = curve.interval(measure, depth)
+        if interval is not None:
+            shift = 0.0 if below is None else float(below[places[depth]])
+            band.append(Span(depth, interval.low - shift, interval.high - shift))
+    return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=_mark(curve))
+
+
+def _mark(curve: Curve) -> Mark | None:
+    choice = curve.study.choice
+    if choice is None or not choice.grounded:
+        return None
+    return Mark(choice.depth, f"retrieve {choice.depth:,}")
+
+
+def _shared(curves: Curves, traces: Sequence[Trace], field: str, name: str) -> list[Line]:
+    """Draw what the queries alone decide: once, unless the runs have visibly other queries."""
+    values = [getattr(trace, field) for trace in traces]
+    x = traces[0].depths.tolist()
+    first = Line(name, x, values[0].tolist(), role="ceiling")
+    if all(np.allclose(other, values[0], rtol=_VISIBLE, equal_nan=True) for other in values):
+        choice = curves.curves[0].study.choice
+        if curves.corpus_size is None or choice is None:
+            return [first]
+        return [Line(name, x, first.y, mark=Mark(choice.depth, f"show at most {choice.depth:,}"))]
+    return [
+        Line(f"{name} of {curve.name}", x, of_run.tolist(), role="ceiling")
+        for curve, of_run in zip(curves.curves, values, strict=True)
+    ]
+
+
+def _collapse(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule], list[str]]:
+    """Mark where chance alone succeeds, or say that it lies deeper than what is drawn."""
+    deepest = max(int(trace.depths[-1]) for trace in traces)
+    found = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
+    rules = [Rule("x", depth, "collapse") for depth in sorted(found) if depth <= deepest]
+    beyond = sorted(depth for depth in found if depth > deepest)
+    notes = (
+        [f"collapse: from K = {', '.join(f'{depth:,}' for depth in beyond)} on"] if beyond else []
     )
-
-
-def _floor(lines: list[Line]) -> float | None:
-    """Let bits begin at 0, unless some curve is below chance."""
-    lowest = min((y for line in lines for y in line.y if math.isfinite(y)), default=0.0)
-    return 0.0 if lowest >= 0 else None
-
-
-def _rules(curves: Curves) -> Iterator[Rule]:
-    studies = [curve.study for curve in curves.curves]
-    boundaries = {s.collapse.depth: "collapse" for s in studies if s.collapse}
-    choice = studies[0].choice
-    if choice and choice.limit != "collapse" and not curves.several:
-        boundaries[choice.depth] = f"K = {choice.depth}"
-    for depth, name in sorted(boundaries.items()):
-        if curves.depths[0] <= depth <= curves.depths[-1]:
-            yield Rule("x", depth, name)
+    return rules, notes

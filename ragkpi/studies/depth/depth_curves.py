@@ -83,6 +83,12 @@ class Curves:
         """Whether curves must be told apart by name."""
         return len(self.curves) > 1
 
+    @property
+    def chosen(self) -> list[int]:
+        """The depths that are recommended."""
+        choices = [curve.study.choice for curve in self.curves]
+        return [choice.depth for choice in choices if choice is not None]
+
 
 def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     """Compute the intervals of success and BoR at every depth."""

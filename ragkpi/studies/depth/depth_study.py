@@ -9,12 +9,11 @@ import numpy as np
 
 from ragkpi.measures import chance
 from ragkpi.measures.aggregates import Aggregate
-from ragkpi.measures.bits import BITS, CEILING, chance_statistics
+from ragkpi.measures.bits import BITS, CEILING
 from ragkpi.measures.chance import collapse_depth, corpus_size, mean_known
-from ragkpi.measures.hypergeometric import tail
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.studies.depth.depth_limits import (
     Affordable,
     Choice,
@@ -25,9 +24,9 @@ from ragkpi.studies.depth.depth_limits import (
     Study,
 )
 from ragkpi.studies.depth.depth_target import reach
+from ragkpi.studies.depth.depth_trace import EVERY, bits_at, success_at
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-_EVERY = 1000  # depths are tried one by one down to this one, and by bisection below it
 
 _OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
 _OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
@@ -81,7 +80,7 @@ def _study(
         reached = reach(judged, limits.target)
     final = None
     if aggregate is BITS:
-        final = float(_success(judged, np.array([max(depths)]), limits.m)[0])
+        final = float(success_at(judged, np.array([max(depths)]), limits.m)[0])
     study = Study(collapse, plateau, affordable, None, reached, final)
     if limits.most is not None:
         limit_of["most"] = limits.most
@@ -111,8 +110,8 @@ def _chosen(
     if not depth:
         return study
     there = np.array([depth])
-    success = float(_success(judged, there, limits.m)[0]) if aggregate is BITS else None
-    ceilings = _curve(judged, np.array([depth, 2 * depth]), limits.m, CEILING)
+    success = float(success_at(judged, there, limits.m)[0]) if aggregate is BITS else None
+    ceilings = bits_at(judged, np.array([depth, 2 * depth]), limits.m, CEILING)
     possible = 2 * depth <= int(corpus_size(judged).max())
     return replace(
         study,
@@ -120,7 +119,7 @@ def _chosen(
             depth=depth,
             limit=limit,
             success=success,
-            bits=float(_curve(judged, there, limits.m, aggregate)[0]),
+            bits=float(bits_at(judged, there, limits.m, aggregate)[0]),
             chance=mean_known(chance.p_rand(judged, depth, limits.m)),
             doubling=float(ceilings[0] - ceilings[1]) if possible else None,
             evidence=_evidence(judged, depth, limits.m) if aggregate is BITS else None,
@@ -159,7 +158,7 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
     first = judged.rank[judged.relevant & (judged.found == limits.m)]
     every = np.union1d([1, deepest], first[first <= deepest])  # success rises nowhere else
-    success = _success(judged, every, limits.m)
+    success = success_at(judged, every, limits.m)
     final = success[-1]
     if not final:
         return None
@@ -175,8 +174,8 @@ def _affordable(
 ) -> Affordable | None:
     if not (judged.num_rel >= limits.m).any():
         return None
-    every = np.union1d(np.arange(1, min(max(depths), _EVERY) + 1), depths)
-    bits = _curve(judged, every, limits.m, aggregate)
+    every = np.union1d(np.arange(1, min(max(depths), EVERY) + 1), depths)
+    bits = bits_at(judged, every, limits.m, aggregate)
     if not np.isfinite(bits).any():
         return None
     best = int(np.nanargmax(bits))
@@ -185,38 +184,9 @@ def _affordable(
     inside, outside = every[index], every[min(index + 1, len(every) - 1)]
     while outside - inside > 1:  # where depths were left out
         middle = (inside + outside) // 2
-        within = _curve(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
+        within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)
-    bits_there = _curve(judged, np.array([inside]), limits.m, aggregate)[0]
+    bits_there = bits_at(judged, np.array([inside]), limits.m, aggregate)[0]
     return Affordable(
         int(inside), float(bits_there), int(every[best]), float(bits[best]), max(depths)
     )
-
-
-def _success(judged: Judged, depths: IntArray, m: int) -> FloatArray:
-    """Return the share of queries with m relevant documents down to each depth, (D,)."""
-    first = np.sort(judged.rank[judged.relevant & (judged.found == m)])
-    possible = max(int((judged.num_rel >= m).sum()), 1)
-    return np.asarray(np.searchsorted(first, depths, side="right") / possible)
-
-
-def _curve(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
-    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
-
-    Queries alike in all that chance depends on are counted, so that many depths cost little.
-    """
-    size = corpus_size(judged)
-    limit = judged.num_ret if judged.settings.draws == "ret" else size
-    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, judged.num_rel >= m]
-    (N, R, most), count = np.unique(cells, axis=1, return_counts=True)
-    shape = (len(depths), len(count))
-    drawn = np.minimum(depths[:, np.newaxis], most)
-    chances = tail(
-        np.broadcast_to(N, shape).ravel(), np.broadcast_to(R, shape).ravel(), drawn.ravel(), m
-    )
-    statistics = chance_statistics(chances, m).reshape(*shape, -1)
-    sums = (statistics * count[:, np.newaxis]).sum(axis=1)
-    if aggregate is BITS:
-        success = _success(judged, depths, m) * cells.shape[1]
-        sums = np.column_stack([success, sums])
-    return np.asarray(aggregate.summary(sums, cells.shape[1]))

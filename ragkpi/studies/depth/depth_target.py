@@ -10,8 +10,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Judged
-
-_EVERY = 1000  # depths are tried one by one down to this one
+from ragkpi.studies.depth.depth_trace import EVERY
 
 
 @dataclass(frozen=True)
@@ -70,7 +69,7 @@ def parse_target(text: str) -> Target:
 
 def reach(judged: Judged, target: Target) -> Reached:
     """Find the smallest depth whose mean is at least the target, trying all that the run has."""
-    deepest = min(int(judged.num_ret.max(initial=1)), _EVERY)
+    deepest = min(int(judged.num_ret.max(initial=1)), EVERY)
     best = -math.inf
     for depth in range(1, deepest + 1):
         value = float(score(judged, [target.metric(depth)]).columns[0].summary)

@@ -1,16 +1,23 @@
-"""The answer of `ragkpi diagnose`: the worst queries, what they missed, and what to mend first."""
+"""The answer of `ragkpi diagnose`: the worst queries, what they missed, what to mend first.
+
+And its chart: PROC against %PROC, in four quadrants.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any, Literal
 
+import numpy as np
+
+from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.formats.tokens import Tokens
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Verdict
-from ragkpi.wording import counted, decoded
+from ragkpi.wording import counted, decoded, listed
 
+_CORNERS: tuple[Verdict, ...] = ("retriever", "fine", "both", "reranker")
 _MEANING: dict[Verdict, str] = {
     "retriever": "the pool lacks good evidence",
     "reranker": "the pool has it, the selection leaves it behind",
@@ -27,7 +34,7 @@ def diagnosis_answer(
 
     Parameters
     ----------
-    found
+    diagnosis
         What is to be said.
     documents
         The ids of the judged documents, by row of the judgements.
@@ -56,6 +63,43 @@ def diagnosis_answer(
     return Answer(
         "diagnose", Table(columns, rows, notes), [_sentence(diagnosis)], _findings(diagnosis), 8
     )
+
+
+def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
+    """Draw a point per query that has both; the texts in the corners count verdicts."""
+    counts = diagnosis.counts()
+    limits = diagnosis.thresholds
+    return PlaneChart(
+        f"Retriever or reranker? {counted(len(diagnosis.queries), 'query', 'queries')}, "
+        f"K = {diagnosis.cutoff}",
+        Axis("PROC: what the pool allows", low=0, high=1),
+        Axis("%PROC: what the selection realised", low=0, high=1),
+        points=list(_groups(diagnosis)),
+        rules=[Rule("x", limits.proc), Rule("y", limits.pct_proc)],
+        corners=[f"{verdict} {counts[verdict]}" for verdict in _CORNERS],
+        notes=list(_undrawn(diagnosis)),
+    )
+
+
+def _groups(diagnosis: Diagnosis) -> Iterator[Points]:
+    verdicts = np.array(diagnosis.verdicts)
+    for verdict in _CORNERS:
+        chosen = (verdicts == verdict) & ~np.isnan(diagnosis.pct_proc)
+        yield Points(verdict, diagnosis.proc[chosen].tolist(), diagnosis.pct_proc[chosen].tolist())
+
+
+def _undrawn(diagnosis: Diagnosis) -> Iterator[str]:
+    """Name the queries that have no point, and say why."""
+    empty = (diagnosis.proc == 0) & np.isnan(diagnosis.pct_proc)
+    unknown = np.isnan(diagnosis.proc)
+    for without, why in (
+        (empty, "nothing useful in the pool: PROC 0, %PROC NA, the retriever's"),
+        (unknown, "no useful document is judged: NA"),
+    ):
+        names = [diagnosis.queries[place] for place in np.flatnonzero(without).tolist()]
+        if names:
+            number = counted(len(names), "query", "queries")
+            yield f"without a point: {number} ({why}; {listed(names, 3)})"
 
 
 def _rows(

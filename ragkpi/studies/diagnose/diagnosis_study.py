@@ -7,15 +7,18 @@ the pool left behind, plus what the top K hold. Divided by the first, the three 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 
 from ragkpi.measures import evidence, rubric
 from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.holes.open_runs import find_holes
 
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
@@ -197,3 +200,27 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
     order = np.lexsort((depth, -worth[query, grade], query))
     return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
+
+
+def with_shown_at_their_best(
+    judgements: Judgements, run: Hits, settings: Settings, cutoff: int
+) -> tuple[Judgements, Hits] | None:
+    """Give every unjudged document of a run's top K the level of the highest grade.
+
+    Parameters
+    ----------
+    run
+        Read with the names of its documents down to the cutoff.
+
+    Returns
+    -------
+    The judgements with these documents, and the run by them; None if all shown are judged.
+    """
+    holes = find_holes(judgements, [run], settings)
+    shown = holes.row[holes.within(cutoff)]
+    if not len(shown):
+        return None
+    best = max(settings.grade_map.rubric.items(), key=lambda level_and_grade: level_and_grade[1])
+    level = holes.judgements.level.copy()
+    level[shown] = best[0]
+    return replace(holes.judgements, level=level), holes.runs[0]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 
-from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow
+from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
 from ragkpi.studies.holes.holes_study import Bounded, HoleBounds
+from ragkpi.wording import counted
 
 _TITLE = "What unjudged documents could change"
-_MOST = 3  # charts side by side
 
 
 def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
@@ -18,11 +17,7 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     With several runs there is a chart per measure, to see overlaps; of one run, values from 0 to 1
     share a chart.
     """
-    shown = [
-        bounded
-        for bounded in bounds.bounded
-        if bounded.metric.is_printed("summary") and not math.isnan(bounded.now)
-    ]
+    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:
         charts = [
             _chart(
@@ -32,15 +27,20 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             for name in dict.fromkeys(bounded.metric.name for bounded in shown)
         ]
     else:
-        shares = [
-            (bounded.metric.name, bounded)
+        shares = [bounded for bounded in shown if bounded.low >= 0 and bounded.high <= 1]
+        charts = [_chart(_TITLE, [(bounded.metric.name, bounded) for bounded in shares])]
+        charts += [
+            _chart(_TITLE, [(bounded.metric.name, bounded)])
             for bounded in shown
-            if bounded.low >= 0 and bounded.high <= 1
+            if not (bounded.low >= 0 and bounded.high <= 1)
         ]
-        others = [bounded for bounded in shown if not (bounded.low >= 0 and bounded.high <= 1)]
-        charts = [_chart(_TITLE, shares)] if shares else []
-        charts += [_chart(_TITLE, [(bounded.metric.name, bounded)]) for bounded in others]
-    return charts[:_MOST] or [_chart(_TITLE, [])]
+        charts = charts[0 if shares or len(charts) == 1 else 1 :]
+    holes = counted(len(bounds.holes.document), "unjudged document")
+    notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
+    if bounds.refused:
+        refused = ", ".join(metric.name for metric, _ in bounds.refused)
+        notes.append(f"not drawn, for they cannot be bounded: {refused}")
+    return noted(charts or [_chart(_TITLE, [])], notes)
 
 
 def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:

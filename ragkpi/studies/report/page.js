@@ -692,7 +692,7 @@
 
   function drawPlane(chart) {
     const numbers = (direction, axis) => [
-      ...chart.lines.flatMap((line) => [...line[direction], ...(direction === "y" ? [...(line.low ?? []), ...(line.high ?? [])] : [])]),
+      ...chart.lines.flatMap((line) => [...line[direction], ...(direction === "y" ? (line.band ?? []).flatMap((bounds) => [bounds.low, bounds.high]) : [])]),
       ...chart.points.flatMap((group) => group[direction]), ...chart.rules.filter((rule) => rule.axis === direction).map((rule) => rule.at),
     ].filter((value) => typeof value === "number" && (axis.scale !== "log" || value > 0));
     const range = (direction) => {
@@ -712,8 +712,10 @@
       const ceiling = line.role === "ceiling";
       const source = new Bokeh.ColumnDataSource({ data: { x: [...line.x], y: finite(line.y) } });
       const ink = ceiling ? colour("quiet") : colour(`chart-${(curve % 8) + 1}`);
-      if (line.low?.length) {
-        const band = new Bokeh.ColumnDataSource({ data: { x: [...line.x], low: finite(line.low), high: finite(line.high) } });
+      if (line.band?.length) {
+        const band = new Bokeh.ColumnDataSource({ data: {
+          x: line.band.map((bounds) => bounds.x), low: finite(line.band.map((bounds) => bounds.low)), high: finite(line.band.map((bounds) => bounds.high)),
+        } });
         plot.varea({ x: { field: "x" }, y1: { field: "low" }, y2: { field: "high" }, source: band, fill_color: ink, fill_alpha: 0.15 });
       }
       const glyph = plot.line({ field: "x" }, { field: "y" }, { source, line_width: ceiling ? 1.5 : 2, line_color: ink, line_dash: ceiling ? [2, 4] : DASHES[Math.floor(curve / 4) % 4] });

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi import __version__
-from ragkpi.charts.chart_object import chart_object
+from ragkpi.charts.chart import chart_object
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.formats.texts import Text

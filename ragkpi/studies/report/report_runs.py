@@ -17,7 +17,7 @@ from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.part import part_of
 from ragkpi.ranking.relevance import Qrels
-from ragkpi.studies.diagnose.best_case import with_shown_at_their_best
+from ragkpi.studies.diagnose.diagnosis_study import with_shown_at_their_best
 
 CUTOFF = 10  # documents that a reader is shown, in the parts that have one depth
 

@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart
-from ragkpi.charts.chart_object import chart_object
+from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import IntArray
@@ -25,8 +24,8 @@ from ragkpi.studies.depth.depth_charts import depth_charts
 from ragkpi.studies.depth.depth_curves import Curve, Curves
 from ragkpi.studies.depth.depth_limits import Limits
 from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
-from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
-from ragkpi.studies.diagnose.diagnosis_chart import diagnosis_chart
+from ragkpi.studies.depth.depth_trace import trace
+from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, diagnose
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, judged_share
@@ -113,9 +112,11 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
         for run in runs
     ]
     found = Curves(curves, depths, limits)
+    drawn = np.union1d(depths, found.chosen).astype(np.int64)  # few, for each page holds them all
+    traces = [trace(run.judged, drawn, limits.m) for run in runs]
     recall = _by_depth(found, "recall", "recall")
     evidence = _by_depth(found, "ra_nwg", "RA-nWG")
-    return _answer(depth_answer(found, None), [*depth_charts(found), recall, evidence])
+    return _answer(depth_answer(found, None), [*depth_charts(found, traces), recall, evidence])
 
 
 def _by_depth(found: Curves, measure: str, label: str) -> Chart:

@@ -1,0 +1,81 @@
+"""Success and bits at many depths at once: what limits are looked for in, and what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.measures.aggregates import Aggregate
+from ragkpi.measures.bits import BITS, CEILING, chance_statistics
+from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.hypergeometric import tail
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+
+EVERY = 1000  # depths are tried one by one down to this one
+_BELOW = 100  # of the depths below it are drawn
+
+
+class Trace(NamedTuple):
+    """What is drawn of a run, or of chance alone.
+
+    Attributes
+    ----------
+    depths : (D,)
+        Ascending.
+    success, chance : (D,)
+        Shares of the queries that have as many relevant documents as a success takes.
+    bits, ceiling : (D,)
+        BoR and BoR_max; bits and success mean nothing where there are counts alone.
+    """
+
+    depths: IntArray
+    success: FloatArray
+    chance: FloatArray
+    bits: FloatArray
+    ceiling: FloatArray
+
+
+def every_depth(depths: Sequence[int]) -> IntArray:
+    """Return every depth down to the last one; below `EVERY` some, and those given."""
+    deepest = max(depths)
+    every = np.arange(1, min(deepest, EVERY) + 1)
+    below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
+    return np.union1d(np.union1d(every, below[below <= deepest]), depths)
+
+
+def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
+    """Follow a run, or counts of relevant documents, down to each of the depths."""
+    ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
+    chance = np.where(depths < m, 0.0, np.exp2(-ceiling))  # too few to succeed have no ceiling
+    return Trace(depths, success_at(judged, depths, m), chance, bits, ceiling)
+
+
+def success_at(judged: Judged, depths: IntArray, m: int) -> FloatArray:
+    """Return the share of queries with m relevant documents down to each depth, (D,)."""
+    first = np.sort(judged.rank[judged.relevant & (judged.found == m)])
+    possible = max(int((judged.num_rel >= m).sum()), 1)
+    return np.asarray(np.searchsorted(first, depths, side="right") / possible)
+
+
+def bits_at(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
+    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
+
+    Queries alike in all that chance depends on are counted, so that many depths cost little.
+    """
+    size = corpus_size(judged)
+    limit = judged.num_ret if judged.settings.draws == "ret" else size
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, judged.num_rel >= m]
+    (N, R, most), count = np.unique(cells, axis=1, return_counts=True)
+    shape = (len(depths), len(count))
+    drawn = np.minimum(depths[:, np.newaxis], most)
+    chances = tail(
+        np.broadcast_to(N, shape).ravel(), np.broadcast_to(R, shape).ravel(), drawn.ravel(), m
+    )
+    statistics = chance_statistics(chances, m).reshape(*shape, -1)
+    sums = (statistics * count[:, np.newaxis]).sum(axis=1)
+    if aggregate is BITS:
+        success = success_at(judged, depths, m) * cells.shape[1]
+        sums = np.column_stack([success, sums])
+    return np.asarray(aggregate.summary(sums, cells.shape[1]))
