@@ -3,9 +3,8 @@
 import sys
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
 from ragkpi.cli.evaluation_options import Level, Measures
+from ragkpi.cli.messages import Finished
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output
 from ragkpi.cli.reading_options import reading_options
@@ -89,7 +88,7 @@ def command(
         found += [inspection.count("warning") for inspection in inspections]
     if any(found):
         sys.stdout.flush()
-        raise typer.Exit(GateFailedError.exit_status)
+        raise Finished(GateFailedError.exit_status)
 
 
 def _write(mended: "Mended", target: str) -> None:

@@ -2,8 +2,6 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-import typer
-
 from ragkpi.cli.eval_output import Findings, Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.gate_options import Gates, gates
@@ -30,9 +28,6 @@ if TYPE_CHECKING:
     from ragkpi.reports.trec_lines import Lines
     from ragkpi.statistics.bootstrap import Bootstrap
 
-# -h is an option like the others: it takes the measures of -m into account.
-CONTEXT: dict[str, list[str]] = {"help_option_names": []}
-
 
 @takes(
     options=evaluation,
@@ -43,7 +38,6 @@ CONTEXT: dict[str, list[str]] = {"help_option_names": []}
     gates=gates,
 )
 def command(
-    context: typer.Context,
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
@@ -72,7 +66,7 @@ def command(
         ),
     ] = None,
     version: Annotated[bool, option("-v", "--version", help="Print the version and stop.")] = False,
-    help_: Annotated[
+    help_: Annotated[  # an option like the others: it takes the measures of -m into account
         bool, option("-h", "--help", help="Explain the options, or the measures of -m.")
     ] = False,
 ) -> None:
@@ -92,7 +86,9 @@ def command(
         print(f"ragkpi {__version__}")
         return
     if help_ and not options.requests:
-        print(context.get_help())
+        from ragkpi.cli.help_pages import page_of_command
+
+        print(page_of_command("eval"), end="")
         return
     metrics = options.values()
     if help_:

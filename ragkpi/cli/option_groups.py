@@ -1,12 +1,13 @@
 """How options are declared, and how commands share them.
 
-Declarations are plain data, so that a command line is read before anything heavy is imported.
-`ragkpi.cli.commands` makes typer's parameters of them.
+Declarations are plain data. `command_line` reads a command line by them before anything heavy is
+imported, `typer_commands` makes typer's parameters of them, `help_pages` explains them.
 """
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Annotated, Any, NamedTuple, get_args
+from types import NoneType
+from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
 
 
 class Declaration(NamedTuple):
@@ -49,6 +50,50 @@ def option(*names: str, help: str, **facts: Any) -> Declaration:
 def argument(metavar: str, help: str) -> Declaration:
     """Declare arguments."""
     return Declaration((), help, metavar)
+
+
+class Parameter(NamedTuple):
+    """An option or argument of a command, with what is declared about it.
+
+    Attributes
+    ----------
+    type
+        ``bool`` for a flag, else what its text is read as.
+    choices
+        The only texts that it takes; empty for any.
+    values
+        Whether it takes one, or is a list.
+    default
+        What it is where nothing is given; `REQUIRED` if that is an error.
+    """
+
+    name: str
+    type: type
+    choices: tuple[str, ...]
+    values: Literal["one", "many"]
+    default: Any
+    declared: Declaration
+
+
+REQUIRED = inspect.Parameter.empty
+
+
+def parameters_of(command: Callable[..., None]) -> list[Parameter]:
+    """Return the options and arguments of a command, in the order of its help text."""
+    return [_parameter(parameter) for parameter in inspect.signature(command).parameters.values()]
+
+
+def _parameter(parameter: inspect.Parameter) -> Parameter:
+    annotated, declared = get_args(parameter.annotation)
+    choices: tuple[str, ...] = ()
+    values: Literal["one", "many"] = "one"
+    if get_origin(annotated) not in (None, list, Literal):  # or None
+        (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
+    if get_origin(annotated) is list:
+        values, (annotated,) = "many", get_args(annotated)
+    if get_origin(annotated) is Literal:
+        choices, annotated = get_args(annotated), str
+    return Parameter(parameter.name, annotated, choices, values, parameter.default, declared)
 
 
 class OptionGroup(NamedTuple):

@@ -9,10 +9,8 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
-
 from ragkpi.cli.evaluation_options import EvaluationOptions, say
-from ragkpi.cli.messages import tell
+from ragkpi.cli.messages import Finished, tell
 from ragkpi.errors import RagkpiError, UsageError
 
 if TYPE_CHECKING:
@@ -156,7 +154,7 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
     sys.stdout.flush()
     for problem in problems:
         tell(problem)
-    raise typer.Exit(problems[0].exit_status)
+    raise Finished(problems[0].exit_status)
 
 
 def terminal() -> Voice:

@@ -81,11 +81,11 @@ def _let_files_fail(fault):
 
     builtins.open = open_
 
-    import ragkpi.cli
+    from ragkpi.cli import program
 
     class StandardOutput(io.FileIO):
         def write(self, octets):
             fault.due()
             return super().write(octets)
 
-    ragkpi.cli._StandardOutput.__bases__ = (StandardOutput,)
+    program._StandardOutput.__bases__ = (StandardOutput,)

@@ -1,0 +1,203 @@
+"""One command from its words to its exit status; errors become one line."""
+
+from __future__ import annotations
+
+import gc
+import io
+import os
+import sys
+
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning
+
+TYPE_CHECKING = False  # importing typing takes longer than printing a help text
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+_SIGPIPE_STATUS = 141
+_INTERRUPT_STATUS = 130
+_SIGNALLED = 128  # and the number of the signal
+_BUG_STATUS = 70
+_MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
+
+
+class _Stopped(BaseException):
+    """A signal asks this process to end; on the way out it leaves nothing half done."""
+
+
+class _OutputError(RagkpiError):
+    """Standard output cannot be written."""
+
+
+class _StandardOutput(io.FileIO):
+    """Standard output, whose errors can be told from those of all other files."""
+
+    def write(self, octets: Any, /) -> int:
+        try:
+            return super().write(octets) or 0
+        except BrokenPipeError:
+            raise
+        except OSError as problem:
+            raise _OutputError(f"standard output cannot be written ({problem.strerror})") from None
+
+
+def run() -> None:
+    """Run the command line of this process, and end it."""
+    # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
+    # is safe only while there are none, and sums must not depend on how many there are.
+    os.environ["OPENBLAS_NUM_THREADS"] = "1"
+    gc.set_threshold(100_000)  # importing makes objects, not garbage: looking for it takes 7 ms
+    _open_standard_streams()
+    status = main(sys.argv[1:], _prepare)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        status = status or _SIGPIPE_STATUS
+    except (OSError, RagkpiError):
+        status = status or 1
+    os._exit(status)  # taking the interpreter down object by object costs more than a small run
+
+
+def _prepare(arguments: list[str]) -> list[str]:
+    """Settle what concerns the whole process, and take it out of the command line."""
+    import signal
+
+    from ragkpi.cli.memory import limit_memory
+
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _stop)
+    return limit_memory(arguments)
+
+
+def _open_standard_streams() -> None:
+    """Name errors of standard output; give closed streams a place, so that no input gets theirs."""
+    closed = [stream for stream in (0, 1, 2) if not _is_open(stream)]
+    for stream in closed:
+        # Whoever writes to a closed standard output gets an error, as of any other.
+        os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
+    if sys.stderr is None:
+        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
+    encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
+    raw = _StandardOutput(1, "w", closefd=False)
+    sys.stdout = io.TextIOWrapper(
+        io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=raw.isatty()
+    )
+
+
+def _is_open(descriptor: int) -> bool:
+    try:
+        os.fstat(descriptor)
+    except OSError:
+        return False
+    return True
+
+
+def _stop(number: int, _: object) -> None:
+    import signal
+
+    signal.signal(number, signal.SIG_DFL)  # asked twice, it ends at once
+    raise _Stopped(number)
+
+
+def main(
+    arguments: list[str], prepare: Callable[[list[str]], list[str]] = lambda arguments: arguments
+) -> int:
+    """Run one command; return its exit status.
+
+    `prepare` settles what concerns the whole process; a help text does without.
+    """
+    from ragkpi.cli.help_pages import page
+
+    try:
+        text = page(arguments)
+        if text is not None:
+            sys.stdout.write(text)
+        status = _run(prepare(arguments)) if text is None else 0
+        sys.stdout.flush()
+        return status
+    except _OutputError as problem:
+        _drop_output()
+        return _fail(str(problem), problem.exit_status)
+    except RagkpiError as problem:
+        return _fail(str(problem), problem.exit_status)
+    except BrokenPipeError:
+        # Whoever reads has enough. Nothing more can be written, not even at the exit.
+        _drop_output()
+        return _SIGPIPE_STATUS
+    except MemoryError:
+        return _fail(_MEMORY, InputError.exit_status)
+    except KeyboardInterrupt:
+        return _fail("interrupted", _INTERRUPT_STATUS)
+    except _Stopped as stop:
+        import signal
+
+        _drop_output()
+        name = signal.Signals(stop.args[0]).name
+        return _fail(f"stopped by {name}", _SIGNALLED + stop.args[0])
+    except Exception as problem:
+        return _fail_unforeseen(problem)
+
+
+def _fail_unforeseen(problem: Exception) -> int:
+    """Catch what nobody thought of: a line that asks for a report, and no traceback."""
+    if os.environ.get("RAGKPI_DEBUG") == "1":
+        import traceback
+
+        traceback.print_exception(problem)
+    if isinstance(problem, ImportError) and "annot allocate memory" in str(problem):
+        return _fail(_MEMORY, InputError.exit_status)
+    if isinstance(problem, OSError):
+        about = f"{problem.filename}: " if problem.filename else ""
+        return _fail(f"{about}the system refuses ({problem.strerror or problem})", 1)
+    return _fail(
+        f"internal error ({type(problem).__name__}: {problem}); please report it, with what "
+        "RAGKPI_DEBUG=1 prints above this line",
+        _BUG_STATUS,
+    )
+
+
+def _run(arguments: list[str]) -> int:
+    import warnings
+
+    from ragkpi.cli.command_line import command_and_values
+    from ragkpi.cli.messages import Finished
+    from ragkpi.formats.inputs import noted_inputs
+
+    with noted_inputs(), warnings.catch_warnings():
+        warnings.simplefilter("always", RagkpiWarning)
+        warnings.showwarning = _show_warning
+        try:
+            read = command_and_values(arguments)
+            if read is None:
+                from ragkpi.cli.typer_commands import run_by_typer
+
+                return run_by_typer(arguments)
+            command, values = read
+            command(**values)
+        except Finished as end:
+            return end.status
+    return 0
+
+
+def _drop_output() -> None:
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+
+
+def _fail(text: str, status: int) -> int:
+    from ragkpi.cli.messages import tell
+
+    tell(text)
+    return status
+
+
+def _show_warning(
+    message: Warning | str, category: type[Warning], *_: object, **__: object
+) -> None:
+    from ragkpi.cli.messages import tell
+
+    if issubclass(category, RagkpiNote):
+        tell(f"note: {message}")
+        return
+    tell(f"{'warning' if issubclass(category, RagkpiWarning) else 'internal'}: {message}")
