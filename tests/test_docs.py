@@ -32,10 +32,28 @@ def test_the_reference_has_a_section_for_every_measure():
     assert [line.split()[1] for line in heads] == list(all_measures())
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs").glob("*.md")), ids=lambda page: page.name)
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+def anchors(page):
+    """The fragments that the headings of a page make."""
+    heads = re.findall(r"^#+ (.+)$", page.read_text("utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", head).strip().lower().replace(" ", "-") for head in heads}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_between_pages_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#:]+?)(?:#[^)]*)?\)", page.read_text("utf-8")):
-        assert (page.parent / target).exists() or target in MADE, target
+    for target, fragment in re.findall(r"\]\(([^)#:]+)(?:#([^)]*))?\)", page.read_text("utf-8")):
+        if Path(target).name in MADE:
+            continue
+        assert (page.parent / target).exists(), target
+        assert not fragment or fragment in anchors(page.parent / target), f"{target}#{fragment}"
+
+
+def test_every_page_is_in_the_navigation():
+    named = set(re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    written = {str(page.relative_to(ROOT / "docs")) for page in PAGES[1:]}
+    assert named == written | {"measures.md"}
 
 
 def test_exit_statuses_are_those_of_the_errors():

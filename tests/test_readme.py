@@ -1,8 +1,14 @@
-"""The README and the pages of examples show what their commands print on a terminal.
+"""The README and the pages of docs/ show what their commands print, and Python returns.
 
-``python -m tests.test_readme`` writes what they print now into the pages.
+``python -m tests.test_readme [PAGE...]`` writes what they print now into the pages.
+
+The commands of a page run one after the other, on a terminal, in a folder of its own that holds the
+fixtures: what one command writes, the next one reads.
 """
 
+import contextlib
+import doctest
+import io
 import json
 import os
 import pty
@@ -11,36 +17,38 @@ import shlex
 import struct
 import subprocess
 import sys
+import tempfile
 import termios
+import warnings
 from fcntl import ioctl
 from pathlib import Path
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PAGES = ["README.md", *(f"docs/{name}.md" for name in ("agree", "files", "questions", "tables"))]
+PAGES = ["README.md", *sorted(str(p.relative_to(ROOT)) for p in (ROOT / "docs").rglob("*.md"))]
 COLUMNS = 100
 
+_EXAMPLE = re.compile(r"^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n)*)", re.MULTILINE)
 _ROW = re.compile(r"^\| [^|]+ \| `(ragkpi [^`]+)` \| ([^|]+) \|$", re.MULTILINE)
 _NO_SENTENCE = ("a table", "a page")
 
 
 def examples(page):
     """Yield (command, what it prints) from the console blocks of a page."""
-    for block in page.split("```console\n")[1:]:
-        for example in block.partition("```")[0].split("$ ")[1:]:
-            command, _, output = example.partition("\n")
-            yield command, output
+    for block in re.findall(r"^```console\n(.*?)^```", page, re.MULTILINE | re.DOTALL):
+        yield from _EXAMPLE.findall(block)
 
 
-def printed(command):
+def printed(command, folder):
     """Return what a command writes on stderr, and on a terminal without colours."""
     script = f'ragkpi() {{ {shlex.quote(sys.executable)} -m ragkpi "$@"; }}; {command}'
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 40, COLUMNS, 0, 0))
     environment = {**os.environ, "NO_COLOR": "1", "TERM": "xterm", "COLUMNS": str(COLUMNS)}
+    environment["PYTHONPATH"] = str(ROOT)
     with subprocess.Popen(
-        ["bash", "-c", script], cwd=ROOT, stdout=theirs, stderr=subprocess.PIPE, env=environment
+        ["bash", "-c", script], cwd=folder, stdout=theirs, stderr=subprocess.PIPE, env=environment
     ) as process:
         os.close(theirs)
         text = b""
@@ -63,29 +71,96 @@ def answer(command):
     done = subprocess.run(
         [sys.executable, "-m", "ragkpi", *shlex.split(command)[1:], "--format", "json"],
         cwd=ROOT / "fixtures",
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
         check=True,
     )
     return json.loads(done.stdout)["answer"]
 
 
+class _Recorder(doctest.DocTestRunner):
+    """Keeps what differs."""
+
+    def __init__(self):
+        super().__init__(verbose=False)
+        self.wrong = []
+
+    def report_failure(self, out, test, example, got):
+        self.wrong.append((example.source, example.want, got))
+
+    def report_unexpected_exception(self, out, test, example, exc_info):
+        self.wrong.append((example.source, example.want, repr(exc_info[1]) + "\n"))
+
+
+def wrong_outputs(page, folder):
+    """Run the Python of a page; return (source, output shown, real output) where they differ."""
+    recorder, here = _Recorder(), Path.cwd()
+    examples = doctest.DocTestParser().get_doctest(page, {}, "page", "page", 0)
+    before = sys.modules.pop("pytrec_eval", None)  # a page puts ragkpi in its place
+    os.chdir(folder)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            recorder.run(examples, out=io.StringIO().write)
+    finally:
+        os.chdir(here)
+        sys.modules.pop("pytrec_eval", None)
+        if before is not None:
+            sys.modules["pytrec_eval"] = before
+    return recorder.wrong
+
+
+@contextlib.contextmanager
+def workplace():
+    """Make a folder with the fixtures."""
+    with tempfile.TemporaryDirectory() as folder:
+        (Path(folder) / "fixtures").symlink_to(ROOT / "fixtures")
+        yield folder
+
+
 def remade(page):
     """Return a page with what its commands print now."""
-    for command, output in list(examples(page)):
-        page = page.replace(f"$ {command}\n{output}", f"$ {command}\n{printed(command)}", 1)
+    with workplace() as folder:
+        for command, output in list(examples(page)):
+            new = f"$ {command}\n{printed(command, folder)}"
+            page = page.replace(f"$ {command}\n{output}", new, 1)
+        for source, shown, real in wrong_outputs(page, folder):
+            lines = source.rstrip("\n").replace("\n", "\n... ")
+            page = page.replace(f">>> {lines}\n{shown}", f">>> {lines}\n{real}", 1)
     for row in list(_ROW.finditer(page)):
         if not row[2].startswith(_NO_SENTENCE):
             page = page.replace(row[0], row[0].replace(row[2], answer(row[1])[-1]))
     return page
 
 
-SHOWN = [example for page in PAGES for example in examples((ROOT / page).read_text("utf-8"))]
-ROWS = [row.groups() for row in _ROW.finditer((ROOT / "README.md").read_text("utf-8"))]
+def _text(page):
+    return (ROOT / page).read_text("utf-8")
 
 
-@pytest.mark.parametrize(("command", "output"), SHOWN)
-def test_commands_print_what_the_pages_show(command, output):
-    assert printed(command) == output
+ROWS = [row.groups() for row in _ROW.finditer(_text("README.md"))]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "```console\n" in _text(page)])
+def test_commands_print_what_the_page_shows(page, tmp_path):
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    for command, output in examples(_text(page)):
+        assert printed(command, tmp_path) == output, command
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if ">>> " in _text(page)])
+def test_python_returns_what_the_page_shows(page, tmp_path):
+    pytest.importorskip("ir_measures")
+    pytest.importorskip("polars")
+    (tmp_path / "fixtures").symlink_to(ROOT / "fixtures")
+    assert wrong_outputs(_text(page), tmp_path) == []
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_all_that_looks_like_an_example_is_one(page):
+    text = _text(page)
+    assert len(list(examples(text))) == len(re.findall(r"^\$ ", text, re.MULTILINE))
+    for block in re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL):
+        assert block.startswith(">>> "), "Python that no test runs"
 
 
 @pytest.mark.parametrize(
@@ -97,9 +172,9 @@ def test_answers_end_as_the_table_says(command, sentence):
 
 def test_the_readme_is_read_in_two_minutes():
     assert len(ROWS) == 9
-    assert len((ROOT / "README.md").read_text("utf-8").splitlines()) <= 200
+    assert len(_text("README.md").splitlines()) <= 200
 
 
 if __name__ == "__main__":
-    for name in PAGES:
-        (ROOT / name).write_text(remade((ROOT / name).read_text("utf-8")), "utf-8")
+    for name in sys.argv[1:] or PAGES:
+        (ROOT / name).write_text(remade(_text(name)), "utf-8")
