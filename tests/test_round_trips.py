@@ -11,6 +11,8 @@ from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
 from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.opening import Source
+from ragkpi.formats.rows import Ranking
+from tests.slow_reference import writing
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
 # What the first bytes of a file may not be, as an id.
@@ -149,6 +151,45 @@ def test_qrels_keep_their_bytes(qrels, path, tmp_path):
     for name in [*path, "trec"]:
         there, before = converted(tmp_path, there, "qrels", before, name), name
     assert there == text
+
+
+@settings(max_examples=100)
+@given(
+    rankings=st.lists(
+        st.tuples(
+            octets, st.lists(st.tuples(octets, scores), max_size=5, unique_by=lambda row: row[0])
+        ),
+        min_size=1,
+        max_size=3,
+    ),
+    run_id=octets,
+    name=st.sampled_from(["trec", "csv", "json", "jsonl"]),
+)
+def test_rankings_are_written_as_their_rows(rankings, run_id, name):
+    """Whole rankings at once, against the obvious writer of rows."""
+    slowly = {
+        "trec": writing.trec,
+        "csv": writing.csv,
+        "json": writing.json_document,
+        "jsonl": writing.json_lines,
+    }[name]
+    made = [
+        Ranking(query, [row[0] for row in rows], [row[1] for row in rows])
+        for query, rows in rankings
+    ]
+    out = io.BytesIO()
+    try:
+        RUN_FORMATS[name].write_run(made, run_id, out)
+    except DataError:
+        ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
+        assert name in ("trec", "csv")
+        assert any(b"\0" in id_ or (name == "trec" and no_word(id_)) for id_ in ids)
+        return
+    assert out.getvalue() == slowly(made, run_id)
+
+
+def no_word(id_):
+    return id_.split() != [id_] or id_.startswith(MAGIC)
 
 
 def test_infinity_survives_json(tmp_path):

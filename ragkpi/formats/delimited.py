@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import csv
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
@@ -20,19 +20,30 @@ from ragkpi.formats import column_names as fields
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
 from ragkpi.formats.line_scanner import Lines, LineShape, scan, scan_separated
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import Listed, Ranking, collect_qrels, same_strings, stream_listed
+from ragkpi.formats.rows import (
+    Listed,
+    Ranking,
+    collect_qrels,
+    joined_rows,
+    rank_texts,
+    same_strings,
+    score_texts,
+    stream_listed,
+)
 from ragkpi.formats.shapes import SHAPES, Shape
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
 from ragkpi.formats.trec_runs import (
     ColumnOrder,
     RunColumns,
+    all_words,
     first_word,
     held_columns,
-    one_word,
     refuse_empty,
     stream_run,
 )
 from ragkpi.wording import shown
+
+_ROWS_AT_ONCE = 1 << 12
 
 Records = Iterator[tuple[int, Sequence[bytes]]]
 
@@ -312,55 +323,84 @@ def _stream_words(
         yield from held_columns(whole, layout)
 
 
-def _join_tabs(values: Sequence[bytes]) -> bytes:
-    _refuse(values, b"\t\n\r\0", "TSV")
-    return b"\t".join(values) + b"\n"
+class _Writing(NamedTuple):
+    """How values stand in a line.
+
+    Attributes
+    ----------
+    name
+        What messages call it.
+    separator
+        Between two values.
+    impossible
+        Bytes that no value can hold.
+    quoted
+        Bytes for which a value is put into quotes.
+    """
+
+    name: str
+    separator: bytes
+    impossible: bytes
+    quoted: bytes
+
+    def values(self, values: Sequence[bytes]) -> Sequence[bytes]:
+        """Return values as they are written; `DataError` for one that cannot be."""
+        text = b"".join(values)
+        if len(text.translate(None, self.impossible + self.quoted)) == len(text):
+            return values  # of a whole ranking, as nearly always
+        for value in values:
+            if set(value) & set(self.impossible):
+                raise DataError(
+                    f"id {shown(value)} cannot stand in {self.name}; "
+                    "expected another format, such as JSON Lines (--to jsonl)"
+                )
+        return [
+            b'"' + value.replace(b'"', b'""') + b'"' if set(value) & set(self.quoted) else value
+            for value in values
+        ]
+
+    def line(self, values: Sequence[bytes]) -> bytes:
+        return self.separator.join(self.values(values)) + b"\n"
 
 
-def _join_commas(values: Sequence[bytes]) -> bytes:
-    _refuse(values, b"\0", "CSV")
-    quoted = (
-        b'"' + value.replace(b'"', b'""') + b'"' if set(value) & set(b'",\n\r') else value
-        for value in values
-    )
-    return b",".join(quoted) + b"\n"
-
-
-def _refuse(values: Sequence[bytes], impossible: bytes, name: str) -> None:
-    """Raise `DataError` for an id that a format cannot hold."""
-    for value in values:
-        if set(value) & set(impossible):
-            raise DataError(
-                f"id {shown(value)} cannot stand in {name}; "
-                "expected another format, such as JSON Lines (--to jsonl)"
-            )
+_TABS = _Writing("TSV", b"\t", b"\t\n\r\0", b"")
+_COMMAS = _Writing("CSV", b",", b"\0", b'",\n\r')
 
 
 def _write_run(
-    rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO, join: Callable[..., bytes]
+    rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO, writing: _Writing
 ) -> None:
-    file.write(join([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
+    join = writing.separator.join
+    file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
+    end = join([b"", writing.line([run_id])])
     for query, documents, scores in rankings:
-        for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
-            file.write(join([query, document, b"%d" % rank, repr(score).encode(), run_id]))
+        begin = join([*writing.values([query]), b""])
+        columns = writing.values(documents), rank_texts(len(documents)), score_texts(scores)
+        file.write(joined_rows(begin, writing.separator, columns, end))
 
 
 def _write_qrels(
     qrels: QrelsColumns,
     file: BinaryIO,
-    join: Callable[..., bytes],
+    writing: _Writing,
     names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
 ) -> None:
-    file.write(join(names))
-    for query, document, level in qrels.judgements():
-        file.write(join([query, document, b"%d" % level]))
+    file.write(writing.line(names))
+    for first in range(0, len(qrels.level), _ROWS_AT_ONCE):
+        rows = slice(first, first + _ROWS_AT_ONCE)
+        query, document = (
+            writing.values(column.take(rows).tolist()) for column in (qrels.query, qrels.document)
+        )
+        levels = [b"%d" % level for level in qrels.level[rows].tolist()]
+        file.write(joined_rows(b"", writing.separator, (query, document, levels), b"\n"))
 
 
 def write_msmarco(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
     """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
     for query, documents, _ in rankings:
-        for rank, document in enumerate(documents, start=1):
-            file.write(b"%b\t%b\t%d\n" % (first_word(query), one_word(document), rank))
+        begin = first_word(query) + b"\t"
+        columns = all_words(documents), rank_texts(len(documents))
+        file.write(joined_rows(begin, b"\t", columns, b"\n"))
 
 
 stream_csv = partial(stream_table, separator=b",")
@@ -373,10 +413,8 @@ stream_colbert = partial(_stream_words, columns=_COLBERT)
 hold_colbert = partial(_stream_words, columns=_COLBERT, hold=True)
 stream_tevatron = partial(_stream_words, columns=_TEVATRON)
 hold_tevatron = partial(_stream_words, columns=_TEVATRON, hold=True)
-write_csv = partial(_write_run, join=_join_commas)
-write_tsv = partial(_write_run, join=_join_tabs)
-write_csv_qrels = partial(_write_qrels, join=_join_commas)
-write_tsv_qrels = partial(_write_qrels, join=_join_tabs)
-write_beir_qrels = partial(
-    _write_qrels, join=_join_tabs, names=(b"query-id", b"corpus-id", b"score")
-)
+write_csv = partial(_write_run, writing=_COMMAS)
+write_tsv = partial(_write_run, writing=_TABS)
+write_csv_qrels = partial(_write_qrels, writing=_COMMAS)
+write_tsv_qrels = partial(_write_qrels, writing=_TABS)
+write_beir_qrels = partial(_write_qrels, writing=_TABS, names=(b"query-id", b"corpus-id", b"score"))

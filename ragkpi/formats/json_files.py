@@ -13,10 +13,10 @@ from typing import Any, BinaryIO
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import read_lines
 from ragkpi.formats.column_names import RECORD_KEYS, plain_name, shown_names
-from ragkpi.formats.json_text import DECODER, JsonText, no_json, number_for, text_of, written
+from ragkpi.formats.json_text import DECODER, JsonText, no_json, text_of, written
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.paths import entries_of, is_scalar
-from ragkpi.formats.rows import Ranking, collect_qrels, stream_listed
+from ragkpi.formats.rows import Ranking, collect_qrels, score_texts, stream_listed
 from ragkpi.formats.shape_reader import (
     Record,
     ShapeReader,
@@ -32,6 +32,8 @@ from ragkpi.formats.trec_runs import RunColumns
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 _OBJECT = "expected an object with a query and its documents"
 _MARK = b"\xef\xbb\xbf"
+# Bytes of ASCII that a string of JSON holds as escapes.
+_ESCAPED = bytes(range(32)) + b'"\\'
 _HEAD = 1 << 16
 # A first line longer than this is a document that stands in one line.
 _LONGEST_RECORD = 1 << 26
@@ -263,13 +265,30 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
 
 def write_lines(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
+    system = written(text_of(run_id))
     for query, documents, scores in rankings:
-        candidates = [
-            {"docid": text_of(document), "score": number_for(score)}
-            for document, score in zip(documents, scores, strict=True)
-        ]
-        record = {"qid": text_of(query), "run_id": text_of(run_id), "candidates": candidates}
-        file.write(written(record) + b"\n")
+        candidates = b'}, {"docid": '.join(
+            map(b', "score": '.join, zip(_strings(documents), _numbers(scores), strict=True))
+        )
+        begin = b'{"qid": ' + written(text_of(query)) + b', "run_id": ' + system
+        listed = b'[{"docid": ' + candidates + b"}]" if documents else b"[]"
+        file.write(begin + b', "candidates": ' + listed + b"}\n")
+
+
+def _strings(ids: list[bytes]) -> list[bytes]:
+    """Return ids as JSON strings."""
+    text = b"".join(ids)
+    if text.isascii() and len(text.translate(None, _ESCAPED)) == len(text):
+        return [b'"' + id_ + b'"' for id_ in ids]  # of a whole ranking, as nearly always
+    return [written(text_of(id_)) for id_ in ids]
+
+
+def _numbers(scores: list[float]) -> list[bytes]:
+    """Return scores as JSON numbers; JSON has no infinity, which is written as a string."""
+    texts = score_texts(scores)
+    if {b"inf", b"-inf"}.isdisjoint(texts):
+        return texts
+    return [b'"' + text + b'"' if text.endswith(b"inf") else text for text in texts]
 
 
 def write_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -283,8 +302,8 @@ def write_document(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -
     """Write ``{query: {document: score}}``, a line per query."""
     _write(
         (
-            (ranking.query, zip(ranking.documents, map(number_for, ranking.scores), strict=True))
-            for ranking in rankings
+            (query, zip(_strings(documents), _numbers(scores), strict=True))
+            for query, documents, scores in rankings
         ),
         file,
     )
@@ -292,18 +311,16 @@ def write_document(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -
 
 def write_qrels_document(qrels: QrelsColumns, file: BinaryIO) -> None:
     """Write ``{query: {document: level}}``, a line per query."""
-    queries: dict[bytes, list[tuple[bytes, float | str]]] = {}
+    queries: dict[bytes, list[tuple[bytes, bytes]]] = {}
     for query, document, level in qrels.judgements():
-        queries.setdefault(query, []).append((document, level))
+        queries.setdefault(query, []).append((written(text_of(document)), b"%d" % level))
     _write(queries.items(), file)
 
 
-def _write(
-    queries: Iterable[tuple[bytes, Iterable[tuple[bytes, float | str]]]], file: BinaryIO
-) -> None:
+def _write(queries: Iterable[tuple[bytes, Iterable[tuple[bytes, bytes]]]], file: BinaryIO) -> None:
     before = b"{\n"
     for query, documents in queries:
-        inner = {text_of(document): number for document, number in documents}
-        file.write(before + written(text_of(query)) + b": " + written(inner))
+        inner = b", ".join(map(b": ".join, documents))
+        file.write(before + written(text_of(query)) + b": {" + inner + b"}")
         before = b",\n"
     file.write(b"{}\n" if before == b"{\n" else b"\n}\n")

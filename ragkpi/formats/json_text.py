@@ -226,8 +226,3 @@ def no_json(file: str, line: int, problem: Exception, expected: str) -> InputErr
 def written(value: object) -> bytes:
     """Encode a value as one line of JSON; infinity has no JSON and is written as a string."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")
-
-
-def number_for(score: float) -> float | str:
-    """Return a score for `written`: JSON has no infinity, which becomes the string ``"inf"``."""
-    return score if abs(score) != float("inf") else repr(score)

@@ -165,6 +165,7 @@ class Source:
         self.at_start = True
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
+        self._copied = False  # whether the copy of a pipe is what is read
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
@@ -374,6 +375,10 @@ class Source:
             self._stream = self._decompressed(self._file)
             self.at_start = True
             return
+        if self._copied:
+            self._file.seek(0)
+            self._ahead = memoryview(b"")
+            return
         if self._spool is None:
             found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
             raise InputError(self.name, None, found, "expected the lines of a query together")
@@ -384,7 +389,7 @@ class Source:
         spool, self._spool = self._spool, None
         spool.seek(0)
         self._file.close()
-        self._file, self._stream = spool, cast(Readable, spool)
+        self._file, self._stream, self._copied = spool, cast(Readable, spool), True
 
     def close(self) -> None:
         """Release the file."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +46,25 @@ class Ranking(NamedTuple):
     query: bytes
     documents: list[bytes]
     scores: list[float]
+
+
+@lru_cache(maxsize=4)
+def rank_texts(count: int) -> list[bytes]:
+    """Return the ranks from 1 to a number, as texts."""
+    return [b"%d" % rank for rank in range(1, count + 1)]
+
+
+def score_texts(scores: Iterable[float]) -> list[bytes]:
+    """Return scores as texts that read back as the same doubles."""
+    return " ".join(map(repr, scores)).encode().split()
+
+
+def joined_rows(
+    begin: bytes, separator: bytes, columns: Sequence[Sequence[bytes]], end: bytes
+) -> bytes:
+    """Return the lines of a ranking, which begin and end alike."""
+    rows = map(separator.join, zip(*columns, strict=True))
+    return begin + (end + begin).join(rows) + end if columns[0] else b""
 
 
 class _Gathered:

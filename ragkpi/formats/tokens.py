@@ -16,6 +16,8 @@ FloatArray = npt.NDArray[np.float64]
 # Bytes that must exist before the first token and behind the last one, so that eight-byte words
 # may be gathered anywhere around a token without leaving the buffer.
 PADDING = 32
+# Bytes of text per string up to which all of the text is copied to cut the strings out of it.
+_SPARSE = 256
 
 
 # As in all classes that hold arrays, eq=False: arrays are not simply equal or unequal, and code
@@ -63,7 +65,14 @@ class Tokens:
 
     def tolist(self) -> list[bytes]:
         """Copy all strings out, as Python objects."""
-        return list(self)
+        if not len(self):
+            return []
+        first, last = int(self.start.min()), int(self.end.max())
+        if last - first > _SPARSE * len(self):  # a few strings of a long text
+            return list(self)
+        text = self.buffer[first:last].tobytes()
+        places = zip((self.start - first).tolist(), (self.end - first).tolist(), strict=True)
+        return [text[start:end] for start, end in places]
 
     @classmethod
     def from_strings(cls, strings: Iterable[bytes]) -> Tokens:

@@ -257,12 +257,22 @@ def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
 
 def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
-    run_id = one_word(run_id)
+    from ragkpi.formats.rows import joined_rows, rank_texts, score_texts
+
+    end = b" " + one_word(run_id) + b"\n"
     for query, documents, scores in rankings:
-        query = first_word(query)
-        for rank, (document, score) in enumerate(zip(documents, scores, strict=True), start=1):
-            number = repr(score).encode()
-            file.write(b"%b Q0 %b %d %b %b\n" % (query, one_word(document), rank, number, run_id))
+        begin = first_word(query) + b" Q0 "
+        columns = all_words(documents), rank_texts(len(documents)), score_texts(scores)
+        file.write(joined_rows(begin, b" ", columns, end))
+
+
+def all_words(ids: list[bytes]) -> list[bytes]:
+    """Return ids as they are; errors as `one_word` has them."""
+    text = b"\n".join(ids)
+    if b"\0" in text or text.split() != ids:  # white space
+        for id_ in ids:
+            one_word(id_)
+    return ids
 
 
 def one_word(text: bytes) -> bytes:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
@@ -52,10 +51,7 @@ def convert_file(
             given = given._replace(format=from_)
         conversion = Conversion(opened, conversion.kind, given)
         format_ = _target_format(conversion.kind, target, to)
-        if target == "-":
-            conversion.write(format_, sys.stdout.buffer)
-            return
-        with replacing(target, "OUT") as file:
+        with replacing(target, "OUT", revocable=True) as file:
             conversion.write(format_, file)
 
 

@@ -6,7 +6,7 @@ import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager, nullcontext, suppress
 from typing import BinaryIO
 
 from ragkpi.errors import UsageError
@@ -36,28 +36,36 @@ def opened(path: str | None) -> Iterator[BinaryIO]:
 
 
 @contextmanager
-def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
+def replacing(path: str, option: str = "-o", revocable: bool = False) -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` when all is written.
 
     If anything fails, the old file stays as it was and nothing is left behind, even if this
     process is killed. What is no regular file (a pipe, /dev/null), and standard output by any
-    name, is written directly, behind what stands there. Messages call it the `option`.
+    name, is written directly, behind what stands there, or with `revocable` at the end, so that
+    what was written can be taken back until then. Messages call it the `option`.
 
     Raises
     ------
     UsageError
         If it cannot be written, or is one of the inputs.
     """
-    inputs().refuse_replacing(path, option)
+    if path != "-":
+        inputs().refuse_replacing(path, option)
     try:
-        if _is_standard_output(path):
+        if path == "-" or _is_standard_output(path):
             sys.stdout.flush()
-            yield sys.stdout.buffer
+            with (
+                _copy_of(sys.stdout.buffer) if revocable else nullcontext(sys.stdout.buffer) as file
+            ):
+                yield file
             sys.stdout.buffer.flush()
         elif path.startswith(("/dev/", "/proc/")) or (
             os.path.exists(path) and not os.path.isfile(path)
         ):
-            with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+            with (
+                open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as direct,
+                _copy_of(direct) if revocable else nullcontext(direct) as file,
+            ):
                 yield file
         else:
             with _beside(os.path.realpath(path)) as file:
@@ -69,6 +77,18 @@ def replacing(path: str, option: str = "-o") -> Iterator[BinaryIO]:
         raise UsageError(
             f"{option} {path}: cannot be written: {reason}; give another file"
         ) from problem
+
+
+@contextmanager
+def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
+    """Open a temporary file, whose bytes go to `file` when all is written."""
+    import shutil
+    import tempfile
+
+    with tempfile.TemporaryFile() as copy:
+        yield copy
+        copy.seek(0)
+        shutil.copyfileobj(copy, file, 1 << 20)
 
 
 def _is_standard_output(path: str) -> bool:

@@ -1,4 +1,6 @@
 import gzip
+import os
+import threading
 
 import pytest
 
@@ -50,6 +52,49 @@ def test_rankings_are_put_in_order(ragkpi, tmp_path):
     assert ragkpi("convert", "run", "-", "--to", "trec", folder=tmp_path).out == (
         b"2 Q0 c 1 7.0 me\n2 Q0 b 2 1.0 me\n2 Q0 a 3 1.0 me\n1 Q0 a 1 1.0 me\n"
     )
+
+
+MANY = [b"%d Q0 d%d %d %d.5 me\n" % (q, d, d, 900 - d) for q in range(300) for d in range(400)]
+
+
+@pytest.mark.parametrize(
+    "last",
+    [b"0 Q0 late 1 0.25 me\n", b"x Q0 late 1 0.25 other\n"],
+    ids=["a query again", "another run id"],
+)
+@pytest.mark.parametrize("pipe", [False, True])
+def test_what_comes_out_late(last, pipe, ragkpi, tmp_path):
+    """Blocks are written before the last line says that the first ones were not right."""
+    text = b"".join([*MANY, last])
+    path = tmp_path / "run"
+    if pipe:
+        os.mkfifo(path)
+        threading.Thread(target=path.write_bytes, args=[text]).start()
+    else:
+        path.write_bytes(text)
+    outcome = ragkpi("convert", "run", "-", "--to", "trec", folder=tmp_path)
+    lines = outcome.out.splitlines()
+    assert len(lines) == len(MANY) + 1
+    assert {line.split()[5] for line in lines} == {last.split()[5]}
+    assert lines[400 if last.startswith(b"0") else -1].split()[:3:2] == last.split()[:3:2]
+
+
+@pytest.mark.parametrize("name", ["run.parquet", "run.arrow"])
+def test_ids_that_are_no_text_come_late(name, ragkpi, tmp_path):
+    pytest.importorskip("pyarrow")
+    text = b"".join(MANY) + b"x Q0 \xff 1 0.25 me\n"
+    (tmp_path / "run").write_bytes(text)
+    assert ragkpi("convert", "run", name, folder=tmp_path).status == 0
+    back = ragkpi("convert", name, "-", "--to", "trec", folder=tmp_path).out
+    assert len(back.splitlines()) == len(MANY) + 1
+    assert back.endswith(b"x Q0 \xff 1 0.25 me\n")
+
+
+def test_a_mistake_far_down_writes_nothing(ragkpi, tmp_path):
+    (tmp_path / "run").write_bytes(b"".join(MANY) + b"x Q0 d\n")
+    outcome = ragkpi("convert", "run", "-", "--to", "csv", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"run:120001: 3 columns" in outcome.err
 
 
 @pytest.mark.parametrize("name", ["run.parquet", "run.arrow"])

@@ -50,6 +50,9 @@ class MemorySource(Source):
     def _refuse_shrunk(self):
         pass
 
+    def keep_copy(self):
+        pass
+
     def restart(self):
         self.__init__(self._text, self.name)
 
