@@ -1,0 +1,115 @@
+"""The recipes for Make and CI do what they say: their blocks are run as they stand."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGE = (ROOT / "docs/recipes.md").read_text("utf-8")
+RUNS = {"better": "fusion", "worse": "bm25"}
+
+
+def block(heading, language):
+    """The code of a section."""
+    section = re.search(rf"^## {heading}\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL)[1]
+    return re.search(rf"^```{language}\n(.*?)^```", section, re.MULTILINE | re.DOTALL)[1]
+
+
+@pytest.fixture
+def project(tmp_path):
+    """A project with judgements, the main branch's run, and programs that CI machines have."""
+    (tmp_path / "data").mkdir()
+    (tmp_path / "runs").mkdir()
+    (tmp_path / "bin").mkdir()
+    shutil.copy(ROOT / "fixtures/qrels.txt", tmp_path / "data/qrels.txt")
+    main = (ROOT / "fixtures/runs/bm25.run").read_text().splitlines(keepends=True)
+    for folder in ("data", "runs"):
+        (tmp_path / folder / "main.run").write_text("".join(main))
+    for name, script in {"ragkpi": f'exec {sys.executable} -m ragkpi "$@"', "pip": "true"}.items():
+        (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+        (tmp_path / "bin" / name).chmod(0o755)
+    return tmp_path
+
+
+def candidate(project, which):
+    """Let the search find what a retriever finds; a worse one misses the first of each query."""
+    lines = (ROOT / "fixtures/runs" / f"{RUNS[which]}.run").read_text().splitlines(keepends=True)
+    if which == "worse":
+        lines = [line for line in lines if int(line.split()[3]) > 3]
+    (project / "search.py").write_text(f"print({''.join(lines)!r}, end='')\n")
+    (project / "runs/candidate.run").write_text("".join(lines))
+
+
+def run(project, script):
+    environment = {
+        **os.environ,
+        "PATH": f"{project / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(ROOT),
+        "GITHUB_STEP_SUMMARY": str(project / "summary.md"),
+        "CI_COMMIT_SHORT_SHA": "1a2b3c4d",
+    }
+    return subprocess.run(
+        ["bash", "-e", "-c", script], cwd=project, env=environment, capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize(("which", "status"), [("better", 0), ("worse", 2)])
+def test_makefile(project, which, status):
+    candidate(project, which)
+    (project / "Makefile").write_text(block("Makefile", "make"))
+    made = run(project, "make scores.json gate")
+    assert made.returncode == status, made.stderr  # 2 is make's own for a command that failed
+    assert ("Error 3" in made.stderr) == (which == "worse")
+    assert (project / "scores.json").exists()
+
+
+@pytest.mark.parametrize(("which", "status"), [("better", 0), ("worse", 3)])
+def test_github(project, which, status):
+    yaml = pytest.importorskip("yaml")
+    candidate(project, which)
+    steps = yaml.safe_load(block("GitHub Actions", "yaml"))["jobs"]["retrieval"]["steps"]
+    for step in steps:
+        if step.get("name") == "Gate":
+            assert run(project, step["run"]).returncode == status
+        elif "run" in step:
+            done = run(project, step["run"])
+            assert done.returncode == 0, (step, done.stderr)
+    summary = (project / "summary.md").read_text()
+    assert "| run |" in summary
+    assert "candidate" in summary
+
+
+@pytest.mark.parametrize(("which", "status"), [("better", 0), ("worse", 3)])
+def test_gitlab(project, which, status):
+    yaml = pytest.importorskip("yaml")
+    candidate(project, which)
+    job = yaml.safe_load(block("GitLab", "yaml"))["retrieval"]
+    done = run(project, "\n".join(job["script"]))
+    assert done.returncode == status, done.stderr
+    assert all((project / path).exists() for path in job["artifacts"]["paths"])
+
+
+def test_pre_commit(project):
+    yaml = pytest.importorskip("yaml")
+    candidate(project, "better")
+    (hook,) = yaml.safe_load(block("pre-commit", "yaml"))["repos"][0]["hooks"]
+    assert re.search(hook["files"], "runs/main.run")
+    staged = "runs/main.run runs/candidate.run"
+    assert run(project, f"{hook['entry']} {staged}").returncode == 0
+    with (project / "runs/main.run").open("a") as file:
+        file.write("hd-01 Q0 kb_0003#3 99 none main\n")
+    assert run(project, f"{hook['entry']} {staged}").returncode == 3
+
+
+def test_record(project):
+    candidate(project, "better")
+    (project / "candidate.run").write_text((project / "runs/candidate.run").read_text())
+    script = block("Keeping a record", "sh")
+    done = run(project, f"git() {{ echo 1a2b3c; }}; {script}")
+    assert done.returncode == 0, done.stderr
+    assert "1a2b3c" in done.stdout
