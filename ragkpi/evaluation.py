@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -23,6 +22,7 @@ from ragkpi.ranking.reading import read_hits, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import available_workers
+from ragkpi.records import dataclass, replace
 from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:

@@ -1,11 +1,11 @@
 """What `ragkpi eval` found, as lines or as a report, and what it depends on."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from ragkpi.cli.messages import tell
+from ragkpi.records import dataclass
 
 if TYPE_CHECKING:
     from ragkpi.cli.evaluation_options import EvaluationOptions

@@ -4,7 +4,6 @@ Long names with underscores are trec_eval's.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.messages import tell
@@ -21,6 +20,7 @@ from ragkpi.cli.reading_options import (
     readings,
 )
 from ragkpi.errors import UsageError
+from ragkpi.records import dataclass, replace
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.evaluation import Evaluation, Evaluator

@@ -1,6 +1,5 @@
 """`ragkpi report`: one page that a team looks at."""
 
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
@@ -11,6 +10,7 @@ from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
+from ragkpi.records import replace
 
 if TYPE_CHECKING:
     from ragkpi.statistics.paired import Procedure

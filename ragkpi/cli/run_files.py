@@ -6,12 +6,12 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, say
 from ragkpi.cli.messages import Finished, tell
 from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.records import replace
 
 if TYPE_CHECKING:
     from ragkpi.evaluation import Evaluation, Evaluator

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, NamedTuple
 
@@ -13,6 +12,7 @@ from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.records import dataclass
 from ragkpi.wording import shown
 
 Comments = Literal["first_column", "first_word"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ragkpi.errors import InputError
@@ -11,6 +9,7 @@ from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.line_scanner import LineShape, read_table
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import read_qrels
+from ragkpi.records import dataclass
 from ragkpi.wording import shown
 
 LINE = LineShape(("query", "group", "subgroup", "document", "level"), "refused", "first_column")

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
+
+from ragkpi.records import dataclass, replace
 
 FloatArray = npt.NDArray[np.float64]
 

@@ -7,13 +7,12 @@ of magnitudes, because the chance of many hits at once is smaller than any doubl
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
 from ragkpi.measures.hypergeometric import Tail
 from ragkpi.ranking.judged import FloatArray
+from ragkpi.records import replace
 
 _BAND = 1000  # bits: a double holds 2^-1000 with all its digits
 _LARGEST = 63  # bits of a corpus size

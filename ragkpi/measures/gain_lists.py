@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from ragkpi.measures.c_rounding import log2
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, shared
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
 from ragkpi.measures.hole_bounds import COUNTED, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
 from ragkpi.ranking.judged import Judged
+from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import Style
 
 Need = Literal["corpus_size", "grade_map", "outside_pool"]

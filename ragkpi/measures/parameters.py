@@ -12,10 +12,10 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.records import dataclass, field
 
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 import re
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.parameters import Named, Parameters, refuse_duplicates, shortest
+from ragkpi.records import dataclass
 
 RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 

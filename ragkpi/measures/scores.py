@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import BoolArray, IntArray, Judged
 from ragkpi.ranking.relevance import AnyJudged
+from ragkpi.records import dataclass, replace
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,10 @@ import signal
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from typing import Any, NoReturn, TypeVar
 
 from ragkpi.ranking.workers import PATIENCE, Died, Task
+from ragkpi.records import dataclass
 
 T = TypeVar("T")
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 
 from ragkpi.errors import UsageError
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks, Ties, ranks_of, tied_ranks_of
+from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import named
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -21,6 +20,7 @@ from ragkpi.ranking.judged_preferences import (
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.preference_pairs import GroupLines, preference_pairs
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True)

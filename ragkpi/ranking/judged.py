@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
@@ -13,6 +12,7 @@ import numpy.typing as npt
 from ragkpi.errors import UsageError
 from ragkpi.ranking.order import TiedRanks
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, replace
 
 IntArray = npt.NDArray[np.int64]
 FloatArray = npt.NDArray[np.float64]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ragkpi.errors import InputError
@@ -15,6 +13,7 @@ from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 from ragkpi.wording import named
 
 

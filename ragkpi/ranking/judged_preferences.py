@@ -7,13 +7,12 @@ sum over a corner of a matrix.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.judged import quotient
 from ragkpi.ranking.preference_pairs import PreferencePairs
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +21,7 @@ from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
+from ragkpi.records import dataclass, field
 from ragkpi.wording import named
 
 _FEWEST_SLOTS = 64

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.order import TiedRanks
+from ragkpi.records import replace
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:

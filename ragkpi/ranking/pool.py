@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import replace
 from ragkpi.wording import named
 
 

@@ -6,7 +6,6 @@ compared; across sub-groups only documents connect, so preferences are closed tr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
@@ -14,6 +13,7 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.records import dataclass
 from ragkpi.wording import named
 
 

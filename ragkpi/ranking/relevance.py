@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ragkpi.formats.file_formats import Reading, read_any_qrels
@@ -13,6 +12,7 @@ from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 
 if TYPE_CHECKING:
     from ragkpi.ranking.judged_groups import JudgedGroups

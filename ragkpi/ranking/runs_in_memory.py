@@ -7,7 +7,6 @@ no id is encoded. Ranks are counted among the sorted scores; ids matter where sc
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -20,6 +19,7 @@ from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

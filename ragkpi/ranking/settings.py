@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Literal
 
 from ragkpi.errors import UsageError
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
+from ragkpi.records import dataclass, field
 
 Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]

@@ -6,8 +6,9 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
+
+from ragkpi.records import dataclass
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
