@@ -4,6 +4,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
+from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import judged_from_counts
@@ -180,6 +181,14 @@ def test_what_is_drawn_is_what_the_measures_say():
     for name, values in zip(("p_obs", "p_rand", "bor", "bor_max"), drawn[1:], strict=True):
         expected = [summary(judged, f"{name}.{K},m=2") for K in range(1, 31)]
         assert values.tolist() == pytest.approx(expected, nan_ok=True), name
+
+
+def test_where_nothing_can_succeed_nothing_is_drawn_and_it_is_said():
+    judged = population(400, [1, 2], [[1], [2]], num_ret=5)
+    curves = Curves([curve(judged, [1, 5], Limits(m=3))], [1, 5], Limits(m=3))
+    charts = depth_charts(curves, [trace(judged, every_depth([1, 5]), 3)])
+    assert "run: no depth can be recommended" in charts[0].notes
+    assert "What depth costs" in text(charts[2])
 
 
 def test_below_a_thousand_some_depths_are_drawn():

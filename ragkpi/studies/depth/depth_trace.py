@@ -47,6 +47,8 @@ def every_depth(depths: Sequence[int]) -> IntArray:
 
 def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
     """Follow a run, or counts of relevant documents, down to each of the depths."""
+    if not (judged.num_rel >= m).any():  # nothing can succeed
+        return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
     ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
     chance = np.where(depths < m, 0.0, np.exp2(-ceiling))  # too few to succeed have no ceiling
     return Trace(depths, success_at(judged, depths, m), chance, bits, ceiling)
