@@ -1,0 +1,237 @@
+"""Every run against every other: one test for all of them, and letters that sum it up."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.aggregates import FloatArray
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.scores import Scores
+from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.statistics.alignment import aligned
+from ragkpi.statistics.corrections import corrected
+from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.query_samples import QuerySample, query_samples
+from ragkpi.statistics.resampling import BLOCK
+from ragkpi.statistics.significance import ROUNDING, p_values
+
+
+@dataclass(frozen=True)
+class MetricPairs:
+    """How R runs compare by one metric, each with each.
+
+    Attributes
+    ----------
+    metric, queries
+        What was measured, and how many queries have it in all runs.
+    values : (R,)
+        The summary of every run.
+    p : (R, R)
+        Of every two runs, corrected for there being so many; NaN where the test has no answer, and
+        on the diagonal.
+    letters : length R
+        Runs that share a letter are not shown to differ; see `letters_of`.
+    """
+
+    metric: Metric
+    queries: int
+    values: FloatArray
+    p: FloatArray
+    letters: list[str]
+
+    @property
+    def order(self) -> list[int]:
+        """The places of the runs, the best first; NA last."""
+        goodness = self.metric.measure.sign * self.values
+        return np.argsort(np.where(np.isnan(goodness), np.inf, -goodness), kind="stable").tolist()
+
+
+@dataclass(frozen=True)
+class AllPairs:
+    """Runs, what was found out about them by each metric, and how."""
+
+    names: list[str]
+    runs: list[Scores]
+    by_metric: list[MetricPairs]
+    procedure: Procedure
+
+    @property
+    def is_tukey(self) -> bool:
+        """Whether one test was made for all pairs, which needs no correction."""
+        return self.procedure.test == "randomization"
+
+
+def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> AllPairs:
+    """Compare every run with every other, by every metric that can be better.
+
+    The randomization test is `tukey`; other tests are made pair by pair and corrected for all pairs.
+
+    Raises
+    ------
+    UsageError
+        If there is nothing to compare.
+    NothingInCommonError
+        If the runs share no query.
+    """
+    if len(runs) < 2:
+        raise UsageError("all pairs: expected at least two runs")
+    shared = aligned(names, runs)
+    uncorrected: dict[str, tuple[QuerySample, FloatArray, FloatArray]] = {}
+    for sample in query_samples(shared, lambda metric: metric.is_comparable):
+        tests = _each_with_each(sample, procedure)
+        for metric, values, p in zip(sample.metrics, sample.observed(), tests, strict=True):
+            uncorrected[metric.name] = sample, values, p
+    if not uncorrected:
+        asked = ", ".join(metric.name for metric in shared[0].metrics)
+        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+    metrics = [metric for metric in shared[0].metrics if metric.name in uncorrected]
+    matrices = _corrected([uncorrected[metric.name][2] for metric in metrics], procedure)
+    limit = 1 - procedure.bootstrap.level
+    found = []
+    for metric, p in zip(metrics, matrices, strict=True):
+        sample, values, _ = uncorrected[metric.name]
+        order = np.argsort(-metric.measure.sign * values, kind="stable")
+        letters = letters_of((p < limit)[np.ix_(order, order)])
+        of_run = [letters[place] for place in np.argsort(order)]
+        found.append(MetricPairs(metric, sample.queries, values, p, of_run))
+    return AllPairs(list(names), shared, found, procedure)
+
+
+def _each_with_each(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
+    """Return the p-values of all pairs, (R, R) per metric."""
+    runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
+    if procedure.test == "randomization":
+        return tukey(sample, procedure.trials, seed)
+    matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
+    for first in range(runs - 1):
+        rest = QuerySample(sample.metrics, sample.columns, sample.statistics[:, first:])
+        tested = p_values(rest, procedure.test, procedure.trials, seed)
+        for matrix, of_metric in zip(matrices, tested, strict=True):
+            matrix[first, first + 1 :] = matrix[first + 1 :, first] = of_metric
+    return matrices
+
+
+def _corrected(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
+    if procedure.test == "randomization":
+        return matrices
+    upper = np.triu_indices(len(matrices[0]), 1)
+    pairs = [matrix[upper] for matrix in matrices]
+    families = [pairs] if procedure.family == "all" else [[of_metric] for of_metric in pairs]
+    values = np.concatenate(
+        [corrected(np.concatenate(family), procedure.correction) for family in families]
+    )
+    found = []
+    for of_metric in values.reshape(len(matrices), -1):
+        matrix = np.full_like(matrices[0], np.nan)
+        matrix[upper] = of_metric
+        found.append(np.fmax(matrix, matrix.T))
+    return found
+
+
+def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
+    """If no run differed from any other, their labels could be shuffled on any query.
+
+    A pair is as far apart as it looks only if the best and the worst of shuffled runs seldom are:
+    so the chance of even one false difference among all pairs stays below the level.
+
+    Formula:    p = (shuffles whose range is >= |difference| + 1) / (trials + 1), the range being
+                the largest summary less the smallest; where no more than `trials` shuffles exist,
+                all are made and p is their share
+    Edge cases: 1 for two runs that are equal on every query; NA with fewer than two queries
+    Source:     B. Carterette, Multiple testing in statistical analysis of systems-based information
+                retrieval experiments, TOIS 2012 (randomized Tukey's HSD)
+    """
+    runs = sample.statistics.shape[1]
+    if sample.queries < 2:
+        return [np.full((runs, runs), np.nan) for _ in sample.metrics]
+    differ = (sample.statistics != sample.statistics[:, :1]).any(axis=(1, 2))
+    moving, still = sample.statistics[differ], sample.statistics[~differ].sum(axis=0)
+    certain = math.lgamma(runs + 1) * len(moving) <= math.log(trials)
+    shuffles = _all_shuffles(len(moving), runs) if certain else _shuffles(moving, trials, seed)
+    ranges: list[list[FloatArray]] = [[] for _ in sample.metrics]
+    for order in shuffles:
+        sums = still + np.take_along_axis(moving[np.newaxis], order[..., np.newaxis], 2).sum(axis=1)
+        for kept, summary in zip(ranges, sample.summaries(sums), strict=True):
+            with np.errstate(invalid="ignore"):
+                kept.append(summary.max(axis=1) - summary.min(axis=1))
+    observed = zip(sample.observed(), map(np.concatenate, ranges), strict=True)
+    return [_shares(values, spread, certain) for values, spread in observed]
+
+
+def _all_shuffles(queries: int, runs: int) -> Iterator[IntArray]:
+    orders = np.array(list(itertools.permutations(range(runs))))
+    for chosen in itertools.product(range(len(orders)), repeat=queries):
+        yield orders[list(chosen)].reshape(1, queries, runs)
+
+
+def _shuffles(moving: FloatArray, trials: int, seed: int) -> Iterator[IntArray]:
+    """Yield orders of the runs for every query, (rows, n, R), `trials` rows."""
+    generator = np.random.default_rng(seed)
+    rows = max(1, BLOCK // moving[..., 0].size)
+    for start in range(0, trials, rows):
+        shape = (min(rows, trials - start), *moving.shape[:2])
+        yield generator.random(shape).argsort(axis=2)
+
+
+def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray:
+    """Return how often a range is at least as wide as each difference, (R, R)."""
+    with np.errstate(invalid="ignore"):
+        apart = np.abs(values[:, np.newaxis] - values)
+    known = values[np.isfinite(values)]
+    slack = ROUNDING * np.abs(known).max(initial=0)
+    ordered = np.sort(ranges)  # what is not defined could be anything, and is last
+    extreme = len(ordered) - np.searchsorted(ordered, apart - slack)
+    share = extreme / len(ordered) if certain else (extreme + 1) / (len(ordered) + 1)
+    share = np.where(np.isnan(apart), np.nan, share)
+    np.fill_diagonal(share, np.nan)
+    return np.asarray(share)
+
+
+def letters_of(differ: BoolArray) -> list[str]:
+    """Give runs letters so that two share one exactly where they are not shown to differ.
+
+    Parameters
+    ----------
+    differ : (R, R)
+        Which two do, the runs in the order in which the letters are to begin.
+
+    Returns
+    -------
+    length R, letters of a run in order; ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between
+    where one is longer than a letter.
+
+    Notes
+    -----
+    H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004:
+    begin with one letter for all; a pair that differs splits each letter that both have; letters
+    that others contain are dropped.
+    """
+    groups = [frozenset(range(len(differ)))]
+    for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
+        split = []
+        for group in groups:
+            together = first in group and second in group
+            split += [group - {first}, group - {second}] if together else [group]
+        kept = list(dict.fromkeys(split))
+        groups = [group for group in kept if not any(group < other for other in kept)]
+    groups.sort(key=sorted)
+    names = list(itertools.islice(_letters(), len(groups)))
+    joint = "," if len(groups) > len(_ALPHABET) else ""
+    return [
+        joint.join(name for name, group in zip(names, groups, strict=True) if run in group)
+        for run in range(len(differ))
+    ]
+
+
+_ALPHABET = "abcdefghijklmnopqrstuvwxyz"
+
+
+def _letters() -> Iterator[str]:
+    for length in itertools.count(1):
+        yield from map("".join, itertools.product(_ALPHABET, repeat=length))
