@@ -18,11 +18,22 @@ _SPECIAL = {
     "[": "{[}",  # behind \\ it would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
+_MARKS = {
+    "†": r"\dagger",
+    "‡": r"\ddagger",
+    "§": r"\S",
+    "¶": r"\P",
+    "‖": r"\parallel",
+    "#": r"\#",
+}
 _NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
 
 
 def write_latex(report: Report, layout: Layout) -> Iterator[str]:
-    r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it."""
+    r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it.
+
+    With a caption it is a float, ``table``, else only its ``tabular``.
+    """
     table = report.table(layout)
     kinds = "".join("r" if column.numeric else "l" for column in table.columns)
     rows = []
@@ -31,10 +42,13 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
             text = _number(text) if column.numeric else _escaped(text)
-            texts.append(rf"\textbf{{\boldmath {text}}}" if cell.best else text)
+            text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
+            texts.append(text + _raised(cell.marks))
         rows.append(texts)
+    before, after = _float(table.caption)
     yield "\n".join(
         [
+            *before,
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",
             _line([_escaped(visible(column.name)) for column in table.columns]),
@@ -42,10 +56,28 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             *map(_line, rows),
             r"\bottomrule",
             r"\end{tabular}",
+            *after,
             *(f"% {visible(note)}" for note in table.notes),
             "",
         ]
     )
+
+
+def _float(caption: str) -> tuple[list[str], list[str]]:
+    """Return what stands before and after the ``tabular`` of a table with a caption."""
+    if not caption:
+        return [], []
+    text = _escaped(visible(caption))
+    for mark, command in _MARKS.items():
+        text = text.replace(_SPECIAL.get(mark, mark), f"${command}$")
+    return (
+        [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
+        [r"\end{table}"],
+    )
+
+
+def _raised(marks: str) -> str:
+    return f"$^{{{''.join(_MARKS[mark] for mark in marks)}}}$" if marks else ""
 
 
 def _line(texts: list[str]) -> str:

@@ -56,12 +56,15 @@ class Cell:
         Whether it is the best of its column.
     style
         How the value is written, where that is not the same in the whole column.
+    marks
+        Raised behind the value: from which runs it differs.
     """
 
     value: Any = None
     interval: Interval | None = None
     best: bool = False
     style: Style | None = None
+    marks: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,11 +117,14 @@ class Table:
         Every row has a cell for every column.
     notes
         Lines that stand under the table.
+    caption
+        What a table of a paper says of itself; empty for other tables.
     """
 
     columns: list[Column]
     rows: list[list[Cell]]
     notes: list[str] = field(default_factory=list)
+    caption: str = ""
 
 
 class Report(Protocol):

@@ -27,9 +27,11 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
             text = column.text(cell, layout)
             if not isinstance(cell.value, int | float):
                 text = _escaped(text)
-            texts.append(f"**{text}**" if cell.best else text)
+            text = f"**{text}**" if cell.best else text
+            texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
-    notes = "".join(f"\n{_escaped(visible(note))}\n" for note in table.notes)
+    below = [table.caption] if table.caption else []
+    notes = "".join(f"\n{_escaped(visible(note))}\n" for note in [*below, *table.notes])
     yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
 
 

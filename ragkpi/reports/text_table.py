@@ -28,9 +28,14 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 
     table = report.table(layout)
     starred = [any(row[place].best for row in table.rows) for place in range(len(table.columns))]
+    marked = [
+        max((len(row[p].marks) for row in table.rows), default=0) for p in range(len(starred))
+    ]
     texts = [
         [
-            column.text(cell, layout) + (BEST if cell.best else " " * starred[place])
+            column.text(cell, layout)
+            + cell.marks.ljust(marked[place])
+            + (BEST if cell.best else " " * starred[place])
             for cell in (row[place] for row in table.rows)
         ]
         for place, column in enumerate(table.columns)
@@ -71,7 +76,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         legacy_windows=False,
     )
     console.print(drawing)
-    notes = [*table.notes, *([f"{BEST} best of its column"] if any(starred) else [])]
+    below = [table.caption] if table.caption else []
+    notes = [*below, *table.notes, *([f"{BEST} best of its column"] if any(starred) else [])]
     if fitted.left_out:
         notes.append(f"Not shown for want of room: {', '.join(fitted.left_out)} (--wide)")
     lines = [line.rstrip() for line in out.getvalue().splitlines()]

@@ -49,7 +49,8 @@ class MetricPairs:
     def order(self) -> list[int]:
         """The places of the runs, the best first; NA last."""
         goodness = self.metric.measure.sign * self.values
-        return np.argsort(np.where(np.isnan(goodness), np.inf, -goodness), kind="stable").tolist()
+        places: list[int] = np.argsort(-goodness, kind="stable").tolist()
+        return places
 
 
 @dataclass(frozen=True)
@@ -70,7 +71,7 @@ class AllPairs:
 def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> AllPairs:
     """Compare every run with every other, by every metric that can be better.
 
-    The randomization test is `tukey`; other tests are made pair by pair and corrected for all pairs.
+    The randomization test is `tukey`; others are made pair by pair and corrected for all pairs.
 
     Raises
     ------

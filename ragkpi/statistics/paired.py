@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import groupby
 from typing import Literal
 
 import numpy as np
@@ -106,6 +107,14 @@ class Comparison:
     runs: list[Scores]
     differences: list[Difference]
     procedure: Procedure
+
+    @property
+    def by_metric(self) -> list[list[Difference]]:
+        """The differences of each metric, at least one."""
+        return [
+            list(group)
+            for _, group in groupby(self.differences, lambda difference: difference.metric.name)
+        ]
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:

@@ -21,7 +21,8 @@ def test_all_shuffles_of_three_runs_by_hand():
     """Every way to order three values on each of three queries, 6 ** 3, taken from the left."""
     columns = [[0.5, 0.25, 1.0], [0.25, 0.125, 0.5], [0.0, 0.5, 0.25]]
     ranges = []
-    for ordered in itertools.product(*(itertools.permutations(row) for row in zip(*columns))):
+    rows = zip(*columns, strict=True)
+    for ordered in itertools.product(*(itertools.permutations(row) for row in rows)):
         sums = [sum(run) for run in zip(*ordered, strict=True)]
         ranges.append(max(sums) - min(sums))
     found = pairs(columns).p

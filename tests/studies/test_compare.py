@@ -4,14 +4,21 @@ from itertools import product
 
 import pytest
 
+from ragkpi.charts.text_chart import texts
+from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
+from ragkpi.statistics.all_pairs import compare_all
 from ragkpi.statistics.corrections import CORRECTIONS
-from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.paired import Procedure, compare, compare_each
 from ragkpi.statistics.significance import TESTS
+from ragkpi.studies.compare.all_pairs_report import AllPairsReport
+from ragkpi.studies.compare.comparison_charts import all_pairs_charts, comparison_charts
 from ragkpi.studies.compare.comparison_report import ComparisonReport
-from tests.made_scores import HARM, MAP, metric, scores
+from ragkpi.studies.compare.paper_table import PaperTable
+from tests.made_scores import BOR, HARM, MAP, metric, scores
+from tests.published_schema import valid_document, valid_lines
 
 EF = metric("ef_10", style="significant")
 OLD = scores([(MAP, [0.125] * 8), (EF, [1e-6] * 8), (HARM, [0.5] * 8)])
@@ -119,3 +126,139 @@ def test_a_small_p_value_is_not_printed_as_0():
     (p,) = [one.p for one in tiny.comparison.differences]
     assert 0 < p < 1e-20
     assert f"{p:.6g}" in rendered(tiny, "table", Layout())
+
+
+# Four queries: won by .5 and .125, equal, lost by .25.
+BEFORE = scores([(MAP, [0.25, 0.5, 0.5, 0.5]), (HARM, [0.0, 0.5, 0.0, 0.0])])
+AFTER = scores([(MAP, [0.75, 0.5, 0.25, 0.625]), (HARM, [0.0, 0.0, 0.0, 0.25])])
+OUTCOMES = [
+    ["map", "after", "q000", "won", "0.2500", "0.7500", "+0.5000"],
+    ["map", "after", "q003", "won", "0.5000", "0.6250", "+0.1250"],
+    ["map", "after", "q002", "lost", "0.5000", "0.2500", "-0.2500"],
+    ["harm_10", "after", "q001", "won", "0.5000", "0.0000", "-0.5000"],
+    ["harm_10", "after", "q003", "lost", "0.0000", "0.2500", "+0.2500"],
+]
+
+
+def by_query():
+    return ComparisonReport(compare(["before", "after"], [BEFORE, AFTER], Procedure()))
+
+
+def test_queries_won_and_lost_the_largest_first_with_both_values():
+    layout = Layout(per_query="shown")
+    rows = [line.split() for line in rendered(by_query(), "table", layout).splitlines()]
+    assert [row for row in rows if row[2:3] and row[2].startswith("q0")] == OUTCOMES
+    assert "2 won, 1 equal, 1 lost" in rendered(by_query(), "table", layout)
+    for name in ("json", "jsonl"):
+        text = rendered(by_query(), name, layout)
+        (valid_document if name == "json" else valid_lines)(text)
+    listed = by_query().document(layout)["comparison"]["differences"][0]["per_query"]
+    assert listed[0] == {
+        "query": "q000",
+        "outcome": "won",
+        "baseline_value": 0.25,
+        "value": 0.75,
+        "difference": 0.5,
+    }
+    assert [one["outcome"] for one in listed] == ["won", "won", "lost"]
+
+
+def test_a_picture_of_a_comparison_has_differences_and_queries():
+    means, queries, harm, harmed = comparison_charts(by_query().comparison)
+    (row,) = means.rows
+    assert (row.name, row.value) == ("after", 0.09375)
+    (line,) = queries.lines
+    assert line.name == "after: 2 won, 1 equal, 1 lost"
+    assert list(line.y) == [0.5, 0.125, 0, -0.25]
+    assert harm.title == "harm_10 (less is better)"
+    assert harmed.lines[0].name == "after: 1 won, 2 equal, 1 lost"
+    assert "4 queries" in means.notes
+    drawn = texts([means, queries, harm, harmed])
+    assert max(map(len, drawn.splitlines())) <= 80
+    only_whole = metric(
+        "bor_10",
+        BOR.measure.aggregate.__class__(
+            "whole", BOR.measure.aggregate.summary, BOR.measure.aggregate.value, prints="summary"
+        ),
+    )
+    halves = [scores([(only_whole, [[1, 0.5], [1, 0.25]])]) for _ in range(2)]
+    (alone,) = comparison_charts(compare(["a", "b"], halves, Procedure()))
+    assert "no value per query, so no curve: bor_10" in alone.notes
+
+
+SIX = [0.125 * i / 8 for i in range(6)]
+LOW = scores([(MAP, SIX)])
+HIGH = scores([(MAP, [value + 0.5 + i / 64 for i, value in enumerate(SIX)])])
+MIDDLE = scores([(MAP, [value + (-1) ** i / 64 for i, value in enumerate(SIX)])])
+
+
+def all_pairs(**procedure):
+    found = compare_all(["low", "middle", "high"], [LOW, MIDDLE, HIGH], Procedure(**procedure))
+    return AllPairsReport(found)
+
+
+def test_all_pairs_have_letters_a_matrix_and_a_sentence():
+    """By the t test: high is far above both, middle differs from low by turns."""
+    report = all_pairs(test="t")
+    lines = rendered(report, "table", Layout()).splitlines()
+    heads = ["measure", "run", "queries", "value", "letters", "p(low)", "p(middle)", "p(high)"]
+    assert lines[0].split() == heads
+    rows = [line.split() for line in lines[2:5]]
+    assert [(row[1], row[4]) for row in rows] == [("high", "a"), ("low", "b"), ("middle", "b")]
+    assert float(rows[1][5]) == 1  # low and middle: the differences add up to 0
+    assert "Holm for 3 tests by each measure" in " ".join(lines)
+    last = report.sentences[-1]
+    assert last.startswith("map: high is better than low (p = ")
+    assert last.endswith("; 1 pair of 3 is not shown to differ.")
+    valid_document(rendered(report, "json", Layout()))
+    assert valid_lines(rendered(report, "jsonl", Layout()))
+    (chart,) = all_pairs_charts(report.pairs)
+    assert [row.name for row in chart.rows] == ["high (a)", "low (b)", "middle (b)"]
+
+
+def test_tukeys_test_says_that_it_needs_no_correction():
+    text = rendered(all_pairs(), "table", Layout())
+    assert "needs no correction" in text
+    assert "Holm" not in text
+
+
+def paper(against=(0,), **procedure):
+    """The runs of `all_pairs`; p = 1 and p < 0.001 by the t test, corrected for two or three."""
+    names, runs = ["low", "middle", "high"], [LOW, MIDDLE, HIGH]
+    compared = compare_each(names, runs, Procedure(test="t", **procedure), list(against))
+    return PaperTable(names, compared)
+
+
+def test_a_table_for_latex():
+    lines = rendered(paper(), "latex", Layout()).splitlines()
+    assert lines[:2] == [r"\begin{table}", r"\centering"]
+    assert lines[-1] == r"\end{table}"
+    assert lines[2] == (
+        r"\caption{3 runs over 6 queries; the best value of each measure stands out. $\dagger$ "
+        r"differs from low at p \textless{} 0.05 (paired t test, Holm's correction for 2 tests by "
+        r"each measure).}"
+    )
+    assert r"high & \textbf{\boldmath 0.5781}$^{\dagger}$ \\" in lines
+    assert r"middle & 0.0391 \\" in lines
+
+
+def test_a_table_for_pages_against_two_runs():
+    lines = rendered(paper([0, 1]), "markdown", Layout()).splitlines()
+    assert lines[2:5] == [
+        "| low | 0.0391 |",
+        "| middle | 0.0391 |",
+        "| high | **0.5781**<sup>†‡</sup> |",
+    ]
+    assert "† differs from low, ‡ differs from middle at p" in lines[-1]
+    assert "3 tests" in lines[-1]  # each pair once
+
+
+def test_marks_are_columns_for_programs():
+    rows = [line.split("\t") for line in rendered(paper(), "tsv", Layout()).splitlines()]
+    assert rows[0] == ["run", "map", "map_marks"]
+    assert [row[2] for row in rows[1:]] == ["", "", "†"]
+
+
+def test_a_paper_table_is_for_readers():
+    with pytest.raises(UsageError, match="--paper is for readers"):
+        rendered(paper(), "json", Layout())

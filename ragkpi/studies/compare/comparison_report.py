@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from ragkpi import __version__
@@ -15,9 +14,12 @@ from ragkpi.statistics.bootstrap import few_queries_note
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.paired import Comparison, Difference, Procedure
 from ragkpi.statistics.significance import TestName
+from ragkpi.studies.compare.query_outcomes import outcome_columns, outcome_objects, outcome_rows
 from ragkpi.studies.evaluate.evaluation_report import (
+    ALL,
     EvaluatedRun,
     EvaluationReport,
+    evaluated,
     interval_note,
     with_signatures,
 )
@@ -25,7 +27,7 @@ from ragkpi.wording import as_json, counted
 
 _CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 
-_TESTS: Mapping[TestName, str] = {
+TESTS_IN_WORDS: Mapping[TestName, str] = {
     "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
     "as large when run and baseline are swapped at random on every query? "
     + _CHANCE
@@ -41,10 +43,21 @@ _TESTS: Mapping[TestName, str] = {
     "are left out",
 }
 
-_CORRECTIONS: Mapping[CorrectionName, tuple[str, str]] = {
+CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
     "holm": ("p_holm", "p_holm: corrected by Holm for {family}"),
     "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
     "none": ("", "p is not corrected for {family}"),
+}
+# The same in a caption.
+IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
+    "randomization": "paired randomization test, {trials:,} trials",
+    "bootstrap": "paired bootstrap test, {trials:,} resamples",
+    "t": "paired t test",
+    "wilcoxon": "Wilcoxon's signed-rank test",
+    "sign": "sign test",
+    "holm": "Holm's correction for {family}",
+    "benjamini-hochberg": "Benjamini and Hochberg's correction for {family}",
+    "none": "not corrected for {family}",
 }
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # compared if nothing is asked for
 
@@ -55,8 +68,8 @@ def explanation(procedure: Procedure, tests: int) -> list[str]:
     family = counted(tests, "test")
     family += " in this call" if procedure.family == "all" else " by each measure"
     return [
-        _TESTS[procedure.test].format(trials=procedure.trials, seed=seed),
-        f"{_CORRECTIONS[procedure.correction][1].format(family=family)}; "
+        TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed),
+        f"{CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)}; "
         f"{interval_note(procedure.bootstrap, ' of the difference')}; "
         "d_z: difference / standard deviation of the queries' differences",
     ]
@@ -82,16 +95,13 @@ class ComparisonReport:
     @property
     def sentences(self) -> list[str]:
         """Who is better on what, and what is undecided: one per measure."""
-        return [
-            _sentence(list(group), self.comparison)
-            for _, group in groupby(
-                self.comparison.differences, lambda difference: difference.metric.name
-            )
-        ]
+        return [_sentence(of_metric, self.comparison) for of_metric in self.comparison.by_metric]
 
     def table(self, layout: Layout) -> Table:
-        """Lay out a row per measure and run, the baseline first."""
-        corrected, _ = _CORRECTIONS[self.comparison.procedure.correction]
+        """Lay out a row per measure and run, the baseline first; or the queries won and lost."""
+        if layout.per_query == "shown":
+            return self._queries(layout)
+        corrected, _ = CORRECTIONS_IN_WORDS[self.comparison.procedure.correction]
         columns = [
             Column("measure"),
             Column("run"),
@@ -106,11 +116,30 @@ class ComparisonReport:
             *([Column(corrected, "decimal")] if corrected else []),
         ]
         rows = []
-        for _, group in groupby(self.comparison.differences, lambda found: found.metric.name):
-            differences = list(group)
+        for differences in self.comparison.by_metric:
             rows.append(_baseline_row(self.comparison.names[0], differences[0], len(columns)))
             rows += [_row(difference)[: len(columns)] for difference in differences]
         notes = [*self.explanation, *self.sentences]
+        return with_signatures(Table(columns, rows, notes), self._runs(), layout)
+
+    def _queries(self, layout: Layout) -> Table:
+        """Lay out the queries that each run won and lost, and behind them what all add up to."""
+        corrected, _ = CORRECTIONS_IN_WORDS[self.comparison.procedure.correction]
+        columns = outcome_columns(corrected)
+        rows = []
+        for difference in self.comparison.differences:
+            padding = [Cell()] * (2 if corrected else 1)
+            rows += [[*row, *padding] for row in outcome_rows(self.comparison, difference)]
+            if layout.summary == "shown":
+                rows.append(_all_queries(difference)[: len(columns)])
+        notes = [*self.explanation, *self.sentences]
+        unlisted = [
+            difference.metric.name
+            for difference in self.comparison.differences
+            if not difference.metric.is_printed("query")
+        ]
+        if unlisted:
+            notes.insert(0, f"no value per query: {', '.join(dict.fromkeys(unlisted))}")
         return with_signatures(Table(columns, rows, notes), self._runs(), layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
@@ -140,19 +169,16 @@ class ComparisonReport:
             yield {"ragkpi": __version__, "kind": "difference", **difference}
 
     def _runs(self) -> list[EvaluatedRun]:
-        signatures = self.signatures or [None] * len(self.comparison.runs)
-        return [
-            EvaluatedRun(name, scores, signature=signature)
-            for name, scores, signature in zip(
-                self.comparison.names, self.comparison.runs, signatures, strict=True
-            )
-        ]
+        return evaluated(self.comparison.names, self.comparison.runs, self.signatures)
 
     def _differences(self, layout: Layout) -> list[dict[str, Any]]:
-        return [
-            _difference_object(self.comparison.names[0], difference, layout.digits)
-            for difference in self.comparison.differences
-        ]
+        found = []
+        for difference in self.comparison.differences:
+            made = _difference_object(self.comparison.names[0], difference, layout.digits)
+            if layout.per_query == "shown":
+                made["per_query"] = outcome_objects(self.comparison, difference, layout.digits)
+            found.append(made)
+        return found
 
 
 def _sentence(differences: Sequence[Difference], comparison: Comparison) -> str:
@@ -171,23 +197,25 @@ def _sentence(differences: Sequence[Difference], comparison: Comparison) -> str:
             verdict = "is better than"
         else:
             verdict = "is worse than"
-        text = difference.run if math.isnan(p) else f"{difference.run} (p = {_short(p)})"
+        text = difference.run if math.isnan(p) else f"{difference.run} (p = {short(p)})"
         verdicts.setdefault(verdict, []).append(text)
     parts = [
-        f"{_and(runs)} {_plural(verdict, len(runs))} {baseline}"
+        f"{joined(runs)} {_plural(verdict, len(runs))} {baseline}"
         for verdict, runs in verdicts.items()
     ]
     return f"{differences[0].metric.name}: {'; '.join(parts)}."
 
 
-def _short(p: float) -> str:
+def short(p: float) -> str:
+    """Write a p-value in a sentence."""
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
 
 
 _PLURAL = {"is": "are", "has": "have"}
 
 
-def _and(names: Sequence[str]) -> str:
+def joined(names: Sequence[str]) -> str:
+    """Write a list of names in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
@@ -219,12 +247,27 @@ def _row(difference: Difference) -> list[Cell]:
         Cell(difference.ties),
         Cell(difference.losses),
         Cell(difference.effect_size),
-        _probability(difference.p),
-        _probability(difference.corrected),
+        probability(difference.p),
+        probability(difference.corrected),
     ]
 
 
-def _probability(p: float) -> Cell:
+def _all_queries(difference: Difference) -> list[Cell]:
+    style = difference.metric.measure.style
+    return [
+        Cell(difference.metric.name),
+        Cell(difference.run),
+        Cell(ALL),
+        Cell(f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"),
+        Cell(difference.baseline, style=style),
+        Cell(difference.summary, style=style),
+        Cell(difference.difference, difference.interval, style=style),
+        probability(difference.p),
+        probability(difference.corrected),
+    ]
+
+
+def probability(p: float) -> Cell:
     """Write a p-value that would look like 0 with all its zeros."""
     return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
 

@@ -40,6 +40,17 @@ class EvaluatedRun:
     signature: Signature | None = None
 
 
+def evaluated(
+    names: Sequence[str], runs: Sequence[Scores], signatures: Sequence[Signature | None] = ()
+) -> list[EvaluatedRun]:
+    """Put names, scores and signatures of runs together."""
+    known = signatures or [None] * len(runs)
+    return [
+        EvaluatedRun(name, scores, signature=signature)
+        for name, scores, signature in zip(names, runs, known, strict=True)
+    ]
+
+
 @dataclass(frozen=True)
 class EvaluationReport:
     """Runs that were evaluated for the same values; `bootstrap` says where intervals come from."""

@@ -1,0 +1,164 @@
+"""The report on all pairs of runs: values with letters, and the p-value of every two."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ragkpi import __version__
+from ragkpi.reports.layout import Cell, Column, Layout, Table
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
+from ragkpi.statistics.bootstrap import few_queries_note
+from ragkpi.studies.compare.comparison_report import (
+    CORRECTIONS_IN_WORDS,
+    TESTS_IN_WORDS,
+    joined,
+    probability,
+    short,
+)
+from ragkpi.studies.evaluate.evaluation_report import (
+    EvaluationReport,
+    evaluated,
+    with_signatures,
+)
+from ragkpi.wording import as_json, counted
+
+_TUKEY = (
+    "p: randomized Tukey's HSD, two-sided: how often are the best and the worst run at least as "
+    "far apart as these two when all runs are shuffled at random on every query? {trials:,} "
+    "trials, p = (count + 1) / (trials + 1), seed {seed}; all shuffles, p = share, where there "
+    "are no more. It holds for all pairs together and needs no correction"
+)
+
+
+@dataclass(frozen=True)
+class AllPairsReport:
+    """Runs compared each with each, and the signature of each of them."""
+
+    pairs: AllPairs
+    signatures: Sequence[Signature | None] = ()
+
+    @property
+    def explanation(self) -> list[str]:
+        """What the p-values are, and what the letters mean."""
+        procedure = self.pairs.procedure
+        seed, level = procedure.bootstrap.seed, procedure.bootstrap.level
+        runs = len(self.pairs.names)
+        if self.pairs.is_tukey:
+            lines = [_TUKEY.format(trials=procedure.trials, seed=seed)]
+        else:
+            tests = runs * (runs - 1) // 2
+            everything = procedure.family == "all"
+            family = counted(tests * (len(self.pairs.by_metric) if everything else 1), "test")
+            family += " in this call" if everything else " by each measure"
+            words = TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed)
+            lines = [words, CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)]
+        lines.append(
+            f"letters: runs that share one are not shown to differ (p < {1 - level:.3g} is shown)"
+        )
+        few = few_queries_note(self.pairs.runs, "resampled")
+        return [*lines, few] if few and not self.pairs.is_tukey else lines
+
+    @property
+    def sentences(self) -> list[str]:
+        """Who is better than whom, one per measure."""
+        limit = 1 - self.pairs.procedure.bootstrap.level
+        return [self._sentence(by_metric, limit) for by_metric in self.pairs.by_metric]
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per measure and run, the best first, and a column per run with p."""
+        names = self.pairs.names
+        columns = [
+            Column("measure"),
+            Column("run"),
+            Column("queries", "integer", role="detail"),
+            Column("value", "decimal"),
+            Column("letters"),
+            *(Column(f"p({name})", "decimal", role="detail") for name in names),
+        ]
+        rows = [
+            [
+                Cell(by_metric.metric.name),
+                Cell(names[place]),
+                Cell(by_metric.queries),
+                Cell(float(by_metric.values[place]), style=by_metric.metric.measure.style),
+                Cell(by_metric.letters[place]),
+                *(
+                    Cell() if other == place else probability(float(by_metric.p[place, other]))
+                    for other in range(len(names))
+                ),
+            ]
+            for by_metric in self.pairs.by_metric
+            for place in by_metric.order
+        ]
+        notes = [*self.explanation, *self.sentences]
+        return with_signatures(Table(columns, rows, notes), self._runs(), layout)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the runs and all pairs as one JSON object."""
+        procedure = self.pairs.procedure
+        return {
+            **EvaluationReport(self._runs()).document(layout),
+            "all_pairs": {
+                "test": "tukey" if self.pairs.is_tukey else procedure.test,
+                "correction": "none" if self.pairs.is_tukey else procedure.correction,
+                "family": procedure.family,
+                "trials": procedure.trials,
+                "level": procedure.bootstrap.level,
+                "seed": procedure.bootstrap.seed,
+                "explanation": self.explanation,
+                "answer": self.sentences,
+                "letters": {
+                    by_metric.metric.name: dict(
+                        zip(self.pairs.names, by_metric.letters, strict=True)
+                    )
+                    for by_metric in self.pairs.by_metric
+                },
+                "pairs": list(self._pairs(layout)),
+            },
+        }
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, then one per pair."""
+        yield from EvaluationReport(self._runs()).lines(layout)
+        for pair in self._pairs(layout):
+            yield {"ragkpi": __version__, "kind": "pair", **pair}
+
+    def _runs(self) -> Any:
+        return evaluated(self.pairs.names, self.pairs.runs, self.signatures)
+
+    def _pairs(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        for by_metric in self.pairs.by_metric:
+            style = by_metric.metric.measure.style
+            for first, second in itertools.combinations(by_metric.order, 2):
+                difference = float(by_metric.values[first] - by_metric.values[second])
+                yield {
+                    "measure": by_metric.metric.name,
+                    "run": self.pairs.names[first],
+                    "other": self.pairs.names[second],
+                    "queries": by_metric.queries,
+                    "difference": as_json(difference, style, layout.digits),
+                    "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
+                }
+
+    def _sentence(self, by_metric: MetricPairs, limit: float) -> str:
+        order = by_metric.order
+        parts, undecided = [], 0
+        for place, run in enumerate(order):
+            worse = []
+            for other in order[place + 1 :]:
+                p = float(by_metric.p[run, other])
+                if math.isnan(p) or p >= limit:
+                    undecided += 1
+                else:
+                    worse.append(f"{self.pairs.names[other]} (p = {short(p)})")
+            if worse:
+                parts.append(f"{self.pairs.names[run]} is better than {joined(worse)}")
+        rest = f"{counted(undecided, 'pair')} of {len(order) * (len(order) - 1) // 2}"
+        if undecided:
+            parts.append(f"{rest} {'is' if undecided == 1 else 'are'} not shown to differ")
+        return f"{by_metric.metric.name}: {'; '.join(parts)}."
