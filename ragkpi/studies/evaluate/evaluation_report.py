@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragkpi import __version__
 from ragkpi.measures.measure import Metric
@@ -13,6 +13,9 @@ from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note
 from ragkpi.wording import as_json, counted, decoded
+
+if TYPE_CHECKING:
+    from ragkpi.studies.evaluate.worst_queries import WorstQueries
 
 ALL = "all"
 
@@ -53,10 +56,21 @@ def evaluated(
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Runs that were evaluated for the same values; `bootstrap` says where intervals come from."""
+    """Runs that were evaluated for the same values.
+
+    Attributes
+    ----------
+    runs
+        At least one.
+    bootstrap
+        Where intervals come from; None if there are none.
+    worst
+        Which queries are shown with per-query values, and in which order; None for all by id.
+    """
 
     runs: Sequence[EvaluatedRun]
     bootstrap: Bootstrap | None = None
+    worst: WorstQueries | None = None
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per run, and with per-query values one per query and run before them."""
@@ -69,7 +83,7 @@ class EvaluationReport:
         ]
         rows: list[list[Cell]] = []
         if by_query:
-            for group in _query_rows(self.runs, names):
+            for group in _query_rows(self.runs, names, self._queries):
                 rows += with_best_marked(columns, group)
         if layout.summary == "shown":
             heads = [[run.name, ALL] if by_query else [run.name] for run in self.runs]
@@ -81,23 +95,38 @@ class EvaluationReport:
             rows += with_best_marked(columns, summaries) if alike else summaries
         notes = list(_what_means_are_over(self.runs, names)) if layout.summary == "shown" else []
         notes += interval_notes(self.bootstrap, [run.scores for run in self.runs])
+        if by_query and self.worst is not None:
+            notes.append(self.worst.note)
         return with_signatures(Table(columns, rows, notes), self.runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
         return {
             "ragkpi": __version__,
-            "runs": [run_object(run, self.bootstrap, layout) for run in self.runs],
+            "runs": [self._object(run, layout) for run in self.runs],
         }
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, and with per-query values one per query behind it."""
         for run in self.runs:
-            whole = run_object(run, self.bootstrap, layout)
+            whole = self._object(run, layout)
             queries = whole.pop("per_query", {})
             yield {"ragkpi": __version__, "kind": "run", **whole}
             for query, values in queries.items():
                 yield {"kind": "query", "run": run.name, "query": query, "values": values}
+
+    @property
+    def _queries(self) -> Sequence[bytes]:
+        if self.worst is not None:
+            return self.worst.queries
+        return sorted(set().union(*(run.scores.queries for run in self.runs)))
+
+    def _object(self, run: EvaluatedRun, layout: Layout) -> dict[str, Any]:
+        found = run_object(run, self.bootstrap, layout)
+        if self.worst is not None and "per_query" in found:
+            known, wanted = found["per_query"], map(decoded, self.worst.queries)
+            found["per_query"] = {query: known[query] for query in wanted if query in known}
+        return found
 
 
 def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -> dict[str, Any]:
@@ -205,7 +234,9 @@ def _what_means_are_over(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> 
             yield f"{name} is NA for some queries and over the others alone ({texts})"
 
 
-def _query_rows(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[list[list[Cell]]]:
+def _query_rows(
+    runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
+) -> Iterator[list[list[Cell]]]:
     """Yield the rows of each query: one per run that has it."""
     columns = [
         [
@@ -217,7 +248,7 @@ def _query_rows(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[
         for run in runs
     ]
     places = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
-    for query in sorted(set().union(*places)):
+    for query in queries:
         yield [
             [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in of_run)]
             for run, row_of, of_run in zip(runs, places, columns, strict=True)

@@ -1,0 +1,102 @@
+"""The queries that were served worst, for whoever wants to see why."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ragkpi.errors import UsageError
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.scores import Scores
+from ragkpi.wording import counted
+
+
+@dataclass(frozen=True)
+class WorstQueries:
+    """Queries in the order of a metric, the worst first, those without a value last.
+
+    Attributes
+    ----------
+    queries
+        Those that are shown.
+    metric
+        What they are ordered by; of several runs it is the mean of what they scored.
+    among
+        How many queries there are.
+    """
+
+    queries: Sequence[bytes]
+    metric: Metric
+    among: int
+
+    @property
+    def note(self) -> str:
+        """Say what the order is by, and how many queries it leaves out."""
+        if len(self.queries) == self.among:
+            return f"queries by {self.metric.name}, the worst first"
+        return (
+            f"the worst {len(self.queries)} of {counted(self.among, 'query', 'queries')} by "
+            f"{self.metric.name}"
+        )
+
+
+def worst_queries(
+    runs: Sequence[Scores], name: str | None = None, most: int | None = None
+) -> WorstQueries:
+    """Order the queries of runs, the worst first, and keep the first ones.
+
+    Parameters
+    ----------
+    runs
+        Evaluated for the same metrics.
+    name
+        Of the metric, as it is printed or asked for; None for the first that can be better.
+    most
+        How many queries are kept; None for all.
+
+    Raises
+    ------
+    UsageError
+        If the metric was not evaluated, has no value per query or cannot be better.
+    """
+    orderable = [
+        metric
+        for metric in runs[0].metrics
+        if metric.is_comparable and metric.is_printed("query") and metric.measure.numeric
+    ]
+    names = {metric.name: metric for metric in orderable}
+    if name is None:
+        if not orderable:
+            raise UsageError("--worst: no value per query that can be better; ask for more with -m")
+        metric = orderable[0]
+    else:
+        asked = name if name in names else _printed(name)
+        if asked not in names:
+            raise UsageError(f"--sort {name}: expected one of {', '.join(names) or 'no value'}")
+        metric = names[asked]
+    goodness: dict[bytes, list[float]] = {}
+    for run in runs:
+        values = metric.measure.sign * run[metric.name].per_query
+        for query, value in zip(run.queries, values.tolist(), strict=True):
+            goodness.setdefault(query, []).append(value)
+    queries = sorted(goodness)
+    means = np.array([_mean(goodness[query]) for query in queries])
+    order = np.argsort(means, kind="stable")[:most].tolist()  # NaN is last
+    return WorstQueries([queries[place] for place in order], metric, len(queries))
+
+
+def _mean(values: Sequence[float]) -> float:
+    """Average what is known of a query."""
+    known = [value for value in values if value == value]
+    return sum(known) / len(known) if known else float("nan")
+
+
+def _printed(name: str) -> str:
+    """Return the printed name of a metric that was written as it is asked for."""
+    try:
+        return find_metrics([name])[0].name
+    except UsageError:
+        return name
