@@ -11,6 +11,19 @@ from hypothesis import settings
 settings.register_profile("ragkpi", deadline=None)
 settings.load_profile("ragkpi")
 
+# They need terminals, signals, shells and symbolic links as Linux and macOS have them.
+if sys.platform == "win32":
+    collect_ignore_glob = [
+        *("test_readme.py", "test_recipes.py", "test_examples.py", "test_interrupts.py"),
+        *(
+            "test_contributing.py",
+            "cli/test_destinations.py",
+            "cli/test_help.py",
+            "cli/test_completion.py",
+            "faults/*",
+        ),
+    ]
+
 
 class Outcome(NamedTuple):
     status: int

@@ -1,7 +1,7 @@
 """A usual command line, read by the declarations alone.
 
 typer takes as long to import as numpy. So what people usually type is read here; for anything else
-(mistakes, abbreviations, completion) the answer is None, and typer reads the line again and says
+(mistakes, abbreviations) the answer is None, and typer reads the line again and says
 what is wrong. A test holds that both read the same.
 """
 
@@ -11,7 +11,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE, function_of
+from ragkpi.cli.commands import COMMANDS, function_of
 from ragkpi.cli.option_groups import REQUIRED, Parameter, parameters_of
 
 Texts = Mapping[str, Sequence[str]]
@@ -25,7 +25,7 @@ def command_and_values(
     arguments: Sequence[str],
 ) -> tuple[Callable[..., None], dict[str, Any]] | None:
     """Return a command and what to call it with; None for what typer has to read."""
-    if COMPLETE_VARIABLE in os.environ or not arguments or arguments[0] not in COMMANDS:
+    if not arguments or arguments[0] not in COMMANDS:
         return None
     command = function_of(arguments[0])
     values = values_of(parameters_of(command), arguments[1:])

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ragkpi.cli.completion import file_formats, formats_and_shapes
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
@@ -24,11 +25,21 @@ def command(
     ] = None,
     to: Annotated[
         str | None,
-        option("--to", metavar="FORMAT", help="Format of OUT. Default: by its suffix."),
+        option(
+            "--to",
+            metavar="FORMAT",
+            help="Format of OUT. Default: by its suffix.",
+            complete=file_formats,
+        ),
     ] = None,
     from_: Annotated[
         str | None,
-        option("--from", metavar="FORMAT", help="Format of IN. Default: recognised."),
+        option(
+            "--from",
+            metavar="FORMAT",
+            help="Format of IN. Default: recognised.",
+            complete=formats_and_shapes,
+        ),
     ] = None,
     kind: Annotated[
         Literal["run", "qrels"] | None,

@@ -6,6 +6,7 @@ Long names with underscores are trec_eval's.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ragkpi.cli.completion import grade_map_names, measure_names
 from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.cli.reading_options import (
@@ -127,13 +128,6 @@ def parse_size(text: str) -> int:
     return int(size)
 
 
-def _offered(beginning: str) -> list[str]:
-    """Return the measures and nicknames that begin so."""
-    from ragkpi.measures.registry import NICKNAMES, all_measures
-
-    return [name for name in [*all_measures(), *NICKNAMES] if name.startswith(beginning)]
-
-
 Measures = Annotated[
     list[str],
     option(
@@ -141,7 +135,7 @@ Measures = Annotated[
         metavar="NAME[.PARAMS]",
         help="Measure or nickname, e.g. map, P.5,10, ndcg_cut.10, bor.100; repeatable, or with "
         "commas: map,ndcg_cut.10.",
-        complete=_offered,
+        complete=measure_names,
     ),
 ]
 Level = Annotated[
@@ -239,6 +233,7 @@ def evaluation(
             metavar="MAP",
             help="From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, "
             "binary, or 0=1,1=3,2=4,3=5.",
+            complete=grade_map_names,
         ),
     ] = "umbrela",
     pool: Annotated[

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
+from ragkpi.cli.completion import formats_and_shapes
 from ragkpi.cli.option_groups import argument
 from ragkpi.errors import UsageError
 
@@ -33,7 +34,11 @@ where there is no line of names: --map-run 'query=1, doc=2, score=4'."""
 def command(
     names: Annotated[
         list[str] | None,
-        argument(metavar="[NAME]...", help="Formats or shapes to explain; map explains --map-run."),
+        argument(
+            metavar="[NAME]...",
+            help="Formats or shapes to explain; map explains --map-run.",
+            complete=formats_and_shapes,
+        ),
     ] = None,
 ) -> None:
     """List the formats of runs and qrels, and what stacks write in them, or explain those named.

@@ -43,9 +43,16 @@ _NAMES = 30  # longer names have a line of their own
 
 def page(arguments: Sequence[str]) -> str | None:
     """Return the text that a command line asks for; None if it asks for more than that."""
-    if COMPLETE_VARIABLE in os.environ:
-        return None
     words = list(arguments)
+    shell = os.environ.get(COMPLETE_VARIABLE)
+    if shell is not None:
+        from ragkpi.cli.completion import offers_as_lines
+
+        return offers_as_lines(shell, words)
+    if words[:1] == ["--completion"] and len(words) == 2:
+        from ragkpi.cli.completion import script
+
+        return script(words[1])
     if words == ["--version"]:
         from ragkpi import __version__
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Annotated
 
+from ragkpi.cli.completion import measure_names
 from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Output, output
 from ragkpi.errors import UsageError
@@ -17,7 +18,11 @@ def command(
     output: Output,
     names: Annotated[
         list[str] | None,
-        argument(metavar="[NAME|WORD]...", help="Measures or nicknames, or words to search for."),
+        argument(
+            metavar="[NAME|WORD]...",
+            help="Measures or nicknames, or words to search for.",
+            complete=measure_names,
+        ),
     ] = None,
 ) -> None:
     """List every measure under the question that it answers, or explain those named.

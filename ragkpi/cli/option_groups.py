@@ -47,9 +47,9 @@ def option(*names: str, help: str, **facts: Any) -> Declaration:
     return Declaration(names, help, **facts)
 
 
-def argument(metavar: str, help: str) -> Declaration:
+def argument(metavar: str, help: str, **facts: Any) -> Declaration:
     """Declare arguments."""
-    return Declaration((), help, metavar)
+    return Declaration((), help, metavar, **facts)
 
 
 class Parameter(NamedTuple):

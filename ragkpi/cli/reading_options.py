@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
+from ragkpi.cli.completion import formats_and_shapes
 from ragkpi.cli.option_groups import option, option_group
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ QrelsFormat = Annotated[
         "--qrels-format",
         metavar="FORMAT",
         help="File format or shape of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
+        complete=formats_and_shapes,
     ),
 ]
 RunFormat = Annotated[
@@ -21,6 +23,7 @@ RunFormat = Annotated[
         "--run-format",
         metavar="FORMAT",
         help="File format or shape of RUN, as 'ragkpi formats' lists them. Default: recognised.",
+        complete=formats_and_shapes,
     ),
 ]
 MapQrels = Annotated[

@@ -1,6 +1,6 @@
 """Command lines that are not read by `command_line`: typer reads them, and says what is wrong.
 
-Long options may be abbreviated, as getopt has it, and shells complete commands and options.
+Long options may be abbreviated, as getopt has it.
 """
 
 from __future__ import annotations
@@ -15,12 +15,10 @@ from typing import Annotated, Any, Literal
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE, function_of
+from ragkpi.cli.commands import COMMANDS, function_of
 from ragkpi.cli.help_pages import overview, page_of_command
 from ragkpi.cli.option_groups import Parameter, parameters_of
 from ragkpi.errors import UsageError
-
-Shell = Literal["bash", "zsh", "fish"]
 
 _INTERRUPT_STATUS = 130
 
@@ -48,7 +46,7 @@ def run_by_typer(arguments: Sequence[str]) -> int:
         status = _group().main(list(arguments), prog_name="ragkpi", standalone_mode=False)
     except typer.TyperException as problem:
         raise UsageError(_usage_text(problem)) from None
-    except SystemExit as stop:  # what typer makes of a closed pipe, and of a completion
+    except SystemExit as stop:  # what typer makes of a closed pipe
         if stop.__context__ is not None:
             raise stop.__context__ from None
         return int(stop.code or 0)
@@ -107,10 +105,6 @@ class _Group(TyperGroup):
 
 
 def _group() -> Any:
-    if COMPLETE_VARIABLE in os.environ:
-        from typer._completion_classes import completion_init
-
-        completion_init()
     app = _application()
 
     @app.callback(
@@ -121,20 +115,16 @@ def _group() -> Any:
     def ragkpi(
         context: typer.Context,
         version: Annotated[bool, typer.Option("--version")] = False,
-        completion: Annotated[Shell | None, typer.Option("--completion")] = None,
+        completion: Annotated[str | None, typer.Option("--completion")] = None,
     ) -> None:
         if version:
             from ragkpi import __version__
 
             print(f"ragkpi {__version__}")
         elif completion is not None:
-            from typer._completion_shared import get_completion_script
+            from ragkpi.cli.completion import script
 
-            print(
-                get_completion_script(
-                    prog_name="ragkpi", complete_var=COMPLETE_VARIABLE, shell=completion
-                )
-            )
+            print(script(completion), end="")
         elif context.invoked_subcommand is None:
             print(overview(), end="")
 
@@ -153,7 +143,6 @@ def _for_typer(parameter: Parameter) -> inspect.Parameter:
         "min": declared.min,
         "max": declared.max,
         "parser": declared.parse,
-        "autocompletion": declared.complete,
     }
     type_: Any = Literal[parameter.choices] if parameter.choices else parameter.type
     if parameter.values == "many":

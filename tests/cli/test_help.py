@@ -1,4 +1,4 @@
-"""Finding one's way: tasks, examples that work, `help`, completion, spellings of options."""
+"""Finding one's way: tasks, examples that work, `help`, spellings of options."""
 
 import shlex
 
@@ -42,22 +42,6 @@ def test_commands_stand_under_their_tasks(ragkpi):
     assert places == sorted(places)
     for name, entry in COMMANDS.items():
         assert text.index(f"\n  {name} ") > text.index(f"\n{TASKS[entry.task]}:\n")
-
-
-@pytest.mark.parametrize(
-    ("words", "place", "expected"),
-    [
-        (["ragkpi", "ev"], 1, ["eval"]),
-        (["ragkpi", "eval", "-m", "ndcg_c"], 3, ["ndcg_cut"]),
-        (["ragkpi", "depth", "--format", "j"], 3, ["json", "jsonl"]),
-    ],
-)
-def test_completion(ragkpi, monkeypatch, words, place, expected):
-    assert b"_RAGKPI_COMPLETE=complete_bash" in ragkpi("--completion", "bash").out
-    monkeypatch.setenv("_RAGKPI_COMPLETE", "complete_bash")
-    monkeypatch.setenv("COMP_WORDS", "\n".join(words))
-    monkeypatch.setenv("COMP_CWORD", str(place))
-    assert ragkpi().out.decode().split() == expected
 
 
 @pytest.mark.parametrize(
