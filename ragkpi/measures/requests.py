@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -225,6 +224,8 @@ def request_here(text: str, registry: Mapping[str, Measure]) -> str | None:
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three names that look like one, whatever the capitals."""
+    import difflib  # nobody who spells right waits for it
+
     folded = {one.casefold(): one for one in known if not one.startswith("num_q_")}
     found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     return [folded[one] for one in found]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
 from ragkpi.records import dataclass
@@ -74,6 +74,8 @@ def side_by_side(
     ...     sorted(results)
     [(0, 1), (0, 2), (1, 3)]
     """
+    if not tasks:
+        return nullcontext(iter(()))
     if may_fork():
         from ragkpi.ranking.forked import forked
 
