@@ -12,7 +12,8 @@ from ragkpi.errors import GateFailedError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
-    from ragkpi.studies.check.mend import Mended
+    from ragkpi.studies.check.checked_file import CheckedFile
+    from ragkpi.studies.check.inspection import Inspection
 
 
 @takes(output=output, reading=reading_options)
@@ -71,16 +72,13 @@ def command(
 
     from ragkpi.library.checking import inspect_files
     from ragkpi.studies.check.check_answer import check_answer
-    from ragkpi.studies.check.mend import mend
 
     inspections = []
     for checked, inspection in inspect_files(
         runs, qrels, measure, level, max_hits, of_qrels, of_run
     ):
         if fix is not None:
-            mended = mend(checked, max_hits)
-            _write(mended, fix)
-            inspection = replace(inspection, changes=mended.changes)
+            inspection = replace(inspection, changes=_write(checked, inspection, max_hits, fix))
         inspections.append(inspection)
     output.write(check_answer(inspections))
     found = [inspection.count("error") for inspection in inspections]
@@ -91,11 +89,21 @@ def command(
         raise Finished(GateFailedError.exit_status)
 
 
-def _write(mended: "Mended", target: str) -> None:
+def _write(
+    run: "CheckedFile", inspection: "Inspection", max_hits: int | None, target: str
+) -> list[str]:
+    """Write the mended run; return what was changed."""
     from ragkpi.formats.file_formats import RUN_FORMATS
     from ragkpi.reports.output_files import replacing
+    from ragkpi.studies.check.mend import Mender
 
-    if not len(mended.run):
+    if not inspection.documents:
         raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")
+    mender = Mender(max_hits)
     with replacing(target, "--fix") as file:
-        RUN_FORMATS["trec"].write_run(mended.rankings(), mended.run.last_run_id, file)
+        run.through(
+            lambda parts: RUN_FORMATS["trec"].write_run(
+                mender.rankings(parts), inspection.last_run_id, file
+            )
+        )
+    return mender.changes

@@ -253,20 +253,18 @@ class FileReader(NamedTuple):
         return self.name == "trec" and self.scores == "similarity" and not self.sieve
 
     def _watched(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
-        """Turn distances into scores; warn of scores that contradict ranks, or rise down a list."""
+        """Turn distances into scores; warn of scores that contradict the ranks beside them."""
         if self.name == "trec" and self.scores == "similarity":
             yield from blocks  # trec_eval ignores ranks; 'ragkpi check' looks at them
             return
-        from ragkpi.formats.score_order import OrderWatch
+        from ragkpi.formats.score_order import warn_of_contradiction
 
-        watch = OrderWatch()
+        warned = self.name == "trec"
         for block in blocks:
             if self.scores == "distance":
                 block = block._replace(score=-block.score)
-            if self.name != "trec":
-                watch.see(block)
+            warned = warned or warn_of_contradiction(block)
             yield block
-        watch.warn()
 
 
 def find_format(kind: Kind, name: str, option: str) -> None:

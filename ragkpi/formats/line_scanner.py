@@ -70,6 +70,13 @@ class Lines:
     def __len__(self) -> int:
         return len(self.line)
 
+    def first(self, count: int) -> Lines:
+        """Return some lines from the first on."""
+        if count == len(self):
+            return self
+        parts = (array[:count] for array in (self.before, self.ends, self.line, self.begin))
+        return Lines(self.buffer, self.origin, *parts)
+
     def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
         """Return a column, or some rows of it."""
         start = self.before[rows, number] + (self.origin + 1)

@@ -38,41 +38,22 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
     return b"-%d" % number[0]
 
 
-class OrderWatch:
-    """Whether scores agree with ranks, or with the order of the lists where there are no ranks."""
-
-    def __init__(self) -> None:
-        self._file = ""
-        self._contradiction = b""
-        self._rising = self._falling = 0
-
-    def see(self, columns: RunColumns) -> None:
-        """Look at a block: neighbours of one query."""
-        self._file = columns.file
-        inside = np.ones(max(len(columns.score) - 1, 0), dtype=bool)
-        inside[columns.starts[1:-1] - 1] = False
-        higher = np.diff(columns.score)[inside]
-        if columns.rank is None:
-            self._rising += int(np.count_nonzero(higher > 0))
-            self._falling += int(np.count_nonzero(higher < 0))
-        elif not self._contradiction:
-            wrong = np.flatnonzero(inside)[higher * np.diff(columns.rank)[inside] > 0]
-            if len(wrong):
-                group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
-                self._contradiction = columns.query[group]
-
-    def warn(self) -> None:
-        """Say what was found, in a warning."""
-        if self._contradiction:
-            self._say(
-                f"scores and ranks contradict each other (first for query "
-                f"{named(self._contradiction)}); the scores count"
-            )
-        elif self._rising and not self._falling:
-            self._say(
-                "scores rise down every list, as distances do; if smaller is better, "
-                "say so with --scores distance"
-            )
-
-    def _say(self, text: str) -> None:
-        warnings.warn(f"{self._file}: {text}", RagkpiWarning, stacklevel=2)
+def warn_of_contradiction(columns: RunColumns) -> bool:
+    """Warn of a query whose scores contradict the ranks beside them; say whether there is one."""
+    if columns.rank is None:
+        return False
+    inside = np.ones(max(len(columns.score) - 1, 0), dtype=bool)
+    inside[columns.starts[1:-1] - 1] = False
+    rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
+    below, above = columns.rank[1:] > columns.rank[:-1], columns.rank[1:] < columns.rank[:-1]
+    wrong = np.flatnonzero(inside & ((rises & below) | (falls & above)))
+    if not len(wrong):
+        return False
+    group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
+    warnings.warn(
+        f"{columns.file}: scores and ranks contradict each other (first for query "
+        f"{named(columns.query[group])}); the scores count",
+        RagkpiWarning,
+        stacklevel=2,
+    )
+    return True

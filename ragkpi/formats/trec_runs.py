@@ -149,15 +149,29 @@ def stream_run(
     if reader is None:
         reader = BlockReader(source, block_size, limit)
         block = reader.read()
+    for of_block, table, starts, used in scan_whole_queries(
+        reader, block, layout.scan, layout.query
+    ):
+        yield columns_of(of_block, table, starts, used, layout)
+
+
+def scan_whole_queries(
+    reader: BlockReader, block: Block | None, scan_lines: Callable[[Block], Lines], query: int
+) -> Iterator[tuple[Block, Lines, IntArray, int]]:
+    """Yield blocks, their lines, where queries change in the first lines, and how many those are.
+
+    These lines are all that stand together of their queries. The query of the last line may go on
+    in the next block, where its lines then come again.
+    """
     while block is not None:
-        table = layout.scan(block)
-        starts = group_starts(table.column(layout.query))
+        table = scan_lines(block)
+        starts = group_starts(table.column(query))
         used = len(table)
         if len(table) and not block.last:
             used = int(starts[-2])  # the last query may go on in the next block
             starts = starts[:-1]
         if used:
-            yield columns_of(block, table, starts, used, layout)
+            yield block, table, starts, used
         if block.last or not len(table):
             block = reader.read(lines=block.count_lines())
         else:
@@ -165,7 +179,7 @@ def stream_run(
             block = reader.read(
                 keep_from=table.origin + int(table.begin[used]),
                 lines=first_kept,
-                query=None if used else table.column(layout.query)[0],
+                query=None if used else table.column(query)[0],
             )
 
 

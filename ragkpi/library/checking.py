@@ -11,9 +11,9 @@ from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.check.checked_run import CheckedRun, read_checked_run
-from ragkpi.studies.check.finding import Subject
-from ragkpi.studies.check.inspection import Inspection, inspect_run
+from ragkpi.studies.check.checked_file import CheckedFile
+from ragkpi.studies.check.finding import Asked
+from ragkpi.studies.check.inspection import Inspection, inspect_file
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
@@ -26,8 +26,8 @@ def inspect_files(
     max_hits: int | None,
     qrels_format: Reading | None = None,
     run_format: Reading | None = None,
-) -> Iterator[tuple[CheckedRun, Inspection]]:
-    """Check run after run for everything in the catalogue.
+) -> Iterator[tuple[CheckedFile, Inspection]]:
+    """Check run after run for everything in the catalogue; a run is open until the next one.
 
     Parameters
     ----------
@@ -42,11 +42,11 @@ def inspect_files(
     """
     metrics = find_metrics(list(measures) or list(CHECKED))
     judgements = None if qrels is None else _read_qrels(qrels, runs[0], qrels_format)
-    settings = Settings(relevance_level=relevance_level)
+    asked = Asked(judgements, metrics, Settings(relevance_level=relevance_level), max_hits)
     for run in runs:
         with Source(run) as source:
-            checked = read_checked_run(source, run_format)
-        yield checked, inspect_run(Subject(checked, judgements, metrics, settings, max_hits))
+            checked = CheckedFile(source, run_format)
+            yield checked, inspect_file(checked, asked)
 
 
 def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:

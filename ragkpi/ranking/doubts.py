@@ -6,15 +6,17 @@ Each doubt is one line. Under ``--strict`` it is an error.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 
-from ragkpi.formats.tokens import IntArray
+from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, SpeltDocuments, queries_meant
 from ragkpi.wording import counted, named
 
 _ROWS = 2000  # of the beginning of a run that are looked at
@@ -87,14 +89,14 @@ def doubts(
     if judged.queries and not judged.num_ret.any():
         yield "no judged query is in the run: all values are those of empty rankings"
     yield from _queries_alike(judgements, unknown)
-    alike = list(_documents_alike(judgements, seen))
+    alike = _documents_alike(judgements, seen)
     if alike:
         mine, theirs = alike[0]
         yield (
             f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
-            f"{'differs' if len(alike) == 1 else 'differ'} from judged ones by case, white space, "
-            f"leading zeros or what follows a # alone: {named(mine)} where the qrels have "
-            f"{named(theirs)}; give both the same ids (--max-passage '#' folds passages)"
+            f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
+            f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
+            "(--max-passage '#' folds passages)"
         )
     top = judged.rank <= _TOP
     retrieved = int(judged.num_ret.sum())
@@ -128,44 +130,28 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
         )
 
 
-def _plain(id_: bytes) -> bytes:
-    """Return an id without case, white space and leading zeros."""
-    return b"".join(id_.lower().split()).lstrip(b"0")
-
-
 def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str]:
-    if not unknown:
-        return
-    judged = {_plain(query): query for query in judgements.queries}
-    pairs = [(query, judged[_plain(query)]) for query in unknown if _plain(query) in judged]
-    if pairs:
-        mine, theirs = pairs[0]
+    meant = queries_meant(judgements, unknown)
+    if meant:
+        mine, theirs = next(iter(meant.items()))
         yield (
-            f"{counted(len(pairs), 'query id')} of the run "
-            f"{'differs' if len(pairs) == 1 else 'differ'} from judged ones by case, white space "
-            f"or leading zeros alone: {named(mine)} where the qrels have {named(theirs)}"
+            f"{counted(len(meant), 'query id')} of the run "
+            f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
+            f"{named(mine)} where the qrels have {named(theirs)}"
         )
 
 
-def _documents_alike(judgements: Judgements, seen: Beginning) -> Iterator[tuple[bytes, bytes]]:
-    """Yield documents of the run that are not judged, each with the judged one it looks like."""
-    by_query: dict[int, list[bytes]] = {}
-    for query, document in seen.documents:
-        by_query.setdefault(query, []).append(document)
-    for query, documents in by_query.items():
-        rows = slice(int(judgements.starts[query]), int(judgements.starts[query + 1]))
-        judged = judgements.document.take(rows).tolist()
-        known = set(judged)
-        plain = {_plain(document): document for document in judged}
-        cut = {document.split(b"#")[0]: document for document in judged if b"#" in document}
-        for document in documents:
-            if document in known:
-                continue
-            head = document.split(b"#")[0]
-            found = plain.get(_plain(document))
-            if found is None and head != document and head in known:
-                found = head
-            if found is None and head == document:
-                found = cut.get(document)
-            if found is not None:
-                yield document, found
+def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
+    """Return documents of the run that are not judged, each with the judged one it looks like."""
+    if not seen.documents:
+        return []
+    per_query = Counter(query for query, _ in seen.documents)  # the lines of a query are together
+    few = judgements.of_queries(list(per_query))
+    query, starts = np.arange(len(per_query)), np.cumsum([0, *per_query.values()])
+    document = Tokens.from_strings([document for _, document in seen.documents])
+    meant = SpeltDocuments(few).find(query, starts, document)
+    meant[few.find(query, starts, document, few.keys_of(document))[0]] = -1
+    return [
+        (document[row], few.document[int(meant[row])])
+        for row in np.flatnonzero(meant >= 0).tolist()
+    ]

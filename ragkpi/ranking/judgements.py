@@ -21,7 +21,7 @@ from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
-from ragkpi.records import dataclass, field
+from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import named
 
 _FEWEST_SLOTS = 64
@@ -100,6 +100,20 @@ class Judgements:
         places = np.full(len(self.queries), -1, dtype=np.int64)
         places[[self.index[query] for query in queries]] = np.arange(len(queries))
         return places
+
+    def of_queries(self, numbers: Sequence[int]) -> Judgements:
+        """Return the judgements of some queries, in the order of these numbers."""
+        bounds = [(int(self.starts[number]), int(self.starts[number + 1])) for number in numbers]
+        rows = np.concatenate([np.arange(first, last) for first, last in bounds])
+        queries = [self.queries[number] for number in numbers]
+        return replace(
+            self,
+            queries=queries,
+            starts=np.cumsum([0, *(last - first for first, last in bounds)]),
+            document=self.document.take(rows),
+            level=self.level[rows],
+            index={query: number for number, query in enumerate(queries)},
+        )
 
     def prepare(self) -> None:
         """Build the table that `find` uses, if it is not there yet."""

@@ -188,10 +188,8 @@ def test_a_wrong_path_says_which_keys_there_are(tmp_path):
             rows(path, reading("run", map_=text))
 
 
-def test_distances_are_turned_and_rising_scores_warned_of(tmp_path):
+def test_distances_are_turned(tmp_path):
     path = put(tmp_path, "qid,docid,score\n1,a,0.1\n1,b,0.2\n2,c,0.1\n2,d,0.7\n")
-    with pytest.warns(RagkpiWarning, match="--scores distance"):
-        rows(path)
     turned = rows(path, reading("run", scores="distance"))
     assert [score for _, _, score in turned] == [-0.1, -0.2, -0.1, -0.7]
 

@@ -26,10 +26,10 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
 from ragkpi.studies.check.check_answer import check_answer
-from ragkpi.studies.check.checked_run import read_checked_run
-from ragkpi.studies.check.finding import Subject
-from ragkpi.studies.check.inspection import inspect_run
-from ragkpi.studies.check.mend import mend
+from ragkpi.studies.check.checked_file import CheckedFile
+from ragkpi.studies.check.finding import Asked
+from ragkpi.studies.check.inspection import inspect_file
+from ragkpi.studies.check.mend import Mender
 from tests.fuzz import slow
 from tests.fuzz.mutator import QRELS
 from tests.slow_reference.ranking import judged_of
@@ -208,29 +208,37 @@ VALUES = find_metrics(["P.1,3", "ndcg_cut.3", "recip_rank", "map"])
 def check_target(text, chance):
     """Check any run; the mended one has no errors, and as many documents as were promised."""
     most = chance.choice((None, 1, 3))
-    checked = refused(_read_checked, text)
-    if checked is None:
+    asked = Asked(JUDGEMENTS, VALUES, SETTINGS, most)
+    file = refused(CheckedFile, MemorySource(text), None, chance.choice((16, 64, 300, 1 << 20)))
+    report = file and refused(inspect_file, file, asked)
+    if report is None:
         return
-    report = inspect_run(Subject(checked, JUDGEMENTS, VALUES, SETTINGS, most))
     for name in FORMATS_OF_REPORTS:
         rendered(check_answer([report]), name, Layout()).encode()
     for range_ in report.ranges:
         assert range_.lowest <= range_.value + 1e-12, range_
         assert range_.value <= range_.highest + 1e-12, range_
         assert not math.isnan(range_.lowest)
-    if not len(checked):
+    if not report.documents:
         return
-    mended = mend(checked, most)
+    assert _inspected_whole(text, asked) == report
     out = io.BytesIO()
-    if refused(lambda: RUN_FORMATS["trec"].write_run(mended.rankings(), b"me", out) or True):
-        again = _read_checked(out.getvalue(), "trec")
-        report = inspect_run(Subject(again, JUDGEMENTS, VALUES, SETTINGS, most))
+    if refused(file.through, lambda parts: _mended(parts, most, out)):
+        report = inspect_file(CheckedFile(MemorySource(out.getvalue()), "trec"), asked)
         assert not report.count("error"), report.findings
         slow.read_run(out.getvalue())
 
 
-def _read_checked(text, name=None):
-    return read_checked_run(MemorySource(text), name)
+def _inspected_whole(text, asked):
+    """Look at all of a run as one part, as if its queries were scattered."""
+    file = CheckedFile(MemorySource(text))
+    file.scattered = True
+    return inspect_file(file, asked)
+
+
+def _mended(parts, most, out):
+    RUN_FORMATS["trec"].write_run(Mender(most).rankings(parts), b"me", out)
+    return True
 
 
 TARGETS = {

@@ -47,6 +47,14 @@ def test_a_doubt_is_a_warning_and_under_strict_an_error(ragkpi, tmp_path, run, o
         assert refused.err.decode().count("\n") == 1
 
 
+def test_distances_in_another_format_are_said_once(ragkpi, tmp_path):
+    run = "qid,docid,score\nq1,a,0.1\nq1,b,0.2\nq1,doc_1#3,0.3\nq2,doc_3#2,1\n"
+    said = evaluated(ragkpi, tmp_path, run).err.decode()
+    assert said.count("distances") == 1
+    assert "--scores distance" in said
+    assert "distance" not in evaluated(ragkpi, tmp_path, run, "--scores", "distance").err.decode()
+
+
 def test_nothing_judged_at_the_top(ragkpi, tmp_path):
     above = "".join(f"q1 Q0 y{rank} {rank} {90 - rank} r\n" for rank in range(10))
     found = evaluated(ragkpi, tmp_path, above + RUN.split("q2")[0])

@@ -12,27 +12,27 @@ from ragkpi.studies.check import ranking_findings as rankings
 from ragkpi.studies.check.finding import Check
 
 CHECKS = (
-    Check("columns", "error", lines.columns),
-    Check("number", "error", lines.number),
-    Check("nul-byte", "error", lines.nul_byte),
-    Check("duplicates", "error", rankings.duplicates),
-    Check("max-hits", "error", rankings.max_hits),
-    Check("extra-columns", "warning", lines.extra_columns),
-    Check("infinite", "warning", lines.infinite),
-    Check("run-ids", "warning", lines.run_ids),
-    Check("own-query", "warning", rankings.own_query),
-    Check("ascending", "warning", rankings.ascending),
-    Check("ranks", "warning", rankings.ranks),
-    Check("ties-at-cutoff", "warning", rankings.ties_at_cutoff),
-    Check("nothing-relevant", "warning", against_qrels.nothing_relevant),
-    Check("missing-queries", "warning", against_qrels.missing_queries),
-    Check("unknown-queries", "warning", against_qrels.unknown_queries),
-    Check("query-spelling", "warning", against_qrels.query_spelling),
-    Check("document-spelling", "warning", against_qrels.document_spelling),
-    Check("nothing-judged", "warning", against_qrels.nothing_judged),
-    Check("ties", "note", rankings.ties),
-    Check("scattered", "note", lines.scattered),
-    Check("judged", "note", against_qrels.judged),
+    Check("columns", "error", lines.Columns),
+    Check("number", "error", lines.NoNumber),
+    Check("nul-byte", "error", lines.NulByte),
+    Check("duplicates", "error", rankings.Duplicates),
+    Check("max-hits", "error", rankings.MaxHits),
+    Check("extra-columns", "warning", lines.ExtraColumns),
+    Check("infinite", "warning", lines.Infinite),
+    Check("run-ids", "warning", lines.RunIds),
+    Check("own-query", "warning", rankings.OwnQuery),
+    Check("ascending", "warning", rankings.Ascending),
+    Check("ranks", "warning", rankings.Ranks),
+    Check("ties-at-cutoff", "warning", rankings.TiesAtCutoff),
+    Check("nothing-relevant", "warning", against_qrels.NothingRelevant),
+    Check("missing-queries", "warning", against_qrels.MissingQueries),
+    Check("unknown-queries", "warning", against_qrels.UnknownQueries),
+    Check("query-spelling", "warning", against_qrels.QuerySpelling),
+    Check("document-spelling", "warning", against_qrels.DocumentSpelling),
+    Check("nothing-judged", "warning", against_qrels.NothingJudged),
+    Check("ties", "note", rankings.TiedDocuments),
+    Check("scattered", "note", lines.Scattered),
+    Check("judged", "note", against_qrels.JudgedShare),
 )
 
 
@@ -118,7 +118,7 @@ def described() -> Iterator[str]:
     for check in CHECKS:
         yield ""
         yield f"{check.name} ({check.severity})"
-        for line in (inspect.getdoc(check.function) or "").splitlines():
+        for line in (inspect.getdoc(check.finding) or "").splitlines():
             yield f"  {line}".rstrip()
     yield ""
     yield "Refusals: what ends every command, with its exit status, as 'ragkpi: FILE:LINE: …'"

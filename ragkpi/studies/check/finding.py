@@ -9,15 +9,18 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.spelling import SpeltDocuments
 from ragkpi.studies.check.checked_run import CheckedRun
 
 Severity = Literal["error", "warning", "note"]
 
 MOST_EXAMPLES = 3
+# Where the judged share is looked at.
+DEPTHS = (10, 100)
 
 
 class Example(NamedTuple):
@@ -37,16 +40,14 @@ class Found:
 
 
 @dataclass(frozen=True)
-class Subject:
-    """What is checked.
+class Asked:
+    """What a run is checked for.
 
     Attributes
     ----------
-    run
-        The run, as far as it could be read.
     judgements
         The qrels, or None without any.
-    values
+    metrics
         The measures that are asked about.
     settings
         The choices that change them.
@@ -54,33 +55,10 @@ class Subject:
         Most documents that a query may retrieve; None for any number.
     """
 
-    run: CheckedRun
     judgements: Judgements | None = None
     metrics: Sequence[Metric] = ()
     settings: Settings = field(default_factory=Settings)
     max_hits: int | None = None
-
-    @cached_property
-    def judged_queries(self) -> IntArray:
-        """The number of each query of the run in the judgements, -1 if it is not there, (Q,)."""
-        index = {} if self.judgements is None else self.judgements.index
-        return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
-
-    @cached_property
-    def judgement(self) -> IntArray:
-        """The row of each line's judgement, -1 if it has none, (n,)."""
-        return self.find(self.run.document, self.judgements)
-
-    def find(self, document: Tokens, judgements: Judgements | None) -> IntArray:
-        """Find the judgement of each line by an id that may stand for its own, (n,)."""
-        run = self.run
-        rows = np.full(len(run), -1, dtype=np.int64)
-        if judgements is not None:
-            ranked = document.take(run.order)
-            key = judgements.keys_of(ranked)
-            position, row = judgements.find(self.judged_queries, run.starts, ranked, key)
-            rows[run.order[position]] = row
-        return rows
 
     @property
     def cutoffs(self) -> list[int]:
@@ -88,19 +66,102 @@ class Subject:
         asked = {metric.arguments.get("cutoff") for metric in self.metrics}
         return sorted(cutoff for cutoff in asked if isinstance(cutoff, int))
 
+    @cached_property
+    def spelt(self) -> SpeltDocuments | None:
+        """What finds judged documents under other spellings."""
+        return None if self.judgements is None else SpeltDocuments(self.judgements)
+
+
+class Part:
+    """Whole queries of a run, beside the qrels.
+
+    Parameters
+    ----------
+    run
+        Its n readable lines.
+    asked
+        What it is checked for.
+    """
+
+    def __init__(self, run: CheckedRun, asked: Asked) -> None:
+        self.run, self.asked = run, asked
+
+    @cached_property
+    def judged_queries(self) -> IntArray:
+        """The number of each query of the part in the judgements, -1 if it is not there, (Q,)."""
+        judgements = self.asked.judgements
+        index = {} if judgements is None else judgements.index
+        return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
+
+    @cached_property
+    def judgement(self) -> IntArray:
+        """The row of each line's judgement, -1 if it has none, (n,)."""
+        run, judgements = self.run, self.asked.judgements
+        rows = np.full(len(run), -1, dtype=np.int64)
+        if judgements is not None:
+            key = judgements.keys_of(run.ranked)
+            position, row = judgements.find(self.judged_queries, run.starts, run.ranked, key)
+            rows[run.order[position]] = row
+        return rows
+
+    @cached_property
+    def meant(self) -> IntArray:
+        """The row of the judgement that each unjudged document is spelt like, or -1, (n,)."""
+        run = self.run
+        rows = np.full(len(run), -1, dtype=np.int64)
+        if self.asked.spelt is not None and (self.judged_queries >= 0).any():
+            rows[run.order] = self.asked.spelt.find(self.judged_queries, run.starts, run.ranked)
+            rows[self.judgement >= 0] = -1
+        return rows
+
+    @cached_property
+    def shares(self) -> list[tuple[int, int]]:
+        """How many documents of judged queries are judged, and how many there are, by depth."""
+        run, judgements = self.run, self.asked.judgements
+        of_judged = self.judged_queries >= 0
+        if judgements is None or not of_judged.any():
+            return [(0, 0) for _ in DEPTHS]
+        retrieved = np.diff(run.starts)[of_judged]
+        row = self.judgement[run.order]
+        hit = np.flatnonzero(row >= 0)
+        rank = run.ranks[hit[judgements.level[row[hit]] >= 0]]
+        return [
+            (int(np.count_nonzero(rank <= depth)), int(np.minimum(retrieved, depth).sum()))
+            for depth in DEPTHS
+        ]
+
+
+class Finding:
+    """One kind of what may be wrong with a run: sees it part after part, and tells in the end.
+
+    The docstring of a kind explains it to users.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self.asked = asked
+        self.count = 0
+        self.queries = 0
+        self.examples: list[Example] = []
+
+    def see(self, part: Part) -> None:
+        """Look at some whole queries, in the order of the file."""
+
+    def found(self) -> Found | None:
+        """Say what was found; None for nothing."""
+        raise NotImplementedError
+
+    def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
+        """Keep rows as examples, those that come first in the file."""
+        room = MOST_EXAMPLES - len(self.examples)
+        if room > 0:
+            first = rows[np.argsort(run.line[rows], kind="stable")[:room]]
+            self.examples += [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
+
 
 @dataclass(frozen=True)
 class Check:
-    """One line of the catalogue; the docstring of `function` explains it."""
+    """One line of the catalogue; the docstring of the kind of finding explains it."""
 
     name: str
     severity: Severity
-    function: Callable[[Subject], Found | None]
-
-
-def first_examples(
-    run: CheckedRun, rows: IntArray, describe: Callable[[int], str]
-) -> list[Example]:
-    """Describe the rows that come first in the file."""
-    first = rows[np.argsort(run.line[rows], kind="stable")[:MOST_EXAMPLES]]
-    return [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
+    finding: type[Finding]

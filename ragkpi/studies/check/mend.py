@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import numpy as np
 
@@ -13,24 +13,67 @@ from ragkpi.studies.check.checked_run import CheckedRun
 from ragkpi.wording import counted
 
 
-@dataclass(frozen=True)
-class Mended:
-    """A run that can be submitted, and what was changed to make it so, a line each."""
+class Mender:
+    """Mends a run part after part, and counts what that changes.
 
-    run: CheckedRun
-    max_hits: int | None
-    changes: list[str]
+    Parameters
+    ----------
+    max_hits
+        Most documents that a query keeps; None for all.
+    """
 
-    def rankings(self) -> Iterator[Ranking]:
+    def __init__(self, max_hits: int | None = None) -> None:
+        self._max_hits = max_hits
+        self._unreadable = self._repeated = self._moved = self._cut = 0
+        self._run_ids: set[bytes] = set()
+        self._numbered = True
+
+    def rankings(self, parts: Iterable[CheckedRun]) -> Iterator[Ranking]:
         """Yield the queries as they first appear, documents by score and id."""
-        run = self.run
-        documents = run.document.take(run.order).tolist()
-        scores = run.score[run.order].tolist()
-        bounds = run.starts.tolist()
-        for query, start, end in zip(run.queries, bounds[:-1], bounds[1:], strict=True):
-            if self.max_hits is not None:
-                end = min(end, start + self.max_hits)
-            yield Ranking(query, documents[start:end], scores[start:end])
+        for run in parts:
+            mended = without_repetitions(run)
+            self._count(run, mended)
+            documents, scores = mended.ranked.tolist(), mended.score[mended.order].tolist()
+            bounds = mended.starts.tolist()
+            for query, start, end in zip(mended.queries, bounds[:-1], bounds[1:], strict=True):
+                if self._max_hits is not None:
+                    end = min(end, start + self._max_hits)
+                yield Ranking(query, documents[start:end], scores[start:end])
+
+    def _count(self, run: CheckedRun, mended: CheckedRun) -> None:
+        self._unreadable = sum(
+            run.problems.count[kind] for kind in ("columns", "number", "nul_byte")
+        )
+        self._repeated += len(run) - len(mended)
+        self._moved += int(np.count_nonzero(run.order != np.arange(len(run))))
+        if self._max_hits is not None:
+            self._cut += int(np.maximum(np.diff(mended.starts) - self._max_hits, 0).sum())
+        if run.run_id is not None and run.different_run_ids is not None:
+            self._run_ids.update(run.run_id.take(run.different_run_ids))
+        if mended.rank_numbers is not None:
+            numbers, valid = mended.rank_numbers
+            self._numbered &= bool(valid.all() and (numbers[mended.order] == mended.ranks).all())
+
+    @property
+    def changes(self) -> list[str]:
+        """What was changed, a line each."""
+        changes = []
+        if self._unreadable:
+            changes.append(f"dropped {counted(self._unreadable, 'line')} that cannot be read")
+        if self._repeated:
+            changes.append(
+                f"dropped {counted(self._repeated, 'repeated document')}, "
+                "keeping the highest score of each"
+            )
+        if self._moved:
+            changes.append("sorted the lines by query, score and document")
+        if self._cut:
+            changes.append(f"cut {counted(self._cut, 'document')} below rank {self._max_hits}")
+        if len(self._run_ids) > 1:
+            changes.append("gave all lines the last run id")
+        if not self._numbered:
+            changes.append("numbered the ranks from 1 by the scores")
+        return changes
 
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:
@@ -44,37 +87,6 @@ def without_repetitions(run: CheckedRun) -> CheckedRun:
     return _select(run, kept)
 
 
-def mend(run: CheckedRun, max_hits: int | None) -> Mended:
-    """Drop unreadable lines and repetitions, sort, renumber the ranks and cut at `max_hits`."""
-    changes = []
-    dropped = sum(run.problems.count[kind] for kind in ("columns", "number", "nul_byte"))
-    if dropped:
-        changes.append(f"dropped {counted(dropped, 'line')} that cannot be read")
-    mended = without_repetitions(run)
-    if len(mended) < len(run):
-        changes.append(
-            f"dropped {counted(len(run) - len(mended), 'repeated document')}, "
-            "keeping the highest score of each"
-        )
-    moved = len(run) - int(np.count_nonzero(run.order == np.arange(len(run))))
-    if moved:
-        changes.append("sorted the lines by query, score and document")
-    if max_hits is not None:
-        cut = int(np.maximum(np.diff(mended.starts) - max_hits, 0).sum())
-        if cut:
-            changes.append(f"cut {counted(cut, 'document')} below rank {max_hits}")
-    if run.different_run_ids is not None and len(run.different_run_ids[1]) > 1:
-        changes.append("gave all lines the last run id")
-    if mended.rank_numbers is not None and not _is_numbered(mended, *mended.rank_numbers):
-        changes.append("numbered the ranks from 1 by the scores")
-    return Mended(mended, max_hits, changes)
-
-
-def _is_numbered(run: CheckedRun, numbers: IntArray, valid: BoolArray) -> bool:
-    """Say whether ranks count from 1 by the scores."""
-    return bool(valid.all()) and bool((numbers[run.order] == run.ranks).all())
-
-
 def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:
     return CheckedRun(
         file=run.file,
@@ -86,6 +98,6 @@ def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:
         rank=None if run.rank is None else run.rank.take(rows),
         run_id=None if run.run_id is None else run.run_id.take(rows),
         last_run_id=run.last_run_id,
-        places=run.places,
+        stretches=run.stretches,
         problems=run.problems,
     )

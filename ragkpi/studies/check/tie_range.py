@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,10 +9,10 @@ import numpy as np
 from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import score
-from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.hits import Hits, join_hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.studies.check.finding import Subject
+from ragkpi.studies.check.finding import Asked, Part
 
 
 @dataclass(frozen=True)
@@ -26,19 +25,36 @@ class TieRange:
     highest: float
 
 
-def tie_ranges(subject: Subject) -> list[TieRange]:
-    """Return the range of every value asked about whose extremes are known."""
-    metrics = [metric for metric in subject.metrics if has_range(metric)]
-    judgements = subject.judgements
-    if judgements is None or not metrics or not (subject.judged_queries >= 0).any():
-        return []
-    summaries = [
-        _summaries(hits, judgements, subject, metrics) for hits in _orders(subject, judgements)
-    ]
-    return [
-        TieRange(metric.name, *summary)
-        for metric, *summary in zip(metrics, *summaries, strict=True)
-    ]
+class TieRanges:
+    """The ranges of the measures that are asked about, from a run that is seen part after part."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._metrics = [metric for metric in asked.metrics if has_range(metric)]
+        self._parts: list[list[Hits]] = []
+
+    def see(self, part: Part) -> None:
+        """Look at some whole queries, which retrieve no document twice."""
+        if self._asked.judgements is not None and self._metrics:
+            self._parts.append(_orders(part, self._asked.judgements))
+
+    def found(self) -> list[TieRange]:
+        """Return the range of every measure whose extremes are known."""
+        judgements = self._asked.judgements
+        if judgements is None or not self._parts:
+            return []
+        orders = [join_hits(parts) for parts in zip(*self._parts, strict=True)]
+        if not (orders[0].query >= 0).any():
+            return []
+        summaries = [self._summaries(hits, judgements) for hits in orders]
+        return [
+            TieRange(metric.name, *summary)
+            for metric, *summary in zip(self._metrics, *summaries, strict=True)
+        ]
+
+    def _summaries(self, hits: Hits, judgements: Judgements) -> list[float]:
+        judged, _ = judge(judgements, hits, self._asked.settings)
+        return [float(column.summary) for column in score(judged, self._metrics).columns]
 
 
 def has_range(metric: Metric) -> bool:
@@ -51,23 +67,18 @@ def has_range(metric: Metric) -> bool:
     return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
-def _summaries(
-    hits: Hits, judgements: Judgements, subject: Subject, metrics: Sequence[Metric]
-) -> list[float]:
-    judged, _ = judge(judgements, hits, subject.settings)
-    return [float(column.summary) for column in score(judged, metrics).columns]
-
-
-def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
+def _orders(part: Part, judgements: Judgements) -> list[Hits]:
     """Return the hits as ranked, with the best levels last among ties, and with them first."""
-    run = subject.run
-    row = subject.judgement[run.order]
+    run = part.run
+    row = part.judgement[run.order]
     hit = np.flatnonzero(row >= 0)
-    tied = run.tied_with_above
+    tied, rank = run.tied_with_above, run.ranks
+    ranked = _hits(part, row[hit], rank[hit])
+    if not tied.any():
+        return [ranked] * 3
     group = np.cumsum(~tied) - 1
     size = np.bincount(group)
     first = np.flatnonzero(~tied)  # where each run of ties begins
-    rank = run.ranks
     hits_in_group = np.bincount(group[hit], minlength=len(size))
     level = np.maximum(judgements.level[row[hit]], 0)  # below 0 and unjudged gain the same
     best = np.lexsort((-level, group[hit]))
@@ -76,17 +87,17 @@ def _orders(subject: Subject, judgements: Judgements) -> list[Hits]:
     top = rank[first][group[hit]]
     lowest = top + (size - hits_in_group)[group[hit]]
     return [
-        _hits(subject, row[hit], rank[hit]),
-        _hits(subject, row[hit][worst], lowest + offset),
-        _hits(subject, row[hit][best], top + offset),
+        ranked,
+        _hits(part, row[hit][worst], lowest + offset),
+        _hits(part, row[hit][best], top + offset),
     ]
 
 
-def _hits(subject: Subject, judgement: IntArray, rank: IntArray) -> Hits:
-    run = subject.run
+def _hits(part: Part, judgement: IntArray, rank: IntArray) -> Hits:
+    run = part.run
     return Hits(
         queries=run.queries,
-        query=subject.judged_queries,
+        query=part.judged_queries,
         num_ret=np.diff(run.starts),
         judgement=judgement,
         rank=rank,

@@ -46,6 +46,20 @@ def check(ragkpi, folder, run, *options):
     return ragkpi("check", "qrels", "run", "--format", "json", *options, folder=folder)
 
 
+@pytest.mark.parametrize(
+    ("run", "name", "words"),
+    [
+        (b"01 Q0 d1 1 1 me\n", "query-spelling", "'01' where the qrels have '1'"),
+        (b"1 Q0 d1#3 1 1 me\n", "document-spelling", "'d1#3' where the qrels have 'd1'"),
+    ],
+)
+def test_spellings(run, name, words, ragkpi, tmp_path):
+    """Leading zeros, and the number of a passage."""
+    findings = findings_of(check(ragkpi, tmp_path, run))["findings"]
+    (finding,) = [finding for finding in findings if finding["name"] == name]
+    assert [example["text"] for example in finding["examples"]] == [words]
+
+
 @pytest.mark.parametrize("name", FINDINGS)
 def test_finds(name, ragkpi, tmp_path):
     run, count, lines = FINDINGS[name]
@@ -61,7 +75,7 @@ def test_finds(name, ragkpi, tmp_path):
 
 def test_the_catalogue_is_tested():
     assert list(FINDINGS) == [check.name for check in CHECKS]
-    assert all(check.function.__doc__ for check in CHECKS)
+    assert all(check.finding.__doc__ for check in CHECKS)
 
 
 def test_a_clean_run(ragkpi, tmp_path):
