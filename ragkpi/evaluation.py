@@ -143,15 +143,18 @@ class Evaluator:
         `watch` is told how many are read, as `read_runs` has it.
         """
         judgements = self.relevance.judgements
-        judgements.prepare()  # before there are workers, so that it is done once
+        paths = [run for run in runs if isinstance(run, str)]
+        if paths:
+            judgements.prepare()  # before there are workers, so that it is done once
 
         def read(run: str, workers: int) -> Hits:
             return _read(run, judgements, wanted, workers, self.run_format)
 
-        paths = [run for run in runs if isinstance(run, str)]
         from_files = iter(read_runs(paths, read, available_workers(), watch))
         return [
-            next(from_files) if isinstance(run, str) else _try_to_read(run, judgements, wanted)
+            next(from_files)
+            if isinstance(run, str)
+            else _try_to_read(run.read_as(self.run_format), judgements, wanted)
             for run in runs
         ]
 

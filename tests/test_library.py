@@ -1,3 +1,4 @@
+import ast
 import csv
 import doctest
 import importlib
@@ -11,7 +12,7 @@ from pathlib import Path
 import pytest
 
 import ragkpi
-from ragkpi import library
+import ragkpi as library  # where a fixture has the name
 
 FIXTURES = Path(__file__).parents[1] / "fixtures"
 MEASURES = ["map", "num_ret", "bor.10", "ra_nwg.10", "runid"]
@@ -189,7 +190,7 @@ def test_a_pool_may_be_in_memory(ragkpi):
 
 
 def test_intervals_are_those_of_the_command(ragkpi):
-    found = library.evaluate(QRELS, RUN, "map").ci(resamples=300, seed=3, level=0.9)
+    found = library.evaluate(QRELS, RUN, "map").ci(resamples=300, seed=3, confidence=0.9)
     options = ["--resamples", 300, "--seed", 3, "--confidence", 0.9, "-m", "map"]
     line = ragkpi("eval", "--ci", *options, "qrels.txt", "reranked.run", folder=FIXTURES).out
     assert [f"{bound:.4f}" for bound in found["map"]] == line.decode().split()[3:]
@@ -251,7 +252,7 @@ def test_notes_and_warnings():
     assert "map=" in repr(result)
 
 
-@pytest.mark.parametrize("name", ["evaluating", "files", "questions"])
+@pytest.mark.parametrize("name", ["evaluating", "comparing", "checking", "files", "questions"])
 def test_the_examples_of_the_docstrings(name, monkeypatch):
     monkeypatch.chdir(FIXTURES.parent)
     module = importlib.import_module(f"ragkpi.library.{name}")
@@ -272,3 +273,17 @@ def test_public_names_exist():
     assert all(getattr(ragkpi, name) for name in dir(ragkpi))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         _ = ragkpi.nothing
+
+
+def test_public_names_are_where_type_checkers_see_them():
+    source = ast.parse(Path(ragkpi.__file__).read_text("utf-8"))
+    (typed,) = [node for node in source.body if isinstance(node, ast.If)]
+    seen = {
+        alias.name: node.module.removeprefix("ragkpi.")
+        for node in typed.body
+        for alias in node.names
+        if alias.asname == alias.name
+    }
+    assert seen == ragkpi._MODULE
+    for name in ragkpi.__all__:
+        assert getattr(ragkpi, name).__module__ == f"ragkpi.{seen[name]}"

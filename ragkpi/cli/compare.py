@@ -2,21 +2,14 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, takes
-from ragkpi.cli.output_options import Labels, Output, labels, output
-from ragkpi.cli.resampling_options import comparing
-from ragkpi.cli.run_files import (
-    evaluate_side_by_side,
-    exit_with,
-    expect_files,
-    refuse_standard_input_twice,
-)
+from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output
+from ragkpi.cli.resampling_options import arguments_of, comparing
+from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 
 if TYPE_CHECKING:
-    from ragkpi.reports.signature import Signature
     from ragkpi.statistics.paired import Procedure
 
 
@@ -55,22 +48,21 @@ def command(
         write_corrected("differences", options, judges, paths, output, labels, level, correction)
         return
     from ragkpi.formats.inputs import inputs
-    from ragkpi.statistics.paired import compare
-    from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
+    from ragkpi.library.comparing import compare
 
-    values = options.values(REPORTED if options.rel_info == "qrels" else None)
-    inputs().hashed = Origin.is_shown(output, labels)
-    results = evaluate_side_by_side(options, qrels, paths, values)
-    options = options.side_by_side()
-    done = results.among(slice(None))
-    if len(done) < 2 or not results.among(slice(1)):
-        exit_with(results.problems)
-    scored = [one.scores for _, one in done]
-    names = labels.of([path for path, _ in done], scored)
-    compared = compare(names, scored, procedure)
-    signatures: list[Signature] = []
-    if Origin.is_shown(output, labels):
-        signatures = [Origin.of(options, values, {"qrels": qrels}).signature] * len(done)
-    report = ComparisonReport(compared, signatures)
-    output.write(report, signature=labels.signature)
-    exit_with(results.problems)
+    inputs().hashed = is_signed(output, labels)
+    result = compare(
+        qrels,
+        by_path(paths),
+        options.requests,
+        test=procedure.test,
+        correction=procedure.correction,
+        family=procedure.family,
+        trials=procedure.trials,
+        **arguments_of(procedure.bootstrap),
+        names=labels.names,
+        problems="kept",
+        **options.how,
+    )
+    output.write(result.report, signature=labels.signature)
+    exit_with(result.problems)

@@ -55,7 +55,7 @@ def command(
 
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
-    if options.pool is None:
+    if options.how.get("pool") is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
     qrels, run = files
     thresholds = Thresholds(proc, pct_proc)

@@ -1,32 +1,27 @@
 """`ragkpi eval`: what trec_eval does, and more, with its options."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.eval_output import Findings, Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.gate_options import Gates, gates
+from ragkpi.cli.gate_options import GateOptions, gates
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
+from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import argument, option, takes
-from ragkpi.cli.output_options import Labels, Output, labels, output_of_eval
+from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
 from ragkpi.cli.record_options import LogFile, record
-from ragkpi.cli.resampling_options import intervals
-from ragkpi.cli.run_files import (
-    evaluate_runs,
-    evaluate_side_by_side,
-    exit_with,
-    expect_files,
-    refuse_standard_input_twice,
-)
+from ragkpi.cli.resampling_options import arguments_of, intervals
+from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.wording import counted, visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from ragkpi.measures.measure import Metric
-    from ragkpi.measures.scores import Scores
     from ragkpi.reports.trec_lines import Lines
     from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
 
 
 @takes(
@@ -43,7 +38,7 @@ def command(
     labels: Labels,
     bootstrap: "Bootstrap | None",
     record: LogFile | None,
-    gates: Gates,
+    gates: GateOptions,
     files: Annotated[
         list[str] | None,
         argument(metavar="QRELS RUN...", help="Files; - is standard input."),
@@ -90,12 +85,12 @@ def command(
 
         print(page_of_command("eval"), end="")
         return
-    metrics = options.values()
     if help_:
-        _explain(metrics)
+        _explain(options.session().metrics())
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
-    refuse_standard_input_twice([qrels, *paths, *gates.files])
+    baseline = gates.fail_under_baseline
+    refuse_standard_input_twice([qrels, *paths, *([] if baseline is None else [baseline])])
     if human is not None:
         refused = {
             "--format trec": output.format == "trec",
@@ -103,7 +98,7 @@ def command(
             "-n": no_summary,
             "-Z": zscores is not None,
             "--log": record is not None,
-            "--fail-under": gates != Gates([], None, None),
+            "--fail-under": gates.given,
         }
         refuse_beside_human(refused)
         level = 0.95 if bootstrap is None else bootstrap.level
@@ -116,52 +111,67 @@ def command(
             + ", ".join(FORMATS_OF_REPORTS)
         )
     from ragkpi.formats.inputs import inputs
+    from ragkpi.library.evaluating import evaluate
 
-    inputs().hashed = record is not None or Origin.is_shown(output, labels)
-    runs = [*paths, *gates.files]
-    if len(runs) > 1 or gates.limits:
-        results = evaluate_side_by_side(options, qrels, runs, metrics)
-        options = options.side_by_side()
-    else:
-        results = evaluate_runs(options.evaluator(qrels, metrics), runs, metrics)
-    done = results.among(slice(len(paths)))
-    if not done:
-        exit_with(results.problems)
-    scored = [one.scores for _, one in done]
-    limits = [one.scores for _, one in results.among(slice(len(paths), None))]
-    if zscores is not None:
-        scored, limits = _standardized(zscores, scored), _standardized(zscores, limits)
-    origin = None
-    if record is not None or Origin.is_shown(output, labels):
-        origin = Origin.of(options, metrics, {"qrels": qrels, "zscores": zscores})
-    found = Findings(
-        [path for path, _ in done],
-        labels.of([path for path, _ in done], scored),
-        scored,
-        bootstrap,
-        origin,
+    inputs().hashed = record is not None or is_signed(output, labels)
+    result = evaluate(
+        qrels,
+        by_path(paths) if len(paths) > 1 else paths[0],
+        options.requests,
+        **({} if bootstrap is None else arguments_of(bootstrap)),
+        ci=bootstrap is not None,
+        ci_method=None if bootstrap is None or bootstrap.rates == "wilson" else bootstrap.method,
+        zscores=zscores,
+        **gates._asdict(),
+        names=labels.names,
+        problems="kept",
+        **options.how,
     )
-    missed = gates.missed(found.names, scored, limits)
     shown: Mapping[str, Lines] = {
         "per_query": "shown" if per_query else "hidden",
         "summary": "hidden" if no_summary else "shown",
     }
     if as_lines:
-        kind: Literal["plain", "standardized"] = "plain" if zscores is None else "standardized"
-        found.write_lines(output, labels, metrics=kind, **shown)
+        _write_lines(result.report, output, labels, zscores is not None, shown)
     else:
-        output.write(found.report, signature=labels.signature, **shown)
-    if record is not None and origin is not None:
-        record.append(found.report.runs, found.paths, bootstrap, origin.files)
-    exit_with([*results.problems, *missed])
+        output.write(result.report, signature=labels.signature, **shown)
+    if record is not None:
+        result.log(record.path, record.meta)
+    for run, number in result.passed.items():
+        tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
+    exit_with(result.problems)
 
 
-def _standardized(path: str, runs: "Sequence[Scores]") -> "list[Scores]":
-    from ragkpi.formats.query_files import read_zscores
-    from ragkpi.statistics.zscores import standardize
+def _write_lines(
+    report: "EvaluationReport",
+    output: Output,
+    labels: Labels,
+    standardized: bool,
+    shown: "Mapping[str, Lines]",
+) -> None:
+    """Write the only run as trec_eval does; what the bounds are is said on stderr."""
+    from ragkpi.reports.output_files import opened
+    from ragkpi.reports.trec_lines import NAME_WIDTH, write_trec
 
-    norms = read_zscores(path)
-    return [standardize(scores, norms) for scores in runs]
+    (run,) = report.runs
+    with opened(output.path) as file:
+        write_trec(
+            run.scores,
+            file,
+            **shown,
+            name_width=NAME_WIDTH + standardized,
+            digits=output.digits,
+            intervals=run.intervals,
+        )
+        if run.signature is not None and labels.signature != "none":
+            long = labels.signature == "long"
+            text = run.signature.long() if long else run.signature.short()
+            file.write(f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode())
+    if report.bootstrap is not None:
+        from ragkpi.studies.evaluate.evaluation_report import interval_notes
+
+        for note in interval_notes(report.bootstrap, [run.scores]):
+            tell(f"note: {note}")
 
 
 def _explain(metrics: "list[Metric]") -> None:

@@ -3,11 +3,10 @@
 Long names with underscores are trec_eval's.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from ragkpi.cli.completion import grade_map_names, measure_names
-from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.cli.reading_options import (
     Exclude,
@@ -21,97 +20,32 @@ from ragkpi.cli.reading_options import (
     readings,
 )
 from ragkpi.errors import UsageError
-from ragkpi.records import dataclass, replace
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
-    from ragkpi.evaluation import Evaluation, Evaluator
-    from ragkpi.formats.file_formats import Reading
+    from ragkpi.library.arguments import Evaluating
     from ragkpi.library.session import Session
-    from ragkpi.measures.measure import Metric
-    from ragkpi.ranking.relevance import Relevance
-    from ragkpi.ranking.settings import Missing, Settings
+    from ragkpi.ranking.settings import Missing
 
 
-@dataclass(frozen=True)
-class EvaluationOptions:
+class EvaluationOptions(NamedTuple):
     """What is to be evaluated, and how.
 
     Attributes
     ----------
     requests
         The texts of ``-m``; empty if there was none.
-    settings
-        The choices that change numbers.
-    rel_info
-        The format of the qrels.
-    pool
-        Path of the first stage, or None.
-    qrels_format, run_format
-        How files are read; None where all of it is to be recognised.
-    empty_rankings
-        Whether missing queries count as empty rankings because runs are compared, which is said.
+    how
+        All else, as the functions of `ragkpi` take it by name.
     """
 
     requests: Sequence[str]
-    settings: "Settings"
-    rel_info: str
-    pool: str | None
-    qrels_format: "Reading | None" = None
-    run_format: "Reading | None" = None
-    empty_rankings: Literal["asked for", "implied"] = "asked for"
-
-    def side_by_side(self) -> "EvaluationOptions":
-        """Evaluate over all judged queries, for what stands beside each other must be over them.
-
-        Whoever said what becomes of missing queries is obeyed.
-        """
-        if self.settings.missing != "intersection" or self.settings.only_query is not None:
-            return self
-        settings = replace(self.settings, missing="zero")
-        return replace(self, settings=settings, empty_rankings="implied")
+    how: "Evaluating"
 
     def session(self) -> "Session":
-        """Begin to answer a question; what must be said comes on stderr."""
-        from ragkpi.cli.run_files import terminal
-        from ragkpi.library.session import Session
+        """Begin to answer a question."""
+        from ragkpi.library.arguments import session
 
-        return Session(
-            self.requests,
-            self.settings,
-            self.rel_info,
-            self.pool,
-            self.qrels_format,
-            self.run_format,
-            terminal(),
-        )
-
-    def values(self, default: Sequence[str] | None = None) -> "list[Metric]":
-        """Resolve the requests, or `default`, or what the relevance format serves."""
-        from ragkpi.measures.registry import find_metrics
-        from ragkpi.measures.rel_info import default_requests
-
-        return find_metrics(list(self.requests) or default or default_requests(self.rel_info))
-
-    def evaluator(self, qrels: "str | Relevance", metrics: "Sequence[Metric]") -> "Evaluator":
-        """Read the qrels, and the pool if there is one.
-
-        Raises
-        ------
-        UsageError
-            If `metrics` cannot be computed from such qrels; nothing is read then.
-        """
-        from ragkpi.evaluation import Evaluator
-        from ragkpi.measures.rel_info import refuse_unserved
-
-        refuse_unserved(metrics, self.rel_info, self.settings)
-        return Evaluator(
-            qrels,
-            self.settings,
-            self.rel_info,
-            self.pool,
-            self.qrels_format,
-            self.run_format,
-        )
+        return session(self.requests, self.how)
 
 
 def parse_size(text: str) -> int:
@@ -282,9 +216,6 @@ def evaluation(
     # gives it back 800 times while numpy is imported: 5 ms.
     import numpy  # noqa: F401
 
-    from ragkpi.ranking.grade_maps import parse_grade_map
-    from ragkpi.ranking.settings import Settings
-
     of_qrels, of_run = readings(
         qrels_format,
         run_format,
@@ -308,22 +239,27 @@ def evaluation(
         from ragkpi.formats.query_files import read_corpus_sizes
 
         sizes = read_corpus_sizes(corpus_sizes)
-    settings = Settings(
-        relevance_level=level,
-        missing=_missing_policy(complete, common, strict),
-        unjudged="removed" if judged_only else "kept",
-        max_retrieved=max_retrieved,
-        ties=ties,
-        only_query=_only_query(debug),
-        corpus_size=corpus_size,
-        corpus_sizes=sizes,
-        draws=draws,
-        grade_map=parse_grade_map(grade_map),
-        pool_depth=pool_depth,
-        pool_union="union" if pool_union else "pool",
-        doubts="refused" if strict else "said",
+    return EvaluationOptions(
+        measure,
+        {
+            "relevance_level": level,
+            "missing": _missing_policy(complete, common, strict),
+            "unjudged": "removed" if judged_only else "kept",
+            "max_retrieved": max_retrieved,
+            "ties": ties,
+            "only_query": _only_query(debug),
+            "corpus_size": corpus_size,
+            "corpus_sizes": sizes,
+            "draws": draws,
+            "grade_map": grade_map,
+            "pool": pool,
+            "pool_depth": pool_depth,
+            "pool_union": "union" if pool_union else "pool",
+            "rel_info": rel_info,
+            "doubts": "refused" if strict else "said",
+            **({} if of_run is None else {"qrels_format": of_qrels, "run_format": of_run}),
+        },
     )
-    return EvaluationOptions(measure, settings, rel_info, pool, of_qrels, of_run)
 
 
 # For commands that look at one order of each ranking, for those of them that are about plain qrels,
@@ -350,29 +286,3 @@ def _only_query(debug: str) -> bytes | None:
     if level != "0" or (dot and not query):
         raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
     return query.encode("utf-8", "surrogateescape") if dot else None
-
-
-def say(evaluations: "Mapping[str, Evaluation]") -> None:
-    """Print what was left out or assumed, and what may mislead, on stderr.
-
-    A line each, which names the runs that it concerns if it does not concern all of them.
-    """
-    import warnings
-
-    from ragkpi.errors import RagkpiWarning
-
-    for note, about in _concerning(evaluations, lambda one: one.notes):
-        tell(f"note: {note}{about}")
-    for warning, about in _concerning(evaluations, lambda one: one.warnings):
-        warnings.warn(f"{warning}{about}", RagkpiWarning, stacklevel=2)
-
-
-def _concerning(
-    evaluations: "Mapping[str, Evaluation]", texts: "Callable[[Evaluation], Sequence[str]]"
-) -> Iterator[tuple[str, str]]:
-    runs: dict[str, list[str]] = {}
-    for run, evaluation in evaluations.items():
-        for text in texts(evaluation):
-            runs.setdefault(text, []).append(run)
-    for text, named in runs.items():
-        yield text, f" ({', '.join(named)})" if len(named) < len(evaluations) else ""

@@ -255,3 +255,8 @@ def labels(
 ) -> Labels:
     """Read the options that say how runs are called, and what is said about all of them."""
     return Labels(names, "long" if long else "short" if short else "none")
+
+
+def is_signed(output: Output, labels: Labels) -> bool:
+    """Say whether a result carries its signature, for which files are hashed."""
+    return labels.signature != "none" or output.format in ("json", "jsonl")

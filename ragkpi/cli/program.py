@@ -163,9 +163,11 @@ def _run(arguments: list[str]) -> int:
 
     from ragkpi.cli.command_line import command_and_values
     from ragkpi.cli.messages import Finished
+    from ragkpi.cli.run_files import terminal
     from ragkpi.formats.inputs import noted_inputs
+    from ragkpi.library.voice import speaking
 
-    with noted_inputs(), warnings.catch_warnings():
+    with noted_inputs(), speaking(terminal()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:

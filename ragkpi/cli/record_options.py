@@ -1,14 +1,10 @@
 """Options that write evaluations down: --log and --meta."""
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, NamedTuple
+from collections.abc import Mapping
+from typing import Annotated, NamedTuple
 
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Bootstrap
-    from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
 
 
 class LogFile(NamedTuple):
@@ -16,25 +12,6 @@ class LogFile(NamedTuple):
 
     path: str
     meta: Mapping[str, str]
-
-    def append(
-        self,
-        runs: "Sequence[EvaluatedRun]",
-        paths: Sequence[str],
-        bootstrap: "Bootstrap | None",
-        files: Mapping[str, tuple[str, str | None]],
-    ) -> None:
-        """Append a line per run; `files` are path and hash of all files but the run's."""
-        from ragkpi.formats.inputs import inputs
-        from ragkpi.studies.evaluate.evaluation_log import append, record
-
-        append(
-            self.path,
-            [
-                record(run, bootstrap, {**files, "run": (path, inputs().sha256(path))}, self.meta)
-                for run, path in zip(runs, paths, strict=True)
-            ],
-        )
 
 
 @option_group("Record")

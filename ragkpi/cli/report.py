@@ -3,14 +3,12 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.eval_output import Origin
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
-from ragkpi.records import replace
 
 if TYPE_CHECKING:
     from ragkpi.statistics.paired import Procedure
@@ -89,7 +87,6 @@ def command(
     from ragkpi.studies.report.report_options import ReportOptions
 
     asked = page_session(options.session(), len(paths))
-    settled = replace(options, settings=asked.settings)
     page = ReportOptions(
         title=title or "",
         procedure=procedure,
@@ -98,7 +95,7 @@ def command(
         labels={} if by is None else read_query_labels(by),
         detail_queries=detail_queries,
         detail_depth=detail_depth,
-        signature=Origin.of(settled, asked.metrics(), {"qrels": qrels}).signature,
+        signature=asked.signature(asked.metrics(), asked.files(qrels=qrels)),
     )
     made = make_report(asked, qrels, by_path(paths), page, partial(labels.of, paths))
     write(made.html, output)

@@ -139,6 +139,15 @@ def comparing(
     return Procedure(test, correction, family, trials, bootstrap)
 
 
+def arguments_of(bootstrap: "Bootstrap") -> dict[str, Any]:
+    """Return how queries are resampled as functions of `ragkpi` take it by name."""
+    return {
+        "resamples": bootstrap.resamples,
+        "seed": bootstrap.seed,
+        "confidence": bootstrap.level,
+    }
+
+
 def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:
     """Return what was given, so that all else keeps its default."""
     if confidence is not None and not 0 < confidence < 1:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Output, output
-from ragkpi.cli.run_files import evaluate_every, expect_files
+from ragkpi.cli.run_files import by_path, expect_files
 
 if TYPE_CHECKING:
     from ragkpi.reports.answer import Answer
@@ -32,8 +32,9 @@ def command(
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.statistics.zscores import zscore_lines
 
-    metrics = options.values()
-    results = evaluate_every(options.evaluator(qrels, metrics), runs, metrics)
+    asked = options.session()
+    metrics = asked.metrics()
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), by_path(runs), metrics)
     lines = list(zscore_lines([result.scores for result in results]))
     if output.format is not None:
         output.write(_answer(lines, len(runs)))

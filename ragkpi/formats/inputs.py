@@ -21,8 +21,8 @@ class Inputs:
         Whether somebody will ask for hashes: of a pipe they are taken as it is read.
     """
 
-    def __init__(self) -> None:
-        self.hashed = False
+    def __init__(self, hashed: bool) -> None:
+        self.hashed = hashed
         self._states: dict[str, os.stat_result] = {}
         self._hashes: dict[str, str] = {}
 
@@ -111,15 +111,15 @@ _of_command: Inputs | None = None
 
 
 def inputs() -> Inputs:
-    """Return what the command that runs has read; in a library nothing is remembered."""
-    return _of_command or Inputs()
+    """Return what the command that runs has read; a function remembers what it notes itself."""
+    return _of_command or Inputs(hashed=True)
 
 
 @contextmanager
 def noted_inputs() -> Iterator[Inputs]:
     """Remember what is read, for a command."""
     global _of_command
-    before, _of_command = _of_command, Inputs()
+    before, _of_command = _of_command, Inputs(hashed=False)
     try:
         yield _of_command
     finally:

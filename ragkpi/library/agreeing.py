@@ -22,7 +22,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
-from ragkpi.library.wording_in_python import speaks_python
+from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.answer import Answer
@@ -191,7 +191,7 @@ def agree(
     named = {} if runs is None else named_runs(runs)
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
     report, charts = answer_agree(asked, judges, named, procedure, shown)
-    return Result(report, charts, asked.said)
+    return Result(report, charts, tuple(asked.said))
 
 
 @speaks_python
@@ -240,7 +240,7 @@ def correct(
         bootstrap_of(1, 0, confidence).level,
         one_of("correction", correction, get_args(CorrectionName)),
     )
-    return Result(report, None, asked.said)
+    return Result(report, None, tuple(asked.said))
 
 
 def _judges(qrels: Any, other: Any) -> dict[str, QrelsGiven]:

@@ -80,7 +80,7 @@ def _origin(
         size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
         known = asked.settings.corpus_size is not None or asked.settings.corpus_sizes
         texts.append(size if known else f"{size} (documents seen)")
-    signature = asked.signature(qrels, metrics)
+    signature = asked.signature(metrics, asked.files(qrels=qrels))
     return ["; ".join([*texts, signature.short()])]
 
 
@@ -126,10 +126,9 @@ def _curves_of_runs(
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     outcomes = evaluator.score(read, run_values(depths, limits.m))
-    results = asked.comparable(alone, runs, evaluator, outcomes)
-    for result in results:
+    for result in asked.done(list(runs), outcomes):
         _refuse_above(int(corpus_size(result.plain).min()), depths)
-    asked.say(dict(zip(runs, results, strict=True)))
+    results = asked.done(list(runs), asked.compared(alone, runs, evaluator, outcomes))
     curves = []
     for name, path, result in zip(run_names(list(runs)), runs, results, strict=True):
         judged = result.plain
@@ -282,8 +281,8 @@ def answer_holes(
     evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, within) or _EVERYTHING
     read = asked.read(evaluator, runs, evaluator.needs(metrics, depth))
-    results = asked.comparable(alone, runs, evaluator, evaluator.score(read, metrics))
-    asked.say(dict(zip(runs, results, strict=True)))
+    outcomes = asked.compared(alone, runs, evaluator, evaluator.score(read, metrics))
+    results = asked.done(list(runs), outcomes)
     hits = [run for run in read if isinstance(run, Hits)]
     judgements = evaluator.relevance.judgements
     with asked.voice.progress(len(metrics), "bounds") as watch:

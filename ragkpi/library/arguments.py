@@ -3,26 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import index
 from typing import TYPE_CHECKING, Any, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.formats.file_formats import Reading, Scores, reading
+from ragkpi.formats.file_formats import Reading, Scores
 from ragkpi.formats.given_columns import octets
-from ragkpi.formats.in_memory import mapped_rows, qrels_columns
-from ragkpi.formats.sieve import sieve_for
+from ragkpi.formats.inputs import Inputs, inputs
 from ragkpi.library.session import Session
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
-from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
-from ragkpi.ranking.runs_in_memory import RunInMemory
-from ragkpi.ranking.settings import Draws, Missing, PoolUnion, Settings, TieOrder, Unjudged
+from ragkpi.ranking.settings import (
+    Doubts,
+    Draws,
+    Missing,
+    PoolUnion,
+    Settings,
+    TieOrder,
+    Unjudged,
+)
 from ragkpi.reports.run_names import run_names
 
 if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Bootstrap
+    from ragkpi.statistics.bootstrap import Bootstrap, Method
 
 
 class Evaluating(TypedDict, total=False):
@@ -55,6 +60,13 @@ class Evaluating(TypedDict, total=False):
         Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
     rel_info
         The format of the file of qrels, as ``-R`` names it.
+    only_query
+        The only query that is evaluated (``-D 0.QID``).
+    doubts
+        Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``, as by
+        ``--strict``.
+    qrels_format, run_format
+        Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
     map_qrels, map_run
         Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
         mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
@@ -68,7 +80,7 @@ class Evaluating(TypedDict, total=False):
     """
 
     corpus_size: int | None
-    corpus_sizes: Mapping[str | bytes, int] | None
+    corpus_sizes: Mapping[Any, int] | None
     relevance_level: int
     missing: Missing
     unjudged: Unjudged
@@ -80,6 +92,10 @@ class Evaluating(TypedDict, total=False):
     pool_depth: int | None
     pool_union: PoolUnion
     rel_info: str
+    only_query: str | bytes | None
+    doubts: Doubts
+    qrels_format: str | Reading | None
+    run_format: str | Reading | None
     map_qrels: str | Mapping[str, str] | None
     map_run: str | Mapping[str, str] | None
     scores: Scores
@@ -95,6 +111,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         raise TypeError(
             f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
         )
+    only_query = given.get("only_query")
     settings = Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
@@ -110,6 +127,8 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
         pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
+        only_query=None if only_query is None else octets(only_query),
+        doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
     )
     pool = given.get("pool")
     of_qrels, of_run = _readings(given)
@@ -130,8 +149,22 @@ def in_one_order(given: Evaluating) -> Evaluating:
     return given
 
 
+_OF_READING = {
+    *("qrels_format", "run_format", "map_qrels", "map_run", "scores"),
+    *("max_passage", "ignore_identical_ids", "exclude"),
+}
+
+
 def _readings(given: Evaluating) -> tuple[Reading | None, Reading | None]:
     """Return how qrels and runs are read; None where nothing is said about it."""
+    if not _OF_READING & given.keys():
+        return None, None
+    from ragkpi.formats.file_formats import reading
+    from ragkpi.formats.sieve import sieve_for
+
+    of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
+    if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # a command has read them
+        return _reading_or_none(of_qrels), _reading_or_none(of_run)
     scores = one_of("scores", given.get("scores", "similarity"), get_args(Scores))
     exclude = given.get("exclude")
     sieve = sieve_for(
@@ -140,12 +173,15 @@ def _readings(given: Evaluating) -> tuple[Reading | None, Reading | None]:
         None if exclude is None else os.fspath(exclude),
     )
     map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
-    of_qrels = reading("qrels", None, map_qrels, sieve=sieve, options=("", "map_qrels="))
-    of_run = reading("run", None, map_run, scores, sieve, ("", "map_run="))
+    named = ("qrels_format=", "map_qrels="), ("run_format=", "map_run=")
     return (
-        None if of_qrels == Reading() else of_qrels,
-        None if of_run == Reading() else of_run,
+        _reading_or_none(reading("qrels", of_qrels, map_qrels, sieve=sieve, options=named[0])),
+        _reading_or_none(reading("run", of_run, map_run, scores, sieve, named[1])),
     )
+
+
+def _reading_or_none(how: Reading | str | None) -> Reading | None:
+    return how if isinstance(how, Reading) and how != Reading() else None
 
 
 def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
@@ -157,6 +193,9 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    from ragkpi.formats.in_memory import mapped_rows, qrels_columns
+    from ragkpi.ranking.judgements import group_judgements
+
     if how is not None and how.shape is not None:
         qrels = mapped_rows(qrels, how.shape)
     columns = qrels_columns(qrels)
@@ -167,9 +206,11 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
 
 def run_of(run: Any) -> Run:
     """Return a run as an `Evaluator` takes it: a path, or what is in memory."""
-    if isinstance(run, RunInMemory):
-        return run
-    return os.fspath(run) if isinstance(run, str | os.PathLike) else RunInMemory(run)
+    if isinstance(run, str | os.PathLike):
+        return os.fspath(run)
+    from ragkpi.ranking.runs_in_memory import RunInMemory
+
+    return run if isinstance(run, RunInMemory) else RunInMemory(run)
 
 
 def runs_of(runs: Any) -> dict[str, Run] | None:
@@ -189,6 +230,15 @@ def named_runs(runs: Any) -> dict[str, Run]:
     if several is not None:
         return several
     return {run_names([os.fspath(runs)])[0] if _is_path(runs) else "run": run_of(runs)}
+
+
+def note_files(runs: Iterable[Run]) -> Inputs:
+    """Remember the files of runs, so that a hash that is taken later is of what was read."""
+    noted = inputs()
+    for run in runs:
+        if isinstance(run, str):
+            noted.note_file(run)
+    return noted
 
 
 def _is_path(value: Any) -> bool:
@@ -247,10 +297,21 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
 
 
-def bootstrap_of(resamples: int, seed: int, confidence: float) -> Bootstrap:
-    """Return how queries are drawn again; wrong arguments are refused."""
-    from ragkpi.statistics.bootstrap import Bootstrap
+def bootstrap_of(
+    resamples: int, seed: int, confidence: float, method: Method | None = None
+) -> Bootstrap:
+    """Return how queries are drawn again; wrong arguments are refused.
+
+    With a method that somebody chose, rates are resampled, too.
+    """
+    from ragkpi.statistics.bootstrap import Bootstrap, Method
 
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
-    return Bootstrap(whole("resamples", resamples, 1), whole("seed", seed, 0), confidence)
+    return Bootstrap(
+        whole("resamples", resamples, 1),
+        whole("seed", seed, 0),
+        confidence,
+        one_of("method", method or "percentile", get_args(Method)),
+        "resampled" if method else "wilson",
+    )

@@ -1,21 +1,73 @@
-"""Files of runs read for everything that is wrong with them."""
+"""`check`: files of runs read for everything that is wrong with them."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import Reading, read_any_qrels
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
+from ragkpi.library.arguments import whole
+from ragkpi.library.result import Result
+from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.finding import Asked
 from ragkpi.studies.check.inspection import Inspection, inspect_file
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
+
+
+@speaks_python
+def check(
+    run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    qrels: str | os.PathLike[str] | None = None,
+    measures: str | Sequence[str] = (),
+    *,
+    relevance_level: int = 1,
+    max_hits: int | None = None,
+) -> Result:
+    """Report everything that is wrong with files of runs or suspicious, as ``ragkpi check``.
+
+    Parameters
+    ----------
+    run
+        A path, or several. What is in memory has no lines to report on; functions refuse what is
+        wrong with it.
+    qrels
+        A path, for what depends on them.
+    measures
+        Ties are looked for at their cutoffs.
+    relevance_level
+        Lowest level that is relevant.
+    max_hits
+        Most documents of a query.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> found = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
+    >>> {row["finding"] for row in found.rows}
+    {...'ties'...}
+    """
+    paths: list[Any] = list(run) if isinstance(run, list | tuple) else [run]
+    wrong = [path for path in (*paths, qrels or "") if not isinstance(path, str | os.PathLike)]
+    if wrong:
+        raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
+    inspected = inspect_files(
+        [os.fspath(path) for path in paths],
+        None if qrels is None else os.fspath(qrels),
+        [measures] if isinstance(measures, str) else list(measures),
+        whole("relevance_level", relevance_level, 0),
+        None if max_hits is None else whole("max_hits", max_hits, 1),
+    )
+    return Result(check_answer([inspection for _, inspection in inspected]))
 
 
 def inspect_files(

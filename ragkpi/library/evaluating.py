@@ -2,30 +2,59 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ragkpi.errors import UsageError
-from ragkpi.evaluation import Evaluation
-from ragkpi.library.arguments import Evaluating, one_of, qrels_of, run_of, runs_of, session, whole
-from ragkpi.library.result import Result
-from ragkpi.library.session import IN_PYTHON
-from ragkpi.library.wording_in_python import speaks_python
+from ragkpi.errors import GateFailedError
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    named_runs,
+    note_files,
+    one_of,
+    qrels_of,
+    runs_of,
+    session,
+)
+from ragkpi.library.run_results import RunResult, RunResults
+from ragkpi.library.session import good_ones, problems_of
+from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
+from ragkpi.reports.run_names import run_names
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
-from ragkpi.wording import decoded
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ragkpi.reports.signature import Signature
-    from ragkpi.statistics.bootstrap import Interval, Method
+    from ragkpi.library.gating import Gates, Limits
+    from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
+    from ragkpi.statistics.gates import DecidedBy, Verdict
+
+Names = Literal["given", "file", "runid"]
+Problems = Literal["raised", "kept"]
 
 
 @speaks_python
 def evaluate(
-    qrels: Any, run: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+    qrels: Any,
+    run: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    ci: bool = False,
+    ci_method: Method | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    zscores: str | os.PathLike[str] | None = None,
+    fail_under: Limits = (),
+    fail_under_baseline: Any = None,
+    margin: float | str | None = None,
+    gate_by: DecidedBy | None = None,
+    gate_confidence: float | None = None,
+    names: Names = "given",
+    problems: Problems = "raised",
+    **how: Unpack[Evaluating],
 ) -> RunResult | RunResults:
     """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
 
@@ -40,6 +69,25 @@ def evaluate(
         judged queries unless `missing` says otherwise.
     measures
         As for ``-m``; the official ones if none is named.
+    ci, ci_method, resamples, seed, confidence
+        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
+    zscores
+        A file of `ragkpi.zscores`: all values become z-scores.
+    fail_under
+        The worst that values may be: ``{"ndcg_cut_10": 0.35}``. A run that a limit or a baseline
+        is set for is evaluated over all judged queries, too.
+    fail_under_baseline
+        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
+        an amount such as ``0.01``, or a share such as ``"2%"``.
+    gate_by, gate_confidence
+        What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
+        or that it is not shown to be ``"noninferior"``; and how sure that has to be.
+    names
+        What runs are called in the result: as they were ``"given"``, after their ``"file"``, or
+        by their ``"runid"``.
+    problems
+        What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
+        or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
     how
         See `Evaluating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, …
 
@@ -51,8 +99,8 @@ def evaluate(
     Raises
     ------
     RagkpiError
-        With a text of one line: `UsageError`, `InputError`, `DataError` or
-        `NothingInCommonError`.
+        With a text of one line: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`
+        or `GateFailedError`.
 
     Examples
     --------
@@ -73,140 +121,100 @@ def evaluate(
     better   1.0000*
     over 2 queries
     * best of its column
+    >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
+    Traceback (most recent call last):
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, under 0.8 by 0.3
     """
     asked = session(measures, how)
     metrics = asked.metrics()
+    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    one_of("names", names, get_args(Names))
+    one_of("problems", problems, get_args(Problems))
     judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
-    runs = runs_of(run)
-    if runs is None:
-        evaluation = asked.evaluator(judged, metrics).evaluate(run_of(run), metrics)
-        asked.say({"": evaluation})
-        return RunResult("run", evaluation, asked.said, asked.signature(qrels, metrics))
-    results = asked.evaluate_side_by_side(judged, runs, metrics)
-    done = dict(zip(runs, results, strict=True))
-    return RunResults(done, asked.said, asked.side_by_side().signature(qrels, metrics))
+    several = runs_of(run)
+    runs = named_runs(run) if several is None else several
+    read = {**runs, **gates.runs(runs)} if gates else runs
+    noted = note_files(read.values())
+    if several is not None or (gates and gates.over_all_queries):
+        outcomes = asked.evaluate_side_by_side(judged, read, metrics)
+        asked = asked.side_by_side()
+    else:
+        outcomes = asked.evaluate_alone(judged, read, metrics)
+    bad = problems_of(list(read), outcomes)
+    scored = {name: one.scores for name, one in good_ones(read, outcomes).items()}
+    evaluated = [name for name in runs if name in scored]
+    if problems == "raised" or not evaluated:
+        asked.voice.refuse(bad)
+    if zscores is not None:
+        scored = _standardized(os.fspath(zscores), scored)
+    shown = dict(zip(called(evaluated, scored, names), evaluated, strict=True))
+    of_runs = {name: scored[given] for name, given in shown.items()}
+    verdicts: Sequence[Verdict] = ()
+    if gates:
+        others = {name: scores for name, scores in scored.items() if name not in runs}
+        verdicts = gates.verdicts(of_runs, others)
+        missed = gates.missed(verdicts)
+        if missed and problems == "raised":
+            raise GateFailedError("; ".join(map(str, missed)))
+        bad += missed
+    files = asked.files(qrels=qrels, zscores=zscores) if noted.hashed else {}
+    signature = asked.signature(metrics, files) if noted.hashed else None
+    intervals = _intervals(of_runs, bootstrap)
+    rows = [
+        EvaluatedRun(name, scores, intervals.get(name, {}), signature)
+        for name, scores in of_runs.items()
+    ]
+    kind = RunResult if several is None else RunResults
+    return kind(
+        EvaluationReport(rows, bootstrap),
+        notes=tuple(asked.said),
+        signature=signature,
+        files=files,
+        paths=[path if isinstance(path := runs[name], str) else None for name in evaluated],
+        verdicts=verdicts,
+        problems=bad,
+        inputs=noted,
+    )
 
 
-class RunResult(Result):
-    """What came of one run.
+def _gates(
+    fail_under: Limits,
+    baseline: Any,
+    margin: float | str | None,
+    gate_by: DecidedBy | None,
+    gate_confidence: float | None,
+) -> Gates | None:
+    """Read what runs have to reach; what that takes is imported if there is something."""
+    given = (baseline, margin, gate_by, gate_confidence)
+    if not fail_under and given.count(None) == len(given):
+        return None
+    from ragkpi.library.gating import gates_of
 
-    Attributes
-    ----------
-    scores
-        The sufficient statistics of every query, which `ragkpi.statistics` works on.
-    """
-
-    def __init__(
-        self,
-        name: str,
-        evaluation: Evaluation,
-        notes: Sequence[str],
-        signature: Signature | None = None,
-    ) -> None:
-        self.scores: Scores = evaluation.scores
-        report = EvaluationReport([EvaluatedRun(name, self.scores)])
-        super().__init__(report, notes=notes, signature=signature)
-
-    @cached_property
-    def mean(self) -> dict[str, Any]:
-        """The values over all queries by printed name; NaN for NA.
-
-        What ``ragkpi eval`` prints for ``all``: a mean for most measures, a sum for counts, the
-        logarithm of a ratio of means for bor.
-        """
-        return {column.name: decoded(column.summary) for column in self.scores.printed("summary")}
-
-    @cached_property
-    def per_query(self) -> dict[str, dict[str, Any]]:
-        """The values of every query, by query and printed name."""
-        columns = {name: map(decoded, column) for name, column in self._by_name().items()}
-        rows = zip(*columns.values(), strict=True) if columns else ([] for _ in self.scores.queries)
-        return {
-            decoded(query): dict(zip(columns, row, strict=True))
-            for query, row in zip(self.scores.queries, rows, strict=True)
-        }
-
-    def ci(
-        self,
-        *,
-        resamples: int = 5000,
-        seed: int = 7,
-        level: float = 0.95,
-        method: Method | None = None,
-    ) -> dict[str, Interval]:
-        """Compute confidence intervals by bootstrap over queries, by printed name.
-
-        Parameters
-        ----------
-        resamples, seed
-            How often the queries are drawn again, and the seed of that.
-        level
-            The probability that an interval covers the value.
-        method
-            ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
-            like the first, but gives rates, and what is computed from them, Wilson's interval.
-        """
-        from ragkpi.statistics import bootstrap
-
-        one_of("method", method or "percentile", get_args(bootstrap.Method))
-        if not isinstance(level, float) or not 0 < level < 1:
-            raise UsageError(f"level={level!r}: expected a share such as 0.95")
-        how = bootstrap.Bootstrap(
-            whole("resamples", resamples, 1),
-            whole("seed", seed, 0),
-            level,
-            method or "percentile",
-            "resampled" if method else "wilson",
-        )
-        few = bootstrap.few_queries_note([self.scores], how.rates)
-        if few:
-            IN_PYTHON.note(few)
-        return bootstrap.intervals(self.scores, how)
-
-    @cached_property
-    def rows(self) -> list[dict[str, Any]]:
-        """A row per query: ``query``, then the values by printed name."""
-        return [{"query": query, **values} for query, values in self.per_query.items()]
-
-    def to_pandas(self) -> Any:
-        """Return the values of every query as a pandas DataFrame: a row per query, its index."""
-        return super().to_pandas().set_index("query")
-
-    def __repr__(self) -> str:
-        values = ", ".join(f"{name}={value!r}" for name, value in self.mean.items())
-        return f"{type(self).__name__}({len(self.scores.queries)} queries: {values})"
-
-    def _by_name(self) -> dict[str, list[Any]]:
-        return {column.name: column.per_query.tolist() for column in self.scores.printed("query")}
+    return gates_of(fail_under, *given)
 
 
-class RunResults(Result):
-    """What came of several runs.
+def called(evaluated: Sequence[str], scored: Mapping[str, Scores], names: Names) -> Sequence[str]:
+    """Name runs, each differently."""
+    if names == "given":
+        return evaluated
+    ids = [scored[name].run_id.decode("utf-8", "surrogateescape") for name in evaluated]
+    return run_names(evaluated, ids if names == "runid" else ())
 
-    Attributes
-    ----------
-    runs
-        The result of each run by its name.
-    """
 
-    def __init__(
-        self,
-        evaluations: Mapping[str, Evaluation],
-        notes: Sequence[str],
-        signature: Signature | None = None,
-    ) -> None:
-        self.runs = {name: RunResult(name, one, (), signature) for name, one in evaluations.items()}
-        rows = [EvaluatedRun(name, one.scores) for name, one in evaluations.items()]
-        super().__init__(EvaluationReport(rows), notes=notes, signature=signature)
+def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
+    from ragkpi.formats.query_files import read_zscores
+    from ragkpi.statistics.zscores import standardize
 
-    @property
-    def mean(self) -> dict[str, dict[str, Any]]:
-        """The values over all queries, by run and printed name."""
-        return {name: run.mean for name, run in self.runs.items()}
+    norms = read_zscores(path)
+    return {name: standardize(scores, norms) for name, scores in scored.items()}
 
-    def __getitem__(self, name: str) -> RunResult:
-        """Return the result of one run."""
-        return self.runs[name]
 
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(self.runs)})"
+def _intervals(
+    scored: Mapping[str, Scores], bootstrap: Bootstrap | None
+) -> dict[str, dict[str, Interval]]:
+    if bootstrap is None:
+        return {}
+    from ragkpi.statistics.bootstrap import intervals
+
+    return {name: intervals(scores, bootstrap) for name, scores in scored.items()}

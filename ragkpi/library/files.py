@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of, qrels_of
-from ragkpi.library.wording_in_python import speaks_python
+from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""The questions about runs: `compare`, `depth`, `diagnose`, `calibrate`, `holes`, `check`."""
+"""The questions about runs: `depth`, `diagnose`, `calibrate`, `holes`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
@@ -21,86 +21,11 @@ from ragkpi.library.arguments import (
     session,
     whole,
 )
-from ragkpi.library.checking import inspect_files
 from ragkpi.library.result import Result
-from ragkpi.library.wording_in_python import speaks_python
+from ragkpi.library.voice import speaks_python
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.significance import TestName
-
-
-@speaks_python
-def compare(
-    qrels: Any,
-    runs: Any,
-    measures: str | Sequence[str] = (),
-    *,
-    baseline: str | None = None,
-    test: TestName = "randomization",
-    correction: CorrectionName = "holm",
-    family: Literal["metric", "all"] = "metric",
-    trials: int = 10_000,
-    resamples: int = 5000,
-    seed: int = 7,
-    confidence: float = 0.95,
-    **how: Unpack[Evaluating],
-) -> Result:
-    """Compare runs with a baseline, query by query, as ``ragkpi compare``.
-
-    Parameters
-    ----------
-    qrels, measures, how
-        As `evaluate` takes them; without measures, those that are reported most.
-    runs
-        Two or more: a mapping by their names, or a list. All are over all judged queries, or with
-        ``missing="common"`` over those that all runs have.
-    baseline
-        The name of the run that the others are compared with; None is the first.
-    test, trials
-        Where p-values come from.
-    correction, family
-        What becomes of many p-values, those by one metric or all of the call.
-    resamples, seed, confidence
-        Of the intervals of differences.
-
-    Examples
-    --------
-    >>> import ragkpi
-    >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
-    >>> found = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
-    >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
-    [0.0078]
-    """
-    from ragkpi.statistics import paired
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.significance import TestName
-    from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
-
-    asked = session(measures, how)
-    procedure = paired.Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
-    named = named_runs(runs)
-    if len(named) < 2:
-        raise UsageError("one run is given; expected a baseline and others")
-    if baseline is not None:
-        named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
-    metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
-    results = asked.evaluate_side_by_side(judged, named, metrics)
-    compared = paired.compare(list(named), [result.scores for result in results], procedure)
-    return Result(
-        ComparisonReport(compared, []),
-        notes=asked.said,
-        signature=asked.side_by_side().signature(qrels, metrics),
-    )
 
 
 @speaks_python
@@ -163,7 +88,7 @@ def depth(
     report, charts = answer_depth(
         asked, judged, named, depths, limits, tokens_per_passage, counts, bootstrap
     )
-    return Result(report, charts, asked.said)
+    return Result(report, charts, tuple(asked.said))
 
 
 @speaks_python
@@ -218,7 +143,7 @@ def diagnose(
         most,
         whole("missed", missed, 0),
     )
-    return Result(report, charts, asked.said)
+    return Result(report, charts, tuple(asked.said))
 
 
 @speaks_python
@@ -263,7 +188,7 @@ def calibrate(
         whole("folds", folds, 2),
         bootstrap_of(resamples, seed, confidence),
     )
-    return Result(report, charts, asked.said)
+    return Result(report, charts, tuple(asked.said))
 
 
 @speaks_python
@@ -299,55 +224,7 @@ def holes(
         "shown" if per_query else "hidden",
         whole("first", first, 0),
     )
-    return Result(report, charts, asked.said)
-
-
-@speaks_python
-def check(
-    run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
-    qrels: str | os.PathLike[str] | None = None,
-    measures: str | Sequence[str] = (),
-    *,
-    relevance_level: int = 1,
-    max_hits: int | None = None,
-) -> Result:
-    """Report everything that is wrong with files of runs or suspicious, as ``ragkpi check``.
-
-    Parameters
-    ----------
-    run
-        A path, or several. What is in memory has no lines to report on; functions refuse what is
-        wrong with it.
-    qrels
-        A path, for what depends on them.
-    measures
-        Ties are looked for at their cutoffs.
-    relevance_level
-        Lowest level that is relevant.
-    max_hits
-        Most documents of a query.
-
-    Examples
-    --------
-    >>> import ragkpi
-    >>> found = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
-    >>> {row["finding"] for row in found.rows}
-    {...'ties'...}
-    """
-    from ragkpi.studies.check.check_answer import check_answer
-
-    paths: list[Any] = list(run) if isinstance(run, list | tuple) else [run]
-    wrong = [path for path in (*paths, qrels or "") if not isinstance(path, str | os.PathLike)]
-    if wrong:
-        raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
-    inspected = inspect_files(
-        [os.fspath(path) for path in paths],
-        None if qrels is None else os.fspath(qrels),
-        [measures] if isinstance(measures, str) else list(measures),
-        whole("relevance_level", relevance_level, 0),
-        None if max_hits is None else whole("max_hits", max_hits, 1),
-    )
-    return Result(check_answer([inspection for _, inspection in inspected]))
+    return Result(report, charts, tuple(asked.said))
 
 
 def _one(run: Any) -> dict[str, Run]:

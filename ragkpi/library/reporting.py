@@ -11,7 +11,7 @@ from ragkpi.evaluation import Run
 from ragkpi.formats.given_columns import octets
 from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, qrels_of, session, whole
 from ragkpi.library.session import Session
-from ragkpi.library.wording_in_python import speaks_python
+from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.relevance import Relevance

@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
-from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import UsageError
-from ragkpi.reports.answer import Answer
-from ragkpi.reports.layout import Cell, Layout, Report, Table
-from ragkpi.reports.renderers import rendered
+from ragkpi.records import dataclass
 from ragkpi.wording import decoded, visible
 
 if TYPE_CHECKING:
     from ragkpi.charts.chart import Charts
+    from ragkpi.reports.layout import Cell, Layout, Report, Table
     from ragkpi.reports.signature import Signature
 
-_FOR_PROGRAMS = Layout(notes="columns")
 
-
+@dataclass(frozen=True, eq=False, repr=False)
 class Result:
     """What a question came to.
 
@@ -29,30 +26,24 @@ class Result:
     ----------
     report
         What the renderers of ``ragkpi.reports`` write.
-    signature
-        What the numbers depend on; None where the question has none.
+    charts
+        What `plot` draws.
     notes
         What was left out or assumed, and what may mislead, a line each; it was also warned of.
+    signature
+        What the numbers depend on; None where the question has none.
     """
 
-    def __init__(
-        self,
-        report: Report,
-        charts: Charts | None = None,
-        notes: Sequence[str] = (),
-        signature: Signature | None = None,
-    ) -> None:
-        self.report = report
-        self.notes: Sequence[str] = tuple(notes)
-        self.signature = signature
-        self._charts = charts
+    report: Report
+    charts: Charts | None = None
+    notes: Sequence[str] = ()
+    signature: Signature | None = None
 
     @property
     def answer(self) -> str:
         """The answer in words: one or more lines."""
-        if isinstance(self.report, Answer):
-            return "\n".join(self.report.sentences)
-        return "\n".join(self.report.table(Layout()).notes)
+        sentences = getattr(self.report, "sentences", None)
+        return "\n".join(self._for_people().notes if sentences is None else sentences)
 
     @property
     def findings(self) -> Mapping[str, Any]:
@@ -82,7 +73,7 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""
-        return self.report.document(_FOR_PROGRAMS)
+        return self.report.document(_layout("columns"))
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame."""
@@ -110,32 +101,37 @@ class Result:
 
     def plot(self) -> Any:
         """Draw what ``--plot`` draws, as a figure of matplotlib."""
-        if self._charts is None:
+        if self.charts is None:
             raise UsageError("there is no picture of this result; expected an answer with one")
         from ragkpi.charts.picture import figure_of
 
-        return figure_of(self._charts())
+        return figure_of(self.charts())
 
     def _table(self) -> Table:
-        return self.report.table(_FOR_PROGRAMS)
+        return self.report.table(_layout("columns"))
+
+    def _for_people(self) -> Table:
+        return self.report.table(_layout("below"))
 
     def _columns(self) -> dict[str, list[Any]]:
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
 
     def __str__(self) -> str:
-        return rendered(self.report, "table", Layout()).rstrip("\n")
+        from ragkpi.reports.renderers import rendered
+
+        return rendered(self.report, "table", _layout("below")).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.answer.splitlines()[-1] if self.answer else ''}>"
 
     def _repr_html_(self) -> str:
-        table = self.report.table(Layout())
+        layout, table = _layout("below"), self._for_people()
         heads = "".join(f"<th>{_html(column.name)}</th>" for column in table.columns)
         body = "".join(
             "<tr>"
             + "".join(
-                _cell(column.text(cell, Layout()), cell, column.numeric)
+                _cell(column.text(cell, layout), cell, column.numeric)
                 for cell, column in zip(row, table.columns, strict=True)
             )
             + "</tr>"
@@ -143,6 +139,12 @@ class Result:
         )
         notes = "".join(f"<p>{_html(note)}</p>" for note in table.notes)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
+
+
+def _layout(notes: Literal["below", "columns"]) -> Layout:
+    from ragkpi.reports.layout import Layout
+
+    return Layout(notes=notes)
 
 
 def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:
@@ -159,4 +161,6 @@ def _cell(text: str, cell: Cell, numeric: bool) -> str:
 
 
 def _html(text: str) -> str:
+    from html import escape
+
     return escape(visible(text))

@@ -1,67 +1,30 @@
-"""One call of a function or a command: what is evaluated, how, and who is told what."""
+"""One call of a function: what is evaluated, how, and who is told what."""
 
 from __future__ import annotations
 
 import os
-import sys
-import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from ragkpi.errors import RagkpiError, RagkpiWarning
+from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, without_strangers
-from ragkpi.library.wording_in_python import in_python
+from ragkpi.formats.inputs import inputs
+from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import default_requests, refuse_unserved
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
-from ragkpi.statistics.alignment import aligned
+from ragkpi.records import dataclass, field, replace
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
     from ragkpi.reports.signature import Signature
 
-Watch = Callable[[int], None]
-
-
-class Voice(NamedTuple):
-    """How an interface speaks to its user.
-
-    Attributes
-    ----------
-    progress
-        From a number of steps and what they are to a context that takes how many are done.
-    note, warn
-        Say what was left out or assumed, and what may mislead.
-    refuse
-        End the call because of problems; does nothing without any.
-    """
-
-    progress: Callable[[int, str], AbstractContextManager[Watch]]
-    note: Callable[[str], None]
-    warn: Callable[[str], None]
-    refuse: Callable[[Sequence[RagkpiError]], None]
-
-
-def _warn(text: str) -> None:
-    # The line that is shown is the caller's, outside this package.
-    frame, level = sys._getframe(1), 2
-    while frame.f_back and frame.f_globals.get("__name__", "").startswith("ragkpi."):
-        frame, level = frame.f_back, level + 1
-    warnings.warn(in_python(text), RagkpiWarning, stacklevel=level)
-
-
-def _raise(problems: Sequence[RagkpiError]) -> None:
-    if problems:
-        raise problems[0]
-
-
-IN_PYTHON = Voice(lambda total, label: nullcontext(lambda done: None), _warn, _warn, _raise)
+Hashes = Mapping[str, "tuple[str, str | None]"]
+"""By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
 
 
 @dataclass(frozen=True)
@@ -92,7 +55,7 @@ class Session:
     pool: Run | None = None
     qrels_format: Reading | None = None
     run_format: Reading | None = None
-    voice: Voice = IN_PYTHON
+    voice: Voice = field(default_factory=voice)
     said: list[str] = field(default_factory=list)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -112,17 +75,21 @@ class Session:
             qrels, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
-    def signature(self, qrels: Any, metrics: Sequence[Metric]) -> Signature:
-        """Say what the numbers depend on; what is in memory has no hash."""
-        from ragkpi.formats.inputs import inputs
+    def files(self, **given: Any) -> Hashes:
+        """Hash the files among what was given, by role, and the pool; others have no hash."""
+        return {
+            role: (os.fspath(one), inputs().sha256(os.fspath(one)))
+            for role, one in {**given, "pool": self.pool}.items()
+            if isinstance(one, str | os.PathLike)
+        }
+
+    def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
+        """Say what the numbers depend on."""
         from ragkpi.reports.signature import signature_of
 
-        files = {
-            role: inputs().sha256(os.fspath(given))
-            for role, given in (("qrels", qrels), ("pool", self.pool))
-            if isinstance(given, str | os.PathLike)
-        }
-        return signature_of(self.settings, metrics, files)
+        return signature_of(
+            self.settings, metrics, {role: digest for role, (_, digest) in files.items()}
+        )
 
     def read(
         self, evaluator: Evaluator, runs: Mapping[str, Run], wanted: Wanted
@@ -139,68 +106,89 @@ class Session:
         return self.every(list(runs), evaluator.score(read, metrics))
 
     def side_by_side(self) -> Session:
-        """Evaluate over all judged queries, for what stands beside each other must be over them."""
-        if self.settings.missing != "intersection":
+        """Evaluate over all judged queries, for what stands beside each other must be over them.
+
+        Whoever said what becomes of missing queries is obeyed.
+        """
+        if self.settings.missing != "intersection" or self.settings.only_query is not None:
             return self
         return replace(self, settings=replace(self.settings, missing="zero"))
 
+    def evaluate_alone(
+        self, qrels: str | Relevance, runs: Mapping[str, Run], metrics: Sequence[Metric]
+    ) -> list[Evaluation | RagkpiError]:
+        """Read and evaluate runs, each over its own queries."""
+        evaluator = self.evaluator(qrels, metrics)
+        read = self.read(evaluator, runs, evaluator.needs(metrics))
+        outcomes = evaluator.score(read, metrics)
+        self.say(good_ones(runs, outcomes))
+        return outcomes
+
     def evaluate_side_by_side(
         self, qrels: str | Relevance, runs: Mapping[str, Run], metrics: Sequence[Metric]
-    ) -> list[Evaluation]:
+    ) -> list[Evaluation | RagkpiError]:
         """Read and evaluate runs over the same queries, and say which ones."""
         asked = self.side_by_side()
         evaluator = asked.evaluator(qrels, metrics)
-        outcomes = evaluator.score(asked.read(evaluator, runs, evaluator.needs(metrics)), metrics)
-        results = asked.comparable(self, runs, evaluator, outcomes)
-        asked.say(dict(zip(runs, results, strict=True)))
-        if asked.settings.missing == "common":
-            shared = aligned(list(runs), [one.scores for one in results])
-            pairs = zip(results, shared, strict=True)
-            results = [replace(one, scores=scores) for one, scores in pairs]
-        return results
+        read = asked.read(evaluator, runs, evaluator.needs(metrics))
+        outcomes = asked.compared(self, runs, evaluator, evaluator.score(read, metrics))
+        good = good_ones(runs, outcomes)
+        if asked.settings.missing != "common" or not good:
+            return outcomes
+        from ragkpi.statistics.alignment import aligned
 
-    def comparable(
+        first = next(iter(good.values()))
+        shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
+        if shared[0].queries == first.scores.queries and first.coverage.missing:
+            self.note(
+                f"compared over {len(shared[0].queries)} queries; "
+                f"{len(first.coverage.missing)} judged are missing"
+            )
+        scores = iter(shared)
+        return [
+            outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
+            for outcome in outcomes
+        ]
+
+    def compared(
         self,
         before: Session,
         runs: Mapping[str, Run],
         evaluator: Evaluator,
         outcomes: Sequence[Evaluation | RagkpiError],
-    ) -> list[Evaluation]:
-        """Return all outcomes of runs that stand beside each other, and say over which queries.
+    ) -> list[Evaluation | RagkpiError]:
+        """Say over which queries runs stand beside each other, and what is known about them.
 
         `before` is the session that this one was made of by `side_by_side`; where the two are one,
-        whoever called has said what becomes of missing queries. If any run is bad, or has no
-        judged query, the call ends.
+        whoever called has said what becomes of missing queries. Else a run that has no judged query
+        becomes an error.
         """
         if self is before:
-            return self.done(list(runs), outcomes)
-        file = evaluator.relevance.judgements.file
-        results = self.done(list(runs), without_strangers(outcomes, file))
-        coverages = {name: one.coverage for name, one in zip(runs, results, strict=True)}
-        note = what_is_compared(coverages, len(results[0].scores.queries))
+            self.say(good_ones(runs, outcomes))
+            return list(outcomes)
+        outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
+        good = good_ones(runs, outcomes)
+        self.say(good)
+        coverages = {name: evaluation.coverage for name, evaluation in good.items()}
+        queries = max((len(evaluation.scores.queries) for evaluation in good.values()), default=0)
+        note = what_is_compared(coverages, queries)
         if note:
             self.note(note)
-        return results
+        return outcomes
 
     def every(
         self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
     ) -> list[Evaluation]:
         """Return all outcomes and say what is known about them; if any is bad, the call ends."""
-        found = self.done(names, outcomes)
-        self.say(dict(zip(names, found, strict=True)))
-        return found
+        evaluations = self.done(names, outcomes)
+        self.say(dict(zip(names, evaluations, strict=True)))
+        return evaluations
 
     def done(
         self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
     ) -> list[Evaluation]:
         """Return all outcomes; if any is bad, the call ends."""
-        self.voice.refuse(
-            [
-                about(name, outcome) if len(names) > 1 else outcome
-                for name, outcome in zip(names, outcomes, strict=True)
-                if isinstance(outcome, RagkpiError)
-            ]
-        )
+        self.voice.refuse(problems_of(names, outcomes))
         return [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
 
     def say(self, evaluations: Mapping[str, Evaluation]) -> None:
@@ -208,9 +196,9 @@ class Session:
 
         A line each, which names the runs that it concerns if it does not concern all of them.
         """
-        for text in _concerning(evaluations, lambda one: one.notes):
+        for text in _concerning(evaluations, lambda evaluation: evaluation.notes):
             self.note(text)
-        for text in _concerning(evaluations, lambda one: one.warnings):
+        for text in _concerning(evaluations, lambda evaluation: evaluation.warnings):
             self.warn(text)
 
     def note(self, text: str) -> None:
@@ -230,13 +218,34 @@ def _resolved(requests: tuple[str, ...]) -> tuple[Metric, ...]:
     return tuple(find_metrics(requests))
 
 
-def about(run: str, problem: RagkpiError) -> RagkpiError:
-    """Name the run in the text of its error."""
+def problems_of(
+    names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
+) -> list[RagkpiError]:
+    """Return what is wrong with runs; of several, each error names its run."""
+    return [
+        _about(name, outcome) if len(names) > 1 else outcome
+        for name, outcome in zip(names, outcomes, strict=True)
+        if isinstance(outcome, RagkpiError)
+    ]
+
+
+def _about(run: str, problem: RagkpiError) -> RagkpiError:
     if run in str(problem):
         return problem
     named = RagkpiError(f"{run}: {problem}")
     named.exit_status = problem.exit_status
     return named
+
+
+def good_ones(
+    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+) -> dict[str, Evaluation]:
+    """Return the runs that could be evaluated, by name."""
+    return {
+        name: outcome
+        for name, outcome in zip(names, outcomes, strict=True)
+        if isinstance(outcome, Evaluation)
+    }
 
 
 def _concerning(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from ragkpi.measures.measure import Better
-from ragkpi.statistics.bootstrap import Interval
 from ragkpi.wording import Style, rounded, visible
+
+if TYPE_CHECKING:
+    from ragkpi.statistics.bootstrap import Interval
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from ragkpi.library import evaluate
+from ragkpi import evaluate
 from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.markdown import write_markdown

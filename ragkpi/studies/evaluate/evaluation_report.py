@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragkpi import __version__
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.records import dataclass, field
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
-from ragkpi.reports.signature import Signature
-from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note
 from ragkpi.wording import as_json, counted, decoded
 
 if TYPE_CHECKING:
+    from ragkpi.reports.signature import Signature
+    from ragkpi.statistics.bootstrap import Bootstrap, Interval
     from ragkpi.studies.evaluate.worst_queries import WorstQueries
 
 ALL = "all"
@@ -165,6 +166,8 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
     """Say where the intervals of runs come from, and that they claim too much if they do."""
     if bootstrap is None:
         return []
+    from ragkpi.statistics.bootstrap import few_queries_note
+
     rates = "; rates and bor have Wilson's" if bootstrap.rates == "wilson" else ""
     few = few_queries_note(runs, bootstrap.rates)
     return [interval_note(bootstrap) + rates, *([few] if few else [])]

@@ -1,0 +1,111 @@
+"""What runs have to reach: limits, and what a baseline reaches but for a margin."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, get_args
+
+from ragkpi.errors import GateFailedError, UsageError
+from ragkpi.evaluation import Run
+from ragkpi.library.arguments import one_of, run_of
+from ragkpi.measures.scores import Scores
+from ragkpi.statistics.gates import (
+    BaselineGate,
+    DecidedBy,
+    Gate,
+    Margin,
+    Verdict,
+    baseline_verdicts,
+    parse_margin,
+    unmet,
+    verdicts,
+)
+from ragkpi.studies.evaluate.stored_result import (
+    StoredResult,
+    is_stored_result,
+    read_stored_result,
+    stored_verdicts,
+)
+
+Limits = Mapping[str, float] | Iterable[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Gates:
+    """What runs have to reach.
+
+    Attributes
+    ----------
+    limits
+        The worst that values may be.
+    baseline, stored
+        A run, or a result that was stored; None without one.
+    against
+        How far from either runs may be.
+    """
+
+    limits: Sequence[Gate] = ()
+    baseline: Run | None = None
+    stored: StoredResult | None = None
+    against: BaselineGate = field(default_factory=BaselineGate)
+
+    @property
+    def over_all_queries(self) -> bool:
+        """Whether runs are held against something over all judged queries."""
+        return bool(self.limits) or self.baseline is not None
+
+    def runs(self, others: Iterable[str]) -> dict[str, Run]:
+        """Return the runs that are needed besides others, by a name that none of these has."""
+        if self.baseline is None:
+            return {}
+        name = self.baseline if isinstance(self.baseline, str) else "baseline"
+        while name in others:
+            name += "#baseline"
+        return {name: self.baseline}
+
+    def verdicts(
+        self, runs: Mapping[str, Scores], baselines: Mapping[str, Scores]
+    ) -> list[Verdict]:
+        """Hold every run against all there is; `baselines` are those of `runs` that were read."""
+        found: list[Verdict] = []
+        for run in runs.items():
+            found += verdicts(*run, self.limits)
+            for baseline in baselines.items():
+                found += baseline_verdicts(baseline, run, self.against)
+            if self.stored is not None:
+                found += stored_verdicts(self.stored, run, self.against)
+        return found
+
+    def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
+        """Return what falls short, once per run and value."""
+        return [GateFailedError(str(verdict)) for verdict in unmet(found)]
+
+
+def gates_of(
+    fail_under: Limits,
+    baseline: Any,
+    margin: float | str | None,
+    gate_by: DecidedBy | None,
+    gate_confidence: float | None,
+) -> Gates:
+    """Read what runs have to reach; wrong arguments are refused."""
+    given = {"--margin": margin, "--gate-by": gate_by, "--gate-confidence": gate_confidence}
+    for name, value in given.items():
+        if value is not None and baseline is None:
+            raise UsageError(f"{name} {value}: no baseline; give --fail-under-baseline RUN with it")
+    pairs = fail_under.items() if isinstance(fail_under, Mapping) else fail_under
+    limits = [Gate(name, float(limit)) for name, limit in pairs]
+    if baseline is None:
+        return Gates(limits)
+    if gate_confidence is not None and not 0 < gate_confidence < 1:
+        raise UsageError(f"--gate-confidence {gate_confidence:g}: expected a share such as 0.95")
+    against = BaselineGate(
+        Margin(0.0) if margin is None else parse_margin(str(margin)),
+        one_of("gate_by", gate_by or "value", get_args(DecidedBy)),
+        gate_confidence or 0.95,
+    )
+    if isinstance(baseline, str | os.PathLike) and is_stored_result(os.fspath(baseline)):
+        return Gates(limits, None, read_stored_result(os.fspath(baseline)), against)
+    return Gates(limits, run_of(baseline), None, against)
