@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     Rows = Sequence[tuple[str, str]]
 
-_ABOUT = """\
+ABOUT = """\
 trec_eval's numbers, and the ones that retrieval for language models needs.
 
 'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command with
@@ -30,7 +30,7 @@ errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself,
 141 nobody reads the output."""
 
 _HELP = ("-h, --help", "Show this message and exit.")
-_OPTIONS = [
+OPTIONS = [
     ("--version", "Print the version and stop."),
     ("--completion SHELL", "Print a script for bash, zsh, fish."),
     _HELP,
@@ -68,12 +68,12 @@ def page(arguments: Sequence[str]) -> str | None:
 
 def overview() -> str:
     """Return the help text that lists all commands."""
-    groups: dict[str, Rows] = {"Options": _OPTIONS}
+    groups: dict[str, Rows] = {"Options": OPTIONS}
     for task, heading in TASKS.items():
         groups[heading] = [
             (name, entry.purpose) for name, entry in COMMANDS.items() if entry.task == task
         ]
-    return "".join(_lines("ragkpi [OPTIONS] COMMAND [ARGS]...", _ABOUT, groups))
+    return "".join(_lines("ragkpi [OPTIONS] COMMAND [ARGS]...", ABOUT, groups))
 
 
 def page_of_command(name: str) -> str:
@@ -87,24 +87,26 @@ def page_of_command(name: str) -> str:
     arguments = [one for one in parameters if not one.declared.names]
     groups: dict[str, list[tuple[str, str]]] = {"Options": []}
     for parameter in parameters:
-        row = (_names(parameter), f"{parameter.declared.help}{_facts(parameter)}")
+        row = (names_of(parameter), f"{parameter.declared.help}{facts_of(parameter)}")
         groups.setdefault(parameter.declared.heading, []).append(row)
     if not any("--help" in parameter.declared.names for parameter in parameters):
         groups["Options"].append(_HELP)
-    usage = " ".join([f"ragkpi {name} [OPTIONS]", *map(_place, arguments)])
+    usage = " ".join([f"ragkpi {name} [OPTIONS]", *map(place_of, arguments)])
     lines = list(_lines(usage, inspect.getdoc(command) or "", groups))
     examples = "".join(f"  {line}\n" for line in COMMANDS[name].examples)
     return "".join([*lines, "\n", _heading("Examples"), examples])
 
 
-def _place(argument: Parameter) -> str:
+def place_of(argument: Parameter) -> str:
+    """Return how an argument stands in a line of usage."""
     from ragkpi.cli.option_groups import REQUIRED
 
     text = argument.declared.metavar or argument.name.upper()
     return text if argument.default is REQUIRED or text[0] == "[" else f"[{text}]"
 
 
-def _names(parameter: Parameter) -> str:
+def names_of(parameter: Parameter) -> str:
+    """Return the names under which an option is shown, and what stands for its value."""
     names, metavar = parameter.declared.names, parameter.declared.metavar
     if not names:
         return metavar or parameter.name.upper()
@@ -116,7 +118,7 @@ def _names(parameter: Parameter) -> str:
     return f"{', '.join(shown)} {metavar or ('TEXT' if parameter.type is str else 'N')}"
 
 
-def _facts(parameter: Parameter) -> str:
+def facts_of(parameter: Parameter) -> str:
     """Return what is declared besides the text: bounds, default, variable."""
     from ragkpi.cli.option_groups import REQUIRED
 
