@@ -83,12 +83,16 @@ class Trial:
             (self._aside / name).touch()
         try:
             begun = time.monotonic()
+            # An interrupt waits until the child is through Python's own work after a fork.
+            signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
             pid = os.fork()
             if not pid:
                 try:
+                    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
                     self._run(words, workers, fault)
                 finally:  # interrupted before ragkpi has begun
                     os._exit(130)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
             if stop is not None:
                 time.sleep(stop[1])
                 os.kill(pid, stop[0])
