@@ -144,6 +144,11 @@ class Measure:
         """The docstring, unindented."""
         return inspect.getdoc(self.function) or ""
 
+    @property
+    def in_short(self) -> str:
+        """The first line of the docstring, without its full stop."""
+        return self.help.partition("\n")[0].removesuffix(".")
+
 
 @dataclass(frozen=True)
 class Metric:

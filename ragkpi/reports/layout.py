@@ -60,6 +60,8 @@ class Cell:
         How the value is written, where that is not the same in the whole column.
     marks
         Raised behind the value: from which runs it differs.
+    tone
+        What a terminal with colours makes of it.
     """
 
     value: Any = None
@@ -67,6 +69,7 @@ class Cell:
     best: bool = False
     style: Style | None = None
     marks: str = ""
+    tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
 
 @dataclass(frozen=True)
@@ -84,6 +87,8 @@ class Column:
     role
         What becomes of it where a terminal is narrow: ``"detail"`` is left out first, ``"prose"``
         is wrapped.
+    legend
+        What it holds, for a line below a table for people; empty where its name says it.
     """
 
     name: str
@@ -92,6 +97,7 @@ class Column:
     signed: bool = False
     digits: int | None = None
     role: Literal["core", "detail", "prose"] = "core"
+    legend: str = ""
 
     @property
     def numeric(self) -> bool:

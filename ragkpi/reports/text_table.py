@@ -12,6 +12,8 @@ from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
 
 BEST = "*"
+# What colours say stands there in words and stars as well.
+_STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
 
 
 def wants_colour(stream: TextIO) -> bool:
@@ -20,7 +22,10 @@ def wants_colour(stream: TextIO) -> bool:
 
 
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
-    """Align the columns; the best values have a star, and on a terminal a colour."""
+    """Align the columns; the best values have a star, and on a terminal a colour.
+
+    Below them stands what columns hold whose names do not say it, and then the notes.
+    """
     from rich import box
     from rich.console import Console
     from rich.table import Table as Drawing
@@ -60,7 +65,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
         drawing.add_row(
             *(
                 Text("\n").join(
-                    Text(line, "bold green" if row[place].best else "")
+                    Text(line, "bold green" if row[place].best else _STYLES[row[place].tone])
                     for row, lines, height in zip(table.rows, column, heights, strict=True)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
@@ -77,7 +82,13 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     )
     console.print(drawing)
     below = [table.caption] if table.caption else []
-    notes = [*below, *table.notes, *([f"{BEST} best of its column"] if any(starred) else [])]
+    legends = [
+        f"{table.columns[place].name}: {table.columns[place].legend}"
+        for place in fitted.columns
+        if table.columns[place].legend
+    ]
+    best = [f"{BEST} best of its column"] if any(starred) else []
+    notes = [*below, *legends, *table.notes, *best]
     if fitted.left_out:
         notes.append(f"Not shown for want of room: {', '.join(fitted.left_out)} (--wide)")
     lines = [line.rstrip() for line in out.getvalue().splitlines()]

@@ -62,7 +62,8 @@ def test_table():
 
 
 def test_the_test_explains_itself_below_the_table():
-    notes = written("table").splitlines()[8:]
+    legend, *notes = written("table").splitlines()[8:]
+    assert legend == "wins: queries on which the run is better (ties: equal, losses: worse)"
     assert len(notes) == 6
     assert notes[3] == "map: new (p = 0.0234) is better than old."
     assert notes[4] == "ef_10: new (p = 1.0000) is not shown to differ from old."

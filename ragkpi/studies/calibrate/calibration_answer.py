@@ -14,6 +14,11 @@ from ragkpi.studies.calibrate.tuning import FEWEST_HELD_OUT, Segment, Tuning
 from ragkpi.studies.evaluate.evaluation_report import interval_note
 
 _FEWEST = 10  # observations of a segment that the best measure is named for
+_COEFFICIENTS = {
+    "spearman": "rank correlation (Spearman's rho)",
+    "kendall": "agreement of pairs (Kendall's tau-b)",
+    "pearson": "linear correlation (Pearson's r)",
+}
 _OF_ALPHA = (
     Column("alpha", "decimal", digits=2),
     Column("chosen", "decimal", digits=2),
@@ -34,9 +39,12 @@ def calibration_answer(calibration: Calibration) -> Answer:
     tuned = any(tuning.matters == "yes" for tuning in calibration.tunings)
     columns = [
         Column("measure"),
-        Column("queries"),
-        Column("n", "integer", role="detail"),
-        *(Column(name, "decimal", digits=3) for name in COEFFICIENTS),
+        Column("queries", legend="all, or those with fewer, or as many, places K as relevant R"),
+        Column("n", "integer", role="detail", legend="observations: pairs of a query and a run"),
+        *(
+            Column(name, "decimal", digits=3, legend=f"{_COEFFICIENTS[name]} with quality")
+            for name in COEFFICIENTS
+        ),
         *(_OF_ALPHA if tuned else ()),
     ]
     table = Table(columns, [row[: len(columns)] for row in rows], list(_notes(calibration)))

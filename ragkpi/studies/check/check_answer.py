@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal
 
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.check.inspection import Inspection
 from ragkpi.wording import counted
+
+_TONES: Mapping[str, Literal["plain", "bad", "warning"]] = {
+    "error": "bad",
+    "warning": "warning",
+    "note": "plain",
+}
 
 
 def check_answer(inspections: Sequence[Inspection]) -> Answer:
@@ -37,7 +43,7 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
     for check, finding in inspection.findings:
         heads = [
             Cell(inspection.file),
-            Cell(check.severity),
+            Cell(check.severity, tone=_TONES[check.severity]),
             Cell(check.name),
             Cell(finding.count),
         ]

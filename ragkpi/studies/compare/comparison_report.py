@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from ragkpi import __version__
 from ragkpi.reports.layout import Cell, Column, Layout, Table
@@ -108,7 +108,12 @@ class ComparisonReport:
             Column("queries", "integer", role="detail"),
             Column("value", "decimal"),
             Column("difference", "decimal", signed=True),
-            Column("wins", "integer", role="detail"),
+            Column(
+                "wins",
+                "integer",
+                role="detail",
+                legend="queries on which the run is better (ties: equal, losses: worse)",
+            ),
             Column("ties", "integer", role="detail"),
             Column("losses", "integer", role="detail"),
             Column("d_z", "decimal", signed=True, digits=3, role="detail"),
@@ -118,7 +123,7 @@ class ComparisonReport:
         rows = []
         for differences in self.comparison.by_metric:
             rows.append(_baseline_row(self.comparison.names[0], differences[0], len(columns)))
-            rows += [_row(difference)[: len(columns)] for difference in differences]
+            rows += [_row(difference, self._limit)[: len(columns)] for difference in differences]
         notes = [*self.explanation, *self.sentences]
         return with_signatures(Table(columns, rows, notes), self._runs(), layout)
 
@@ -131,7 +136,7 @@ class ComparisonReport:
             padding = [Cell()] * (2 if corrected else 1)
             rows += [[*row, *padding] for row in outcome_rows(self.comparison, difference)]
             if layout.summary == "shown":
-                rows.append(_all_queries(difference)[: len(columns)])
+                rows.append(_all_queries(difference, self._limit)[: len(columns)])
         notes = [*self.explanation, *self.sentences]
         unlisted = [
             difference.metric.name
@@ -167,6 +172,10 @@ class ComparisonReport:
         yield from EvaluationReport(self._runs()).lines(layout)
         for difference in self._differences(layout):
             yield {"ragkpi": __version__, "kind": "difference", **difference}
+
+    @property
+    def _limit(self) -> float:
+        return 1 - self.comparison.procedure.bootstrap.level
 
     def _runs(self) -> list[EvaluatedRun]:
         return evaluated(self.comparison.names, self.comparison.runs, self.signatures)
@@ -235,14 +244,15 @@ def _baseline_row(name: str, difference: Difference, width: int) -> list[Cell]:
     return cells + [Cell()] * (width - len(cells))
 
 
-def _row(difference: Difference) -> list[Cell]:
+def _row(difference: Difference, limit: float) -> list[Cell]:
     style = difference.metric.measure.style
+    tone = _tone(difference, limit)
     return [
         Cell(difference.metric.name),
         Cell(difference.run),
         Cell(difference.queries),
         Cell(difference.summary, style=style),
-        Cell(difference.difference, difference.interval, style=style),
+        Cell(difference.difference, difference.interval, style=style, tone=tone),
         Cell(difference.wins),
         Cell(difference.ties),
         Cell(difference.losses),
@@ -252,7 +262,15 @@ def _row(difference: Difference) -> list[Cell]:
     ]
 
 
-def _all_queries(difference: Difference) -> list[Cell]:
+def _tone(difference: Difference, limit: float) -> Literal["plain", "good", "bad"]:
+    """Say what is shown of a run: that it is better, or worse."""
+    if not difference.corrected < limit or not difference.difference:
+        return "plain"
+    gain = difference.metric.measure.sign * difference.difference
+    return "good" if gain > 0 else "bad"
+
+
+def _all_queries(difference: Difference, limit: float) -> list[Cell]:
     style = difference.metric.measure.style
     return [
         Cell(difference.metric.name),
@@ -261,7 +279,12 @@ def _all_queries(difference: Difference) -> list[Cell]:
         Cell(f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"),
         Cell(difference.baseline, style=style),
         Cell(difference.summary, style=style),
-        Cell(difference.difference, difference.interval, style=style),
+        Cell(
+            difference.difference,
+            difference.interval,
+            style=style,
+            tone=_tone(difference, limit),
+        ),
         probability(difference.p),
         probability(difference.corrected),
     ]

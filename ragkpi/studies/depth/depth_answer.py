@@ -51,7 +51,7 @@ _DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
 def _columns(curves: Curves, tokens: float | None) -> list[Column]:
     return [
         *([Column("run")] if curves.several else []),
-        Column("K", "integer"),
+        Column("K", "integer", legend="documents retrieved" if curves.curves[0].name else ""),
         *([Column("tokens", "integer")] if tokens is not None else []),
         *(
             Column(
@@ -60,6 +60,7 @@ def _columns(curves: Curves, tokens: float | None) -> list[Column]:
                 signed=measure.name.startswith("dbor"),
                 digits=_SIGNIFICANT if measure.style == "significant" else None,
                 role="detail" if measure.name in _DETAILS else "core",
+                legend=measure.in_short,
             )
             for measure in curves.curves[0].measures
         ),

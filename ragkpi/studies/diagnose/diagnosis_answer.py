@@ -12,12 +12,20 @@ import numpy as np
 
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.formats.tokens import Tokens
+from ragkpi.measures.registry import find_metrics
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Verdict
 from ragkpi.wording import counted, decoded, listed
 
 _CORNERS: tuple[Verdict, ...] = ("retriever", "fine", "both", "reranker")
+_TONES: dict[Verdict, Literal["plain", "good", "bad", "warning"]] = {
+    "retriever": "warning",
+    "reranker": "warning",
+    "both": "bad",
+    "fine": "good",
+    "NA": "plain",
+}
 _MEANING: dict[Verdict, str] = {
     "retriever": "the pool lacks good evidence",
     "reranker": "the pool has it, the selection leaves it behind",
@@ -48,16 +56,21 @@ def diagnosis_answer(
         Column("query"),
         Column("verdict"),
         *(
-            Column(f"{name}_{diagnosis.cutoff}", "decimal")
+            Column(metric.name, "decimal", legend=metric.measure.in_short)
             for name in ("proc", "pct_proc", "ra_nwg")
+            for metric in find_metrics([f"{name}.{diagnosis.cutoff}"])
         ),
-        Column("missed_by_pool", "decimal", role="detail"),
-        Column("missed_by_selection", "decimal", role="detail"),
-        Column("missed", "integer"),
+        Column("missed_by_pool", "decimal", role="detail", legend="share of the ideal gain"),
+        Column("missed_by_selection", "decimal", role="detail", legend="share of the ideal gain"),
+        Column(
+            "missed",
+            "integer",
+            legend=f"useful documents that the top {diagnosis.cutoff} lack; some of them follow",
+        ),
         Column("document"),
-        Column("grade", "integer"),
-        Column("level", "integer", role="detail"),
-        Column("pool_rank", "integer"),
+        Column("grade", "integer", legend="of the rubric, 1 to 5, after the grade map"),
+        Column("level", "integer", role="detail", legend="as it was judged"),
+        Column("pool_rank", "integer", legend="where the pool has the document"),
     ]
     notes = list(_notes(diagnosis, len(shown)))
     return Answer(
@@ -109,7 +122,7 @@ def _rows(
     places = missed.of(query)
     heads = [
         Cell(diagnosis.queries[query]),
-        Cell(diagnosis.verdicts[query]),
+        Cell(diagnosis.verdicts[query], tone=_TONES[diagnosis.verdicts[query]]),
         Cell(float(diagnosis.proc[query])),
         Cell(float(diagnosis.pct_proc[query])),
         Cell(float(diagnosis.ra_nwg[query])),

@@ -46,7 +46,7 @@ def holes_answer(
         Column("value", "decimal"),
         Column("least", "decimal"),
         Column("greatest", "decimal"),
-        Column("width", "decimal"),
+        Column("width", "decimal", legend="greatest less least"),
     ]
     rows = [
         row
