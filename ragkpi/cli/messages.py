@@ -1,6 +1,8 @@
 """What a person reads on standard error: a line each, which no id or file name can forge."""
 
+import os
 import sys
+from typing import Literal
 
 from ragkpi.wording import visible
 
@@ -13,6 +15,20 @@ class Finished(Exception):  # noqa: N818 - no error: all that had to be said is 
         self.status = status
 
 
+_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
+_warnings: Literal["coloured", "plain"] = "coloured"
+
+
+def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
+    """Do as ``--color`` says; only a terminal gets colours here, whatever it says."""
+    global _warnings
+    _warnings = "plain" if wanted == "never" else "coloured"
+
+
 def tell(text: object) -> None:
     r"""Print a line about this command; control characters show as ``\x1b``."""
-    print("ragkpi:", visible(" ".join(str(text).split("\n"))), file=sys.stderr)
+    line = f"ragkpi: {visible(' '.join(str(text).split(chr(10))))}"
+    on_screen = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
+    if on_screen and _warnings == "coloured" and line.startswith("ragkpi: warning:"):
+        line = f"{_YELLOW}{line}{_PLAIN}"
+    print(line, file=sys.stderr)

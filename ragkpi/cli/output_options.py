@@ -4,7 +4,7 @@ import sys
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, Literal, NamedTuple
 
-from ragkpi.cli.messages import tell
+from ragkpi.cli.messages import colour_warnings, tell
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
@@ -148,7 +148,8 @@ Colour = Annotated[
     option(
         "--color",
         metavar="auto|always|never",
-        help="Colour in tables; auto: on terminals, unless NO_COLOR is set.",
+        help="Colour for what is best, worse or warned of; auto: on terminals, unless NO_COLOR is "
+        "set.",
     ),
 ]
 Format = Annotated[
@@ -166,6 +167,7 @@ def output(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written."""
+    colour_warnings(colour)
     return Output(format_, path, digits, None, wide, colour)
 
 
@@ -185,6 +187,7 @@ def output_of_eval(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written that may be trec_eval's lines."""
+    colour_warnings(colour)
     return Output(format_, path, digits, None, wide, colour)
 
 
@@ -206,6 +209,7 @@ def output_and_plot(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written and drawn; refuse what cannot be drawn."""
+    colour_warnings(colour)
     if plot == "-":
         if path is None and format_ not in (None, "table"):
             raise UsageError(

@@ -73,6 +73,39 @@ def test_colour():
     assert "\x1b[" not in on_a_terminal("eval", "--color", "never", *files)
 
 
+def test_what_matters_has_a_colour(tmp_path):
+    """Better is green, a finding yellow, and a warning on the terminal too."""
+    better = on_a_terminal("compare", "-m", "ndcg_cut.10", "qrels.txt", BM25, FUSION)
+    (row,) = [line for line in better.splitlines() if line.startswith("ndcg_cut_10   fusion")]
+    assert "\x1b[32m+0.2793" in row
+    verdicts = on_a_terminal("diagnose", "qrels.txt", "reranked.run", "--pool", "first_stage.run")
+    assert "\x1b[33mretriever" in verdicts
+    assert "\x1b[33mretriever" not in on_a_terminal(
+        "diagnose", "qrels.txt", "reranked.run", "--pool", "first_stage.run", NO_COLOR="1"
+    )
+
+
+@pytest.mark.parametrize(
+    ("more", "coloured"), [([], True), (["--color", "never"], False), (["NO_COLOR"], False)]
+)
+def test_a_warning_has_a_colour_on_a_terminal(monkeypatch, capfd, more, coloured):
+    from ragkpi.cli import messages
+
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    if more == ["NO_COLOR"]:
+        monkeypatch.setenv("NO_COLOR", "1")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(messages, "_warnings", "coloured")
+    messages.colour_warnings("never" if more[:1] == ["--color"] else "auto")
+    messages.tell("warning: this")
+    messages.tell("note: that")
+    said = capfd.readouterr().err.splitlines()
+    assert said[0] == (
+        "\x1b[33mragkpi: warning: this\x1b[0m" if coloured else "ragkpi: warning: this"
+    )
+    assert said[1] == "ragkpi: note: that"
+
+
 def test_colour_may_be_asked_for(ragkpi):
     files = ("-m", "map", "-c", "--format", "table", "qrels.txt", BM25, FUSION)
     assert b"\x1b[" in ragkpi("eval", "--color", "always", *files, folder=FIXTURES).out
