@@ -66,6 +66,25 @@ def feed(pieces):
     return open(reading, "rb")
 
 
+@pytest.mark.parametrize("scales", [1, 2])
+def test_five_thousand_documents_that_two_assessors_compare(scales, folder):
+    """A matrix of all pairs would need 200 MB; the run is in the order that both prefer."""
+    documents = range(5_000)
+    (folder / "prefs").write_bytes(
+        b"".join(
+            b"1 u%d s%d d%d %d\n" % (assessor, document % scales, document, document + 1)
+            for assessor in range(2)
+            for document in documents
+        )
+    )
+    (folder / "run").write_bytes(b"".join(b"1 Q0 d%d 1 %d me\n" % (d, d) for d in documents))
+    measures = ["-m", "prefs_simp", "-m", "prefs_pair"]
+    process = start(folder, "eval", "-R", "prefs", *measures, "prefs", "run", limits=LITTLE)
+    status, out, err = finish(process)
+    assert (status, err) == (0, "")
+    assert [line.split()[2] for line in out.splitlines()] == [b"1.0000", b"1.0000"]
+
+
 @pytest.mark.parametrize("command", ["eval", "check"])
 def test_a_gigabyte_without_a_newline(command, folder):
     files = ["qrels", "-"] if command == "eval" else ["-"]

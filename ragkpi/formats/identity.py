@@ -161,6 +161,11 @@ def sort_descending(tokens: Tokens, group: IntArray) -> IntArray:
     return order
 
 
+def sort_ascending(tokens: Tokens, group: IntArray) -> IntArray:
+    """Return the order of rows by group and bytes, both ascending; of equal strings any."""
+    return sort_descending(tokens, -group)[::-1]
+
+
 def _descending_keys(tokens: Tokens, offset: int) -> list[IntArray | KeyArray]:
     """Return keys of one step of bytes, the deciding one last; those all alike are left out.
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable
 
 import numpy as np
 
@@ -10,15 +10,20 @@ from ragkpi.formats.preference_files import PreferenceColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
-from ragkpi.ranking.judged_groups import JudgementGroups, numbered
-from ragkpi.ranking.judged_preferences import (
-    JudgedPreferences,
-    Tally,
-    group_tallies,
-    pair_tallies,
-)
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged_groups import JudgementGroups
+from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.preference_pairs import GroupLines, preference_pairs
+from ragkpi.ranking.part import rows_of
+from ragkpi.ranking.preference_counts import GroupDocuments, one_scale_counts, pair_counts
+from ragkpi.ranking.preference_pairs import (
+    GroupLines,
+    OneSubgroup,
+    PreferencePairs,
+    SeveralSubgroups,
+    two_levels,
+)
+from ragkpi.ranking.scattered import number_ids
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 
@@ -50,7 +55,7 @@ class Preferences:
         groups = JudgementGroups.of(
             columns.file, columns.query, columns.group, columns.document, ties="ascending"
         )
-        _, subgroup = numbered(columns.subgroup)
+        subgroup, _ = number_ids(columns.subgroup)
         return cls(groups, subgroup[groups.line], columns.level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
@@ -70,56 +75,139 @@ class Preferences:
             documents.
         """
         judged, coverage = judge(self.judgements, hits, settings)
-        group_query: list[int] = []
-        of_groups = []
-        of_queries = []
-        for number, query in enumerate(judged.queries):
-            place = self.judgements.index[query]
-            found = judged.judgement[judged.starts[number] : judged.starts[number + 1]]
-            ranked = self._ranked(place, found)
-            weight = np.zeros((len(ranked), len(ranked)), dtype=np.int64)
-            for lines in self._lines(place, ranked):
-                pairs = preference_pairs(lines)
-                weight[np.ix_(lines.number, lines.number)] += pairs.weight
-                retrieved = int(np.searchsorted(lines.number, len(found)))
-                of_groups.append(group_tallies(pairs, retrieved))
-                group_query.append(number)
-            of_queries.append(pair_tallies(weight, len(found)))
-        preferences = JudgedPreferences(
+        return _Counting(self, judged).preferences(), coverage
+
+
+class _Counting:
+    """The judgment groups of the chosen queries, beside one run.
+
+    Documents are numbered within their query so that the retrieved ones come first, in ranking
+    order, and then the others by id. A preference is fulfilled if its better document is retrieved
+    and has the smaller number.
+    """
+
+    def __init__(self, relevance: Preferences, judged: Judged) -> None:
+        self._relevance, self._judged = relevance, judged
+        groups, judgements = relevance.groups, relevance.judgements
+        number = judgements.places_among(judged.queries)
+        self._groups = np.flatnonzero(number[groups.query] >= 0)
+        self._query = number[groups.query[self._groups]]
+        self._retrieved = np.zeros(len(judgements.queries), dtype=np.int64)
+        self._retrieved[number >= 0] = np.diff(judged.starts)[number[number >= 0]]
+        self._number = self._number_documents()
+
+    def _number_documents(self) -> IntArray:
+        """Number the rows of the judgements within their queries, (J,)."""
+        judgements, judged = self._relevance.judgements, self._judged
+        number = np.full(len(judgements.document), -1, dtype=np.int64)
+        number[judged.judgement] = np.arange(len(judged.rank)) - judged.starts[judged.query]
+        rest = np.flatnonzero(number < 0)
+        before = np.append(0, np.cumsum(number < 0))[judgements.starts[:-1]]
+        query = judgements.query[rest]
+        number[rest] = np.arange(len(rest)) - before[query] + self._retrieved[query]
+        return number
+
+    def preferences(self) -> JudgedPreferences:
+        """Count them; `DataError` for the first group that contradicts itself."""
+        documents, number, doubtful = self._documents()
+        counts = one_scale_counts(documents)
+        pairs = counts[:3].copy()  # of documents, of which each is one
+        if documents.lines.max() > 1:
+            pairs = one_scale_counts(documents.with_single_lines())[:3]
+        several: dict[int, SeveralSubgroups] = {}
+        for group in doubtful.tolist():
+            lines = self._lines(group)
+            if np.all(lines.subgroup == lines.subgroup[0]):
+                raise two_levels(lines)
+            several[group] = SeveralSubgroups.of(lines)
+            retrieved = documents.retrieved[slice(*documents.starts[group : group + 2])]
+            counts[:, group] = several[group].counts(int(retrieved.sum()))
+            pairs[:, group] = counts[:3, group]
+
+        def of_group(group: int) -> PreferencePairs:
+            part = slice(*documents.starts[group : group + 2])
+            return several.get(group) or OneSubgroup(
+                number[part], documents.level[part], documents.lines[part]
+            )
+
+        judged = self._judged
+        return JudgedPreferences(
             judged.queries,
             judged.run_id,
-            np.array(group_query, dtype=np.int64),
-            *_tallies(of_groups),
-            *_tallies(of_queries),
+            self._query,
+            *(Tally(*of_groups.T.astype(np.float64)) for of_groups in counts),
+            *(Tally(*of_queries.T) for of_queries in self._pairs(pairs, documents, of_group)),
         )
-        return preferences, coverage
 
-    def _ranked(self, query: int, found: IntArray) -> IntArray:
-        """Return the rows of a query's documents: those found in ranking order, then the others."""
-        rows = np.arange(*self.judgements.starts[query : query + 2])
-        return np.concatenate([found, np.setdiff1d(rows, found, assume_unique=True)])
+    def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
+        """Return the documents of the groups, their numbers, and the groups to look into.
 
-    def _lines(self, query: int, ranked: IntArray) -> Iterator[GroupLines]:
-        """Yield the judgment groups of a query, its documents numbered as `ranked` has them."""
-        groups = self.groups
-        number_of_row = np.argsort(ranked)
-        first_row = self.judgements.starts[query]
-        for group in range(*np.searchsorted(groups.query, [query, query + 1])):
-            lines = slice(*groups.starts[group : group + 2])
-            number, document = np.unique(
-                number_of_row[groups.row[lines] - first_row], return_inverse=True
+        Those have several sub-groups, or a document with two levels.
+        """
+        groups, relevance = self._relevance.groups, self._relevance
+        rows, bounds = rows_of(groups.starts, self._groups)
+        group = np.repeat(np.arange(len(self._groups)), np.diff(bounds))
+        number = self._number[groups.row[rows]]
+        key = group * (int(number.max()) + 1) + number
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+        last = np.flatnonzero(np.append(key[1:] != key[:-1], True))
+        lines = np.diff(last, prepend=-1)
+        group, number = group[order[last]], number[order[last]]
+        level = relevance.level[rows]
+        documents = GroupDocuments(
+            starts=np.searchsorted(group, np.arange(len(self._groups) + 1)),
+            level=level[last],
+            lines=lines,
+            retrieved=number < self._retrieved[groups.query[self._groups]][group],
+        )
+        differs = level != np.repeat(level[last], lines)
+        subgroup = relevance.subgroup[rows]
+        differs |= subgroup != np.repeat(subgroup[bounds[:-1]], np.diff(bounds))
+        doubtful = np.zeros(len(self._groups), dtype=np.bool_)
+        doubtful[np.repeat(group, lines)[differs]] = True
+        return documents, number, np.flatnonzero(doubtful)
+
+    def _pairs(
+        self,
+        of_groups: IntArray,
+        documents: GroupDocuments,
+        of_group: Callable[[int], PreferencePairs],
+    ) -> FloatArray:
+        """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
+        queries = self._judged.queries
+        judgements = self._relevance.judgements
+        place = np.array([judgements.index[query] for query in queries])
+        sizes = np.diff(judgements.starts)[place]
+        of_queries = np.zeros((3, len(queries), 2))
+        for scope, kind in np.ndindex(3, 2):
+            weights = of_groups[scope, :, kind]
+            of_queries[scope, :, kind] = np.bincount(self._query, weights=weights)
+        # Where groups share documents, a pair may be preferred both ways.
+        in_groups = np.bincount(self._query, weights=np.diff(documents.starts))
+        for query in np.flatnonzero(in_groups > sizes).tolist():
+            first, last = np.searchsorted(self._query, [query, query + 1]).tolist()
+            of_queries[:, query] = pair_counts(
+                [of_group(group) for group in range(first, last)],
+                int(sizes[query]),
+                int(self._retrieved[place[query]]),
             )
-            yield GroupLines(
-                place=f"{self.judgements.file}: {groups.place(group)}",
-                documents=self.judgements.document.take(ranked[number]),
-                number=number,
-                document=document,
-                subgroup=self.subgroup[lines],
-                level=self.level[lines],
-            )
+        return of_queries
 
-
-def _tallies(counts: Sequence[Sequence[tuple[float, float]]]) -> Iterator[Tally]:
-    """Turn rows of (fulfilled, possible) into one `Tally` a column."""
-    for fulfilled, possible in np.array(counts, dtype=np.float64).transpose(1, 2, 0):
-        yield Tally(fulfilled, possible)
+    def _lines(self, group: int) -> GroupLines:
+        """Return the lines of a group, its documents in the order of their numbers."""
+        relevance, judgements = self._relevance, self._relevance.judgements
+        groups, group = relevance.groups, int(self._groups[group])
+        lines = slice(*groups.starts[group : group + 2])
+        _, first, document = np.unique(
+            self._number[groups.row[lines]], return_index=True, return_inverse=True
+        )
+        rows = groups.row[lines][first]
+        return GroupLines(
+            place=f"{judgements.file}: {groups.place(group)}",
+            documents=judgements.document.take(rows),
+            number=self._number[rows],
+            document=document,
+            subgroup=relevance.subgroup[lines],
+            level=relevance.level[lines],
+        )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import InputError
+from ragkpi.formats.identity import equal_tokens, group_starts, sort_ascending, tail_keys
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits
@@ -12,6 +13,7 @@ from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, quotient
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import Ties
+from ragkpi.ranking.scattered import number_ids
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 from ragkpi.wording import named
@@ -51,19 +53,31 @@ class JudgementGroups:
 
         `ties` is how runs are to rank equal scores.
         """
-        queries, query_number = numbered(query)
-        names, name_number = numbered(group)
-        documents, document_number = numbered(document)
-        judged, first_line, row = np.unique(
-            query_number * len(documents) + document_number, return_index=True, return_inverse=True
-        )
+        starts = group_starts(query)
+        ids = query.take(starts[:-1]).tolist()
+        queries = sorted(set(ids))
+        index = {id_: number for number, id_ in enumerate(queries)}
+        query_number = np.repeat(np.array([index[id_] for id_ in ids]), np.diff(starts))
+        name_number, representative = number_ids(group)
+        names = group.take(representative).tolist()
+        in_order = sorted(range(len(names)), key=names.__getitem__)
+        names = [names[number] for number in in_order]
+        name_number = np.argsort(in_order)[name_number]
+        by_document = sort_ascending(document, query_number)
+        query_of = query_number[by_document]
+        new = np.ones(len(by_document), dtype=np.bool_)
+        keys = tail_keys(document)[by_document]
+        again = np.flatnonzero((keys[1:] == keys[:-1]) & (query_of[1:] == query_of[:-1])) + 1
+        new[again] = ~equal_tokens(document, by_document[again], document, by_document[again - 1])
+        row = np.empty(len(by_document), dtype=np.int64)
+        row[by_document] = np.cumsum(new) - 1
         judgements = Judgements(
             file=file,
             queries=queries,
-            starts=np.searchsorted(judged, np.arange(len(queries) + 1) * len(documents)),
-            document=document.take(first_line),
-            level=np.zeros(len(judged), dtype=np.int64),
-            index={text: number for number, text in enumerate(queries)},
+            starts=np.searchsorted(query_of[new], np.arange(len(queries) + 1)),
+            document=document.take(by_document[new]),
+            level=np.zeros(np.count_nonzero(new), dtype=np.int64),
+            index=index,
             ties=ties,
         )
         cell = query_number * len(names) + name_number
@@ -83,14 +97,6 @@ class JudgementGroups:
         query = named(self.judgements.queries[self.query[group]])
         name = named(self.name[group])
         return f"query {query}, judgment group {name}"
-
-
-def numbered(tokens: Tokens) -> tuple[list[bytes], IntArray]:
-    """Return the distinct strings in byte order, and for each token the number of its string."""
-    texts = tokens.tolist()
-    distinct = sorted(set(texts))
-    number = {text: place for place, text in enumerate(distinct)}
-    return distinct, np.array([number[text] for text in texts], dtype=np.int64)
 
 
 @dataclass(frozen=True)
@@ -212,11 +218,11 @@ class GroupedQrels:
 
 def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     group = np.repeat(np.arange(len(groups.name)), np.diff(groups.starts))
+    if (np.diff(np.sort(group * len(groups.judgements.document) + groups.row)) > 0).all():
+        return
     order = np.lexsort((groups.row, group))
     row, group = groups.row[order], group[order]
     again = np.flatnonzero((row[1:] == row[:-1]) & (group[1:] == group[:-1]))
-    if not len(again):
-        return
     first, second = (int(columns.line[groups.line[order[again[0] + i]]]) for i in (0, 1))
     document = named(groups.judgements.document[row[again[0]]])
     raise InputError(

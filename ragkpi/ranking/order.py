@@ -6,7 +6,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.formats.identity import sort_descending
+from ragkpi.formats.identity import sort_ascending, sort_descending
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 
@@ -116,10 +116,7 @@ def _order_ties(
     places = np.arange(len(group)) + (bounds[chosen] - np.cumsum(sizes) + sizes)[group]
     tied = places if order is None else order[places]
     documents = run.document.take(tied)
-    if ties == "descending":
-        by_id = sort_descending(documents, group)
-    else:
-        by_id = sort_descending(documents, -group)[::-1]
+    by_id = (sort_descending if ties == "descending" else sort_ascending)(documents, group)
     place[tied[by_id]] = places
 
 

@@ -15,8 +15,8 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
     Measures of a query depend on that query alone, so values of a part are those of an evaluation
     on qrels with these queries only.
     """
-    hits, starts = _rows(judged.starts, queries)
-    levels, level_starts = _rows(judged.level_starts, queries)
+    hits, starts = rows_of(judged.starts, queries)
+    levels, level_starts = rows_of(judged.level_starts, queries)
     number = np.full(len(judged.queries), -1, dtype=np.int64)
     number[queries] = np.arange(len(queries))
     outside = judged.outside_pool
@@ -42,7 +42,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
     )
 
 
-def _rows(starts: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
+def rows_of(starts: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some groups, and where each group starts among them."""
     sizes = np.diff(starts)[queries]
     bounds = np.concatenate([[0], np.cumsum(sizes)])

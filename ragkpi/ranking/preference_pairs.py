@@ -6,15 +6,20 @@ compared; across sub-groups only documents connect, so preferences are closed tr
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
 from typing import Protocol
 
 import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.ranking.preference_counts import Count
 from ragkpi.records import dataclass
 from ragkpi.wording import named
+
+WeightArray = BoolArray | IntArray
 
 
 @dataclass(frozen=True)
@@ -47,95 +52,65 @@ class GroupLines:
 
 
 class PreferencePairs(Protocol):
-    """The preferences of a judgment group over its n documents.
-
-    Attributes
-    ----------
-    weight : (n, n)
-        How often the row is preferred over the column.
-    relevant, nonrelevant : (n,)
-        How often each document counts as relevant (level above 0) and as nonrelevant.
-    """
+    """The preferences of a judgment group over its n documents."""
 
     @property
-    def weight(self) -> IntArray: ...
-    @property
-    def relevant(self) -> IntArray: ...
-    @property
-    def nonrelevant(self) -> IntArray: ...
+    def number(self) -> IntArray:
+        """The documents' numbers among all of the query, (n,)."""
 
-    def limited(self, retrieved: int | None) -> IntArray:
-        """Return the weights with only as many nonrelevant documents as there are relevant ones.
+    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        """Compare r documents with themselves and the ones below, (r, n - first) twice.
 
-        `retrieved` is the number of retrieved documents if only those count, else None. These
-        are trec_eval's rules to the letter, including what they do not live up to (see the
-        edge cases of prefs_avgjg_Rnonrel).
+        How often documents ``first:last`` are preferred over each of ``first:``, and each of
+        those over them.
         """
-
-
-def preference_pairs(group: GroupLines) -> PreferencePairs:
-    """Derive the preferences of a group; `DataError` if its lines contradict each other."""
-    if np.all(group.subgroup == group.subgroup[0]):
-        return OneSubgroup.of(group)
-    return SeveralSubgroups.of(group)
 
 
 @dataclass(frozen=True)
 class OneSubgroup:
     """All lines are on one scale: every pair of lines with different levels is a preference.
 
-    A document on two lines of the same level counts twice.
+    A document on two lines of the same level counts twice. `level` and `lines` are those of each
+    document, (n,).
     """
 
+    number: IntArray
     level: FloatArray
     lines: IntArray
 
-    @classmethod
-    def of(cls, group: GroupLines) -> OneSubgroup:
-        level = np.empty(len(group.documents))
-        level[group.document] = group.level
-        differs = np.flatnonzero(level[group.document] != group.level)
-        if len(differs):
-            raise group.contradiction(
-                "document {} is given two different levels; give it one",
-                group.document[differs[0]],
-            )
-        return cls(level, np.bincount(group.document, minlength=len(level)))
-
-    @cached_property
-    def weight(self) -> IntArray:
-        preferred = self.level[:, None] > self.level
-        return preferred * np.outer(self.lines, self.lines)
-
-    @property
-    def relevant(self) -> IntArray:
-        return np.where(self.level > 0, self.lines, 0)
-
-    @property
-    def nonrelevant(self) -> IntArray:
-        return np.where(self.level > 0, 0, self.lines)
-
-    def limited(self, retrieved: int | None) -> IntArray:
-        # The lowest level is cut to its first lines, and those stand against every line, even
-        # against each other.
-        lowest = self.level == self.level.min()
-        size = self.relevant[:retrieved].sum()
-        kept = np.diff(np.minimum(np.cumsum(np.where(lowest, self.lines, 0)), size), prepend=0)
-        return _without(self.weight, lowest) + np.outer(self.lines, kept)
+    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        above, below = self.level[first:last, None], self.level[first:]
+        over, under = above > below, above < below
+        if (self.lines == 1).all():
+            return over, under
+        weight = np.outer(self.lines[first:last], self.lines[first:])
+        return weight * over, weight * under
 
 
 @dataclass(frozen=True)
 class SeveralSubgroups:
-    """Several scales: the set of preferences of each, closed transitively."""
+    """Several scales: the set of preferences of each, closed transitively.
 
-    preferred: BoolArray
+    Sets of documents are the bits of integers, which are quick to join, to count and to cut.
+
+    Attributes
+    ----------
+    preferred
+        For each document the set of those that it is preferred over.
+    above_zero, zero : (n,)
+        Whether a level of each document is above 0, and whether one is 0.
+    """
+
+    number: IntArray
+    preferred: Sequence[int]
     above_zero: BoolArray
     zero: BoolArray
 
     @classmethod
     def of(cls, group: GroupLines) -> SeveralSubgroups:
+        """Close the preferences; `DataError` if the lines contradict each other."""
         n = len(group.documents)
-        preferred = _transitive_closure(_direct_preferences(group))
+        preferred = _closed(n, _scales(group))
         above_zero = np.zeros(n, dtype=np.bool_)
         zero = np.zeros(n, dtype=np.bool_)
         above_zero[group.document[group.level > 0]] = True
@@ -145,56 +120,141 @@ class SeveralSubgroups:
             raise group.contradiction(
                 "document {} has level 0 in one line and a level above 0 in another", mixed[0]
             )
-        opposed = np.argwhere(preferred & preferred.T)
-        if len(opposed):
-            raise group.contradiction(
-                "documents {} and {} are each preferred over the other, if sub-groups are taken "
-                "together",
-                *opposed[0],
-            )
-        return cls(preferred, above_zero, zero)
+        if preferred is None:
+            preferred = _closed_with_cycles(n, _scales(group))
+            _refuse_opposed(group, preferred)
+        return cls(group.number, preferred, above_zero, zero)
 
-    @cached_property
-    def weight(self) -> IntArray:
-        return self.preferred.astype(np.int64)
+    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        n, some = len(self.number), (1 << (last - first)) - 1
+        over = [_bits(documents >> first, n - first) for documents in self.preferred[first:last]]
+        under = [
+            _bits((documents >> first) & some, last - first) for documents in self.preferred[first:]
+        ]
+        return np.array(over), np.array(under).T
 
-    @property
-    def relevant(self) -> IntArray:
-        return self.above_zero.astype(np.int64)
+    def counts(self, retrieved: int) -> list[Count]:
+        """Count the preferences as `ragkpi.ranking.preference_counts.one_scale_counts` does."""
+        everything = (1 << len(self.preferred)) - 1
+        top = (1 << retrieved) - 1
+        every, both = (self._count(retrieved, scope, everything) for scope in (everything, top))
+        neither = self._count(0, everything & ~top, everything)[1]
+        relevant = int(self.above_zero.sum())
+        limited = []
+        for count, scope, length in (every, everything, None), (both, top, retrieved):
+            nonrelevant = int(self.zero[:length].sum())
+            surplus = int(self.above_zero[:length].sum()) - nonrelevant
+            if surplus < 0:
+                kept = everything
+                if nonrelevant > relevant:
+                    first = int(np.flatnonzero(self.zero)[relevant])
+                    kept &= ~_set(np.flatnonzero(self.zero[first:]) + first)
+                limited.append(self._count(retrieved, scope, kept))
+            else:
+                # Nonrelevant documents that were not judged stand in: every relevant one
+                # beats them.
+                above = int(self.above_zero[:retrieved].sum())
+                limited.append((count[0] + surplus * above, count[1] + surplus * relevant))
+        return [every, both, (every[0], every[1] - neither), *limited]
 
-    @property
-    def nonrelevant(self) -> IntArray:
-        return self.zero.astype(np.int64)
-
-    def limited(self, retrieved: int | None) -> IntArray:
-        too_many = np.flatnonzero(self.zero[:retrieved])[self.relevant.sum() :]
-        if not len(too_many):
-            return self.weight
-        dropped = self.zero & (np.arange(len(self.zero)) >= too_many[0])
-        return _without(self.weight, dropped)
-
-
-def _without(weight: IntArray, dropped: BoolArray) -> IntArray:
-    return np.where(dropped[:, None] | dropped, 0, weight)
+    def _count(self, retrieved: int, scope: int, kept: int) -> Count:
+        """Count the fulfilled and the possible preferences inside two sets of documents."""
+        fulfilled = possible = 0
+        within = scope & kept
+        for document, over in enumerate(self.preferred):
+            if not within >> document & 1:
+                continue
+            over &= within
+            possible += over.bit_count()
+            if document < retrieved:
+                fulfilled += (over >> document).bit_count()
+        return fulfilled, possible
 
 
-def _direct_preferences(group: GroupLines) -> BoolArray:
-    """Collect what each sub-group says by itself: row over column, (n, n)."""
-    n = len(group.documents)
-    preferred = np.zeros((n, n), dtype=np.bool_)
-    order = np.argsort(group.subgroup, kind="stable")
-    ends = np.flatnonzero(np.diff(group.subgroup[order])) + 1
-    for lines in np.split(order, ends):
-        level = group.level[lines]
-        better, worse = np.nonzero(level[:, None] > level)
-        preferred[group.document[lines[better]], group.document[lines[worse]]] = True
-    return preferred
+def two_levels(group: GroupLines) -> DataError:
+    """Say which document of a group with one scale has two levels."""
+    level = np.empty(len(group.documents))
+    level[group.document] = group.level
+    differs = np.flatnonzero(level[group.document] != group.level)
+    return group.contradiction(
+        "document {} is given two different levels; give it one", group.document[differs[0]]
+    )
 
 
-def _transitive_closure(preferred: BoolArray) -> BoolArray:
-    """Close a relation transitively (Warshall), without the pairs of a document with itself."""
-    closed = preferred.copy()
-    for middle in range(len(closed)):
-        closed[closed[:, middle]] |= closed[middle]
-    np.fill_diagonal(closed, False)
-    return closed
+def _set(documents: IntArray) -> int:
+    return sum(1 << document for document in documents.tolist())
+
+
+def _bits(documents: int, n: int) -> BoolArray:
+    """Return which of n documents are in a set, (n,)."""
+    octets = np.frombuffer(documents.to_bytes(n + 7 >> 3, "little"), dtype=np.uint8)
+    return np.unpackbits(octets, count=n, bitorder="little").view(np.bool_)
+
+
+def _scales(group: GroupLines) -> list[list[list[int]]]:
+    """Return for each sub-group its documents by level, the lowest first."""
+    scales = []
+    order = np.lexsort((group.level, group.subgroup))
+    subgroup, level = group.subgroup[order], group.level[order]
+    changes = np.flatnonzero(np.diff(subgroup)) + 1
+    for lines in np.split(np.arange(len(order)), changes):
+        steps = np.flatnonzero(np.diff(level[lines])) + 1
+        scales.append([part.tolist() for part in np.split(group.document[order[lines]], steps)])
+    return scales
+
+
+def _closed(n: int, scales: list[list[list[int]]]) -> list[int] | None:
+    """Close preferences transitively; None if they run in circles.
+
+    A document is preferred over what is below its level on each of its scales. "Below that level"
+    is a node of its own, so that there are about as many edges as lines.
+    """
+    below: list[list[int]] = [[] for _ in range(n)]
+    for scale in scales:
+        lower: list[int] = []
+        for worse, better in pairwise(scale):
+            below.append(worse + lower)
+            lower = [len(below) - 1]
+            for document in better:
+                below[document] += lower
+    reached = [0] * len(below)
+    try:
+        for node in TopologicalSorter(dict(enumerate(below))).static_order():
+            for other in below[node]:
+                reached[node] |= reached[other]
+                if other < n:
+                    reached[node] |= 1 << other
+    except CycleError:
+        return None
+    return reached[:n]
+
+
+def _closed_with_cycles(n: int, scales: list[list[list[int]]]) -> list[int]:
+    """Close preferences transitively (Warshall), without those of a document over itself.
+
+    For what `_closed` cannot order: contradictions, and documents with two levels on one scale.
+    """
+    over = [0] * n
+    for scale in scales:
+        lower = 0
+        for worse, better in pairwise(scale):
+            lower |= _set(np.array(worse))
+            for document in better:
+                over[document] |= lower
+    for middle in range(n):
+        for document in range(n):
+            if over[document] >> middle & 1:
+                over[document] |= over[middle]
+    return [documents & ~(1 << document) for document, documents in enumerate(over)]
+
+
+def _refuse_opposed(group: GroupLines, preferred: Sequence[int]) -> None:
+    for document, over in enumerate(preferred):
+        for other in np.flatnonzero(_bits(over, len(preferred))).tolist():
+            if preferred[other] >> document & 1:
+                raise group.contradiction(
+                    "documents {} and {} are each preferred over the other, if sub-groups are "
+                    "taken together",
+                    document,
+                    other,
+                )

@@ -1,4 +1,4 @@
-"""Preferences counted in matrices against the twin's loops: the same doubles, bit for bit."""
+"""Preferences counted together against the twin's loops: the same doubles, bit for bit."""
 
 import random
 
