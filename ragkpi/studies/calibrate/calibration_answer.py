@@ -106,16 +106,16 @@ def _sentences(calibration: Calibration) -> Iterator[str]:
         )
         yield f"Nothing can be said about any measure: {reason}."
         return
-    if calibration.lead is not None:
-        yield _lead_sentence(
-            calibration.lead, next(c for c in known if c.name == calibration.lead.first[0])
-        )
-        yield from _tuned_lead(calibration, known)
     for segment in ("K < R", "K >= R"):
         yield from _segment_sentence(calibration, segment)
     for tuning in calibration.tunings:
         if tuning.segment == "all":
             yield _tuning_sentence(tuning)
+    if calibration.lead is not None:
+        yield _lead_sentence(
+            calibration.lead, next(c for c in known if c.name == calibration.lead.first[0])
+        )
+        yield from _tuned_lead(calibration, known)
 
 
 def _lead_sentence(lead: Lead, best: Correlation) -> str:
@@ -167,12 +167,12 @@ def _segment_sentence(calibration: Calibration, segment: Segment) -> Iterator[st
             ),
         )
         yield (
-            f"Where {segment} it is {best.name}: {best.coefficients['spearman']:.3f} over "
-            f"{best.observations} observations."
+            f"Where {segment} {best.name} tracks it best: "
+            f"{best.coefficients['spearman']:.3f} over {best.observations} observations."
         )
     elif whole:
         most = max(correlation.observations for correlation in whole)
-        yield f"Where {segment} there are too few observations to name one ({most})."
+        yield f"Where {segment} there are too few observations to name a measure ({most})."
 
 
 def _tuning_sentence(tuning: Tuning) -> str:
