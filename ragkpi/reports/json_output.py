@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragkpi.reports.layout import Layout, Report
@@ -37,16 +37,16 @@ def write_json(report: Report, layout: Layout) -> Iterator[str]:
 
 def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
     """Indent the outer levels; what is inside goes through the fast encoder, a line each."""
-    if not levels or not value or not isinstance(value, dict | list):
+    if not levels or not value or not isinstance(value, Mapping | list):
         yield dump(value)
         return
     inner = margin + "  "
-    opening, closing = "{}" if isinstance(value, dict) else "[]"
-    items = value.items() if isinstance(value, dict) else enumerate(value)
+    opening, closing = "{}" if isinstance(value, Mapping) else "[]"
+    items = value.items() if isinstance(value, Mapping) else enumerate(value)
     yield opening
     for number, (key, item) in enumerate(items):
         yield f"{',' if number else ''}{inner}"
-        if isinstance(value, dict):
+        if isinstance(value, Mapping):
             yield f"{dump(key)}: "
         yield from _indented(item, levels - 1, inner)
     yield margin + closing

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from ragkpi.measures.measure import Better
 from ragkpi.wording import Style, rounded, visible
@@ -115,6 +115,10 @@ class Column:
         return f"{text} [{low}, {high}]"
 
 
+Block: TypeAlias = Sequence[Sequence[Any]]
+"""Some rows by columns: the values of each column, unrounded."""
+
+
 @dataclass(frozen=True)
 class Table:
     """What table, Markdown, LaTeX, CSV and TSV have in common.
@@ -127,12 +131,15 @@ class Table:
         Lines that stand under the table.
     caption
         What a table of a paper says of itself; empty for other tables.
+    blocks
+        Many plain rows that come before `rows`, for formats that mark and align nothing.
     """
 
     columns: list[Column]
     rows: list[list[Cell]]
     notes: list[str] = field(default_factory=list)
     caption: str = ""
+    blocks: Iterable[Block] = ()
 
 
 class Report(Protocol):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import isfinite
+from typing import Any
 
 from ragkpi.reports.layout import Cell, Column, Layout, Report
-from ragkpi.wording import exact
+from ragkpi.wording import exact, exact_numbers
 
 # With these, spreadsheets take a cell for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
@@ -44,6 +45,15 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
         heads += [column.name, *([f"{column.name}_low", f"{column.name}_high"] if wide else [])]
     writer.writerow(heads)
     yield out.getvalue()
+    for block in table.blocks:
+        out.seek(0)
+        out.truncate()
+        columns: list[Sequence[Any]] = []
+        for values, column, wide in zip(block, table.columns, bounded, strict=True):
+            nothing = [[""] * len(values)] * 2 if wide else []
+            columns += [_written(values, column, layout), *nothing]
+        writer.writerows(zip(*columns, strict=True))
+        yield out.getvalue()
     for start in range(0, len(table.rows), _BLOCK):
         out.seek(0)
         out.truncate()
@@ -53,6 +63,12 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
                 texts += _texts(cell, column, wide, layout)
             writer.writerow(texts)
         yield out.getvalue()
+
+
+def _written(values: Sequence[Any], column: Column, layout: Layout) -> Sequence[Any]:
+    """Return what the writer writes for the values of a column; a float has all its digits."""
+    numbers = exact_numbers(values, column.style) if layout.digits is None else None
+    return numbers or [_texts(Cell(value), column, False, layout)[0] for value in values]
 
 
 def _texts(cell: Cell, column: Column, wide: bool, layout: Layout) -> list[str]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from ragkpi import __version__
+from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
-from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.layout import Block, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.studies.evaluate.query_values import QueryObjects, query_blocks
 from ragkpi.wording import as_json, counted, decoded
 
 if TYPE_CHECKING:
@@ -19,6 +21,8 @@ if TYPE_CHECKING:
     from ragkpi.studies.evaluate.worst_queries import WorstQueries
 
 ALL = "all"
+# More values than that are for programs.
+MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -83,7 +87,16 @@ class EvaluationReport:
             Column(metric.name, metric.measure.style, metric.measure.better) for metric in shown
         ]
         rows: list[list[Cell]] = []
-        if by_query:
+        blocks: Iterable[Block] = ()
+        if by_query and layout.notes == "columns":
+            blocks = query_blocks(
+                [run.name for run in self.runs],
+                [run.scores for run in self.runs],
+                names,
+                self._queries,
+            )
+        elif by_query:
+            self._refuse_many(len(columns))
             for group in _query_rows(self.runs, names, self._queries):
                 rows += with_best_marked(columns, group)
         if layout.summary == "shown":
@@ -98,7 +111,7 @@ class EvaluationReport:
         notes += interval_notes(self.bootstrap, [run.scores for run in self.runs])
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
-        return with_signatures(Table(columns, rows, notes), self.runs, layout)
+        return with_signatures(Table(columns, rows, notes, blocks=blocks), self.runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
@@ -116,6 +129,15 @@ class EvaluationReport:
             for query, values in queries.items():
                 yield {"kind": "query", "run": run.name, "query": query, "values": values}
 
+    def _refuse_many(self, columns: int) -> None:
+        """Refuse a table that nobody can read and that takes minutes to draw."""
+        rows = len(self._queries) * len(self.runs)
+        if rows * columns > MOST_CELLS:
+            raise UsageError(
+                f"{rows:,} rows of {columns} values are no table for people; expected --format csv "
+                "or tsv, or fewer values (-m) or queries (--worst)"
+            )
+
     @property
     def _queries(self) -> Sequence[bytes]:
         if self.worst is not None:
@@ -123,15 +145,20 @@ class EvaluationReport:
         return sorted(set().union(*(run.scores.queries for run in self.runs)))
 
     def _object(self, run: EvaluatedRun, layout: Layout) -> dict[str, Any]:
-        found = run_object(run, self.bootstrap, layout)
-        if self.worst is not None and "per_query" in found:
-            known, wanted = found["per_query"], map(decoded, self.worst.queries)
-            found["per_query"] = {query: known[query] for query in wanted if query in known}
-        return found
+        queries = None if self.worst is None else self.worst.queries
+        return run_object(run, self.bootstrap, layout, queries)
 
 
-def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -> dict[str, Any]:
-    """Return a run as a JSON object, valid under ``schema.json#/$defs/run``."""
+def run_object(
+    run: EvaluatedRun,
+    bootstrap: Bootstrap | None,
+    layout: Layout,
+    queries: Sequence[bytes] | None = None,
+) -> dict[str, Any]:
+    """Return a run as a JSON object, valid under ``schema.json#/$defs/run``.
+
+    With per-query values, those of these `queries`, in this order; None for all by id.
+    """
     scores, digits = run.scores, layout.digits
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
     document: dict[str, Any] = {
@@ -152,13 +179,8 @@ def run_object(run: EvaluatedRun, bootstrap: Bootstrap | None, layout: Layout) -
             for name, interval in run.intervals.items()
         }
     if layout.per_query == "shown":
-        columns = [(column.name, column.per_query.tolist()) for column in scores.printed("query")]
-        document["per_query"] = {
-            decoded(query): {
-                name: as_json(column[row], styles[name], digits) for name, column in columns
-            }
-            for row, query in enumerate(scores.queries)
-        }
+        wanted = scores.queries if queries is None else queries
+        document["per_query"] = QueryObjects(scores, wanted, digits)
     return document
 
 
@@ -194,7 +216,11 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
     if layout.notes == "columns":
         column_of_run = [column.name for column in table.columns].index("run")
         rows = [[*row, Cell(signatures.get(row[column_of_run].value))] for row in table.rows]
-        return Table([*table.columns, Column("signature")], rows, table.notes)
+        blocks = (
+            [*block, [signatures.get(name) for name in block[column_of_run]]]
+            for block in table.blocks
+        )
+        return Table([*table.columns, Column("signature")], rows, table.notes, blocks=blocks)
     distinct = list(dict.fromkeys(signatures.values()))
     notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
     return Table(table.columns, table.rows, [*table.notes, *notes])
