@@ -167,7 +167,7 @@ def _segment_sentence(calibration: Calibration, segment: Segment) -> Iterator[st
             ),
         )
         yield (
-            f"Where {segment} {best.name} tracks it best: "
+            f"Where {segment} {best.name} tracks quality best: "
             f"{best.coefficients['spearman']:.3f} over {best.observations} observations."
         )
     elif whole:
