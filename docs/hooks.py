@@ -100,6 +100,7 @@ def reference() -> Iterator[str]:
             "Over queries": measure.aggregate.name,
             "Better": measure.better,
             "Needs": ", ".join(sorted(measure.needs)),
+            "Sees": measure.sees,
             "Ties": measure.over_ties,
         }
         for label, text in facts.items():

@@ -10,7 +10,7 @@ from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageErr
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
-from ragkpi.measures.rel_info import refuse_unserved
+from ragkpi.measures.rel_info import refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
@@ -58,9 +58,11 @@ class Evaluation:
 
     @property
     def plain(self) -> Judged:
-        """`judged`, where that is by plain qrels; `UsageError` where it is not."""
+        """`judged`, where that is by levels of plain qrels; `UsageError` where it is not."""
         if not isinstance(self.judged, Judged):
             raise UsageError("this is answered for plain qrels alone")
+        if self.judged.gains is not None:
+            raise UsageError("this is answered by levels; qrels with fractional ones are gains")
         return self.judged
 
 
@@ -120,7 +122,14 @@ class Evaluator:
         """Return what a run has to be read for.
 
         The names of its documents are kept down to `depth` at least.
+
+        Raises
+        ------
+        UsageError, InputError
+            If a value cannot be computed from these qrels.
         """
+        refuse_unserved(metrics, self.rel_info, self.settings)
+        refuse_levels(metrics, self.relevance.judgements)
         counted = _needs("corpus_size", metrics) and not self._says_corpus_size()
         if self.pool is not None:
             cutoffs = [
@@ -160,7 +169,6 @@ class Evaluator:
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
-        refuse_unserved(metrics, self.rel_info, self.settings)
         judgements = self.relevance.judgements
         (outcome,) = self.score(
             [_read(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
@@ -183,6 +191,7 @@ class Evaluator:
             If a value cannot be computed from that kind of qrels.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
+        refuse_levels(metrics, self.relevance.judgements)
         seen = 0
         if _needs("corpus_size", metrics) and not self._says_corpus_size():
             read = [run for run in runs if isinstance(run, Hits)]
@@ -238,7 +247,11 @@ class Evaluator:
         return judged
 
     def _notes(self, judged: Judged, seen: int) -> list[str]:
-        notes = []
+        gains = self.settings.gains
+        judgements, level = self.relevance.judgements, self.settings.relevance_level
+        notes = [] if gains is None else gains.notes(judgements, level)
+        if gains is None and judgements.gain is not None:
+            notes.append(f"{judgements.file} has fractional levels: they are taken as gains")
         if seen:
             notes.append(
                 f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "

@@ -18,6 +18,7 @@ IDS = (
 )
 SCORES = "score similarity relevance_score sim rank position"
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
+FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
 RUNS = {
     "empty": (b"", "run: holds no results; expected a run of at least one line", 2),
@@ -285,7 +286,7 @@ QRELS = {
         2,
     ),
     "five columns": (b"1 0 d 1 x\n", f"qrels:1: 5 columns ('1 0 d 1 x'); {FOUR}", 2),
-    "a decimal": (b"1 0 d 0.5\n", f"qrels:1: level '0.5'; {LEVEL}", 2),
+    "a decimal": (b"1 0 d 0.5\n", f"qrels:1: level '0.5'; {LEVEL}; --gains reads others", 2),
     "a word": (b"1 0 d 1\n1 0 e x\n", f"qrels:2: level 'x'; {LEVEL}", 2),
     "100,000 digits": (b"1 0 d " + b"9" * 10**5, f"qrels:1: level '{'9' * 57}…'; {LEVEL}", 2),
     "NUL": (b"1 0 \0 1\n", "qrels:1: a NUL byte; expected text", 2),
@@ -295,8 +296,8 @@ QRELS = {
         "expected one judgement of each document per query",
         4,
     ),
-    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.5\n", f"qrels:2: level '1.5'; {LEVEL}", 2),
-    "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {LEVEL}", 2),
+    "BEIR": (b"query-id\tcorpus-id\tscore\n1\td\t1.5\n", f"qrels:2: level '1.5'; {FRACTION}", 2),
+    "JSON": (b'{"1": {"d": 0.5}}', f"qrels:1: level '0.5'; {FRACTION}", 2),
     "CSV, names alone": (
         b"qid,docno,rel\n",
         "qrels: holds no judgements; expected qrels of at least one",
@@ -304,8 +305,8 @@ QRELS = {
     ),
     "no level": (
         b'{"qid": 1, "judgments": [{"docid": "d"}]}',
-        "qrels:1: no level (keys: 'docid'); expected one of relevance rel level label grade rating "
-        "judgment judgement relevance_label score, or --map-qrels 'level=…'",
+        "qrels:1: no level (keys: 'docid'); expected one of relevance rel level label grade gain "
+        "rating judgment judgement relevance_label score, or --map-qrels 'level=…'",
         2,
     ),
     "null in a list of ids": (

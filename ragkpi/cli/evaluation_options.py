@@ -128,6 +128,15 @@ def evaluation(
             "orders of them.",
         ),
     ] = "id",
+    gains: Annotated[
+        str | None,
+        option(
+            "--gains",
+            metavar="FILE",
+            help="What judged documents are worth to the dcg family, G and rbp, instead of their "
+            "levels: lines of query, document and a real number, or any format of qrels.",
+        ),
+    ] = None,
     judged_only: Annotated[
         bool,
         option(
@@ -247,6 +256,7 @@ def evaluation(
             "unjudged": "removed" if judged_only else "kept",
             "max_retrieved": max_retrieved,
             "ties": ties,
+            "gains": gains,
             "only_query": _only_query(debug),
             "corpus_size": corpus_size,
             "corpus_sizes": sizes,
@@ -262,9 +272,10 @@ def evaluation(
     )
 
 
-# For commands that look at one order of each ranking, for those of them that are about plain qrels,
-# whatever file format they are in, and for those of these that no measure of a pool is asked of.
-in_one_order = evaluation.without(ties="id")
+# For commands that look at levels and at one order of each ranking, for those of them that are
+# about plain qrels, whatever file format they are in, and for those of these that no measure of a
+# pool is asked of.
+in_one_order = evaluation.without(ties="id", gains=None)
 of_qrels = in_one_order.without(rel_info="qrels", results_format="trec_results")
 without_pool = of_qrels.without(pool=None, pool_depth=None, pool_union=False)
 

@@ -120,6 +120,7 @@ def explanation(measure: "Measure") -> str:
         "Over queries": measure.aggregate.name,
         "Reads": measure.reads,
         "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
+        "Sees": measure.sees,
         "Ties": measure.over_ties,
     }
     lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]

@@ -24,7 +24,7 @@ from ragkpi.formats.rows import (
 from ragkpi.formats.shape_reader import Record, ShapeReader, choose_shape, likely_shape
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_qrels import QrelsColumns, judged_or_not
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _IDS = ("query", "doc")
@@ -83,7 +83,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
         return collect_qrels(source.name, _listed(source, table, "qrels", shape))
     shape = shape or SHAPES["qrels"]["flat"]
     query, document = (_tokens(source, table, _named(source, table, shape, part)) for part in _IDS)
-    level = _numbers(source, table, _named(source, table, shape, "level"), "int64")
+    level, gain = _levels(source, table, _named(source, table, shape, "level"))
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
@@ -94,6 +94,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
         document=document,
         level=level,
         line=line,
+        gain=gain,
     )
 
 
@@ -274,6 +275,20 @@ def _numbers(source: Source, table: Any, name: str, type_: str) -> Any:
             source.name, int(wrong[0]) + 1, f"{name} 'nan'", "expected a decimal number"
         )
     return numbers
+
+
+def _levels(source: Source, table: Any, name: str) -> tuple[IntArray, FloatArray | None]:
+    """Return levels, and gains if any is fractional, as `QrelsColumns` has them."""
+    try:
+        return _numbers(source, table, name, "int64"), None
+    except InputError as no_whole_numbers:
+        try:
+            gain = _numbers(source, table, name, "float64")
+        except InputError:
+            raise no_whole_numbers from None
+        if not (np.abs(gain) <= 2.0**53).all():
+            raise
+        return judged_or_not(gain), gain
 
 
 class _NoTextError(Exception):

@@ -50,6 +50,7 @@ LEVEL = (
     "level",
     "label",
     "grade",
+    "gain",
     "rating",
     "judgment",
     "judgement",

@@ -31,7 +31,7 @@ from ragkpi.formats.rows import (
     stream_listed,
 )
 from ragkpi.formats.shapes import SHAPES, Shape
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import (
     ColumnOrder,
     RunColumns,
@@ -138,13 +138,15 @@ class _Table:
             return collect_qrels(file, ())
         refuse_empty(file, columns[0], line, "query id")
         refuse_empty(file, columns[1], line, "document id")
+        judged, gain = parse_numbers(file, columns[2], line, truth=True)
         return QrelsColumns(
             file=file,
             query=columns[0],
             iteration=same_strings(b"0", len(line)),
             document=columns[1],
-            level=parse_levels(file, columns[2], line, truth=True),
+            level=judged,
             line=line,
+            gain=gain,
         )
 
     def _take_header(self) -> _Header:

@@ -16,7 +16,7 @@ from ragkpi.formats.recognition import (
     recognise_qrels,
     recognise_run,
 )
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
 if TYPE_CHECKING:
@@ -330,10 +330,13 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     return FileReader(form, shape, reading.scores, reading.sieve)
 
 
-def read_any_qrels(path: str, reading: Reading | str | None = None) -> QrelsColumns:
+def read_any_qrels(
+    path: str, reading: Reading | str | None = None, numbers: Numbers = "levels"
+) -> QrelsColumns:
     """Read qrels as asked for, or as their first bytes say.
 
-    A path may be a name: ``irds:DATASET``, or one of ``$RAGKPI_QRELS`` (`named_qrels`).
+    A path may be a name: ``irds:DATASET``, or one of ``$RAGKPI_QRELS`` (`named_qrels`). Fractional
+    levels are refused in TREC's columns, and everywhere unless `numbers` is ``"gains"``.
     """
     if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
         from ragkpi.formats.named_qrels import is_dataset, read_dataset, resolved
@@ -344,7 +347,9 @@ def read_any_qrels(path: str, reading: Reading | str | None = None) -> QrelsColu
             return sieve.qrels(columns) if sieve else columns
         path = resolved(path)
     with Source(path) as source:
-        return reader_of("qrels", source, reading).read_qrels(source)
+        reader = reader_of("qrels", source, reading)
+        # TREC's levels are whole numbers.
+        return reader.read_qrels(source).read_as("levels" if reader.name == "trec" else numbers)
 
 
 def reading(

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_qrels import Numbers, judged_or_not
 from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16
@@ -38,15 +39,23 @@ class GivenColumns(NamedTuple):
             raise self._wrong("run", int(wrong[0]), "score", "a number")
         return score
 
-    def levels(self) -> IntArray:
-        """Read judged levels, (n,); `UsageError` names the row of one that is no whole number."""
+    def levels(self, numbers: Numbers) -> tuple[IntArray, FloatArray | None]:
+        """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
+
+        `UsageError` names the row of one that is no number, or no whole one where all are to be.
+        """
         given = _numbers(self.number)
         if given.dtype.kind not in "ib":
             # Beyond 2 ** 53 a float is not the number that was given.
-            wrong = np.flatnonzero((given != np.floor(given)) | (np.abs(given) > 2**53))
-            if len(wrong):
-                raise self._wrong("qrels", int(wrong[0]), "level", "an integer")
-        return given.astype(np.int64)
+            wrong = ~(np.abs(given) <= 2**53)
+            fractional = given != np.floor(given)
+            refused = wrong | fractional if numbers == "levels" else wrong
+            if refused.any():
+                expected = "an integer" if numbers == "levels" else "a number"
+                raise self._wrong("qrels", int(np.flatnonzero(refused)[0]), "level", expected)
+            if fractional.any():
+                return judged_or_not(given), given.astype(np.float64)
+        return given.astype(np.int64), None
 
     def _wrong(self, what: str, row: int, number: str, expected: str) -> UsageError:
         group = int(np.searchsorted(self.starts, row, side="right")) - 1

@@ -19,13 +19,13 @@ from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.rows import same_strings, split_columns
 from ragkpi.formats.shapes import Shape
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
 _ROWS_AT_ONCE = 1 << 14  # of a mapping
 
 
-def qrels_columns(data: Any) -> QrelsColumns:
+def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
     """Read judgements.
 
     Parameters
@@ -33,6 +33,8 @@ def qrels_columns(data: Any) -> QrelsColumns:
     data
         ``{query: {document: level}}``; rows (query, document, level) or those of a file; a data
         frame of pandas, polars or pyarrow. Ids are str, bytes or int.
+    numbers
+        Whether the numbers are to be levels, or may be real ``"gains"``.
 
     Raises
     ------
@@ -41,7 +43,7 @@ def qrels_columns(data: Any) -> QrelsColumns:
     """
     parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
     columns = _joined(list(parts), "qrels")
-    level = columns.levels()
+    level, gain = columns.levels(numbers)
     return QrelsColumns(
         file="qrels",
         query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
@@ -49,6 +51,7 @@ def qrels_columns(data: Any) -> QrelsColumns:
         document=columns.document,
         level=level,
         line=np.arange(1, len(level) + 1),
+        gain=gain,
     )
 
 

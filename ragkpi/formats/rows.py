@@ -12,7 +12,7 @@ from ragkpi.errors import InputError
 from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.score_order import parse_ranks
 from ragkpi.formats.tokens import IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_levels
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import RunColumns, parse_scores, refuse_empty, run_id_of
 
 _ROWS_AT_ONCE = 1 << 16
@@ -147,13 +147,15 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
     line = gathered.line()
     query, document = gathered.ids(line)
+    level, gain = parse_numbers(file, Tokens.from_strings(gathered.values), line, truth=True)
     return QrelsColumns(
         file=file,
         query=query.take(np.repeat(np.arange(len(query)), gathered.counts)),
         iteration=same_strings(b"0", len(line)),
         document=document,
-        level=parse_levels(file, Tokens.from_strings(gathered.values), line, truth=True),
+        level=level,
         line=line,
+        gain=gain,
     )
 
 

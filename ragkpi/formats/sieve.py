@@ -81,7 +81,8 @@ class Sieve(NamedTuple):
             return columns
         document = self.fold(columns.document)
         query = hash_tokens(columns.query).view(np.int64)
-        rows = _first_of_each((query,), document, -columns.level.astype(np.float64))
+        worth = columns.level.astype(np.float64) if columns.gain is None else columns.gain
+        rows = _first_of_each((query,), document, -worth)
         if len(rows) < len(document):
             count = counted(len(document), "judgement")
             _say(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
@@ -91,6 +92,7 @@ class Sieve(NamedTuple):
             document=document.take(rows),
             level=columns.level[rows],
             line=columns.line[rows],
+            gain=None if columns.gain is None else columns.gain[rows],
         )
 
     def _identical(self, block: RunColumns) -> BoolArray:

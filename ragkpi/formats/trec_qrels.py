@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, NamedTuple
+from typing import BinaryIO, Literal, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import first_word, one_word
 from ragkpi.wording import shown
 
@@ -24,11 +24,19 @@ LINE = LineShape(
 )
 
 
+_WHOLE = "expected a whole number such as 0, 1, 2 or -1"
+
+Numbers = Literal["levels", "gains"]
+"""Whether judgements are to be whole numbers, or may be any real ones."""
+
+
 class QrelsColumns(NamedTuple):
     """Judgements as columns of n rows, in the order of the file.
 
     `iteration` means nothing in plain qrels; elsewhere it names the assessor (judgment group).
     `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
+    Where a number is fractional, `gain` holds all of them: there are no levels then, and `level`
+    only says whether a document is judged, 0, or not, -1.
     """
 
     file: str
@@ -37,49 +45,82 @@ class QrelsColumns(NamedTuple):
     document: Tokens
     level: IntArray
     line: IntArray
+    gain: FloatArray | None = None
+
+    def read_as(self, numbers: Numbers) -> QrelsColumns:
+        """Return the same; `InputError` for a fractional level where there are to be none."""
+        if numbers == "levels" and self.gain is not None:
+            row = self.fractional_row
+            raise fractional(self.file, int(self.line[row]), self.gain[row], "--gains reads others")
+        return self
+
+    @property
+    def fractional_row(self) -> int:
+        """The first row with a fractional level, where there is one."""
+        assert self.gain is not None
+        return int(np.flatnonzero(self.gain != np.floor(self.gain))[0])
 
     def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
         """Yield query, document and level of every row."""
         return zip(self.query, self.document, self.level.tolist(), strict=True)
 
 
+def fractional(file: str, line: int, level: float, advice: str) -> InputError:
+    """Return what is said of a fractional level where a whole one is needed."""
+    return InputError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
+
+
 def read_qrels(path: str) -> QrelsColumns:
-    """Read a qrels file; `InputError` with the line for anything that is no judgement."""
+    """Read a qrels file; `InputError` with the line for anything that is no judged level."""
     with Source(path) as source:
-        return qrels_of(source)
+        return qrels_of(source).read_as("levels")
 
 
 def qrels_of(source: Source) -> QrelsColumns:
     """Read all that is left of a source, as `read_qrels` does."""
     table = table_of(source, LINE)
     query, iteration, document, level_text = table.columns
-    level = parse_levels(source.name, level_text, table.line)
-    return QrelsColumns(source.name, query, iteration, document, level, table.line)
+    level, gain = parse_numbers(source.name, level_text, table.line)
+    return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
 
 
-def parse_levels(file: str, text: Tokens, line: IntArray, truth: bool = False) -> IntArray:
-    """Read judged levels, (n,); ``2.0`` is 2.
+def parse_numbers(
+    file: str, text: Tokens, line: IntArray, truth: bool = False
+) -> tuple[IntArray, FloatArray | None]:
+    """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
 
-    With `truth`, ``true`` and ``false`` in any case are 1 and 0.
+    ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
 
-    Raises `InputError` with the line for one that is no whole number.
+    Raises `InputError` with the line for one that is no number.
     """
     level, valid = parse_integers(text)
+    fractions: dict[int, float] = {}
     for row in np.flatnonzero(~valid).tolist():
         word = text[row]
         if truth and word.lower() in (b"true", b"false"):
             level[row] = word.lower() == b"true"
             continue
         number = float(parse_decimals(text.take(slice(row, row + 1)))[0])
-        if not (abs(number) < 2.0**53 and number.is_integer()):
+        if not abs(number) < 2.0**53:
             raise InputError(
                 file,
                 int(line[row]),
                 f"level {shown(word)}",
-                "expected a whole number such as 0, 1, 2 or -1",
+                _WHOLE,
             )
+        if not number.is_integer():
+            fractions[row] = number
         level[row] = int(number)
-    return level
+    if not fractions:
+        return level, None
+    gain = level.astype(np.float64)
+    gain[list(fractions)] = list(fractions.values())
+    return judged_or_not(gain), gain
+
+
+def judged_or_not(gain: FloatArray) -> IntArray:
+    """Return what stands for levels beside gains: 0 for a judged document, -1 below 0."""
+    return np.where(gain < 0, -1, 0)
 
 
 def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:

@@ -27,6 +27,7 @@ from ragkpi.ranking.settings import (
 from ragkpi.reports.run_names import run_names
 
 if TYPE_CHECKING:
+    from ragkpi.ranking.gains import Gains
     from ragkpi.statistics.bootstrap import Bootstrap, Method
 
 
@@ -50,6 +51,10 @@ class Evaluating(TypedDict, total=False):
     ties
         ``"expected"`` takes the expected value over all orders of equal scores, in `evaluate` and
         `compare`; ``"id"`` ranks them by their ids, as trec_eval does.
+    gains
+        What judged documents are worth to the dcg family, G and rbp instead of their levels, in
+        `evaluate` and `compare`: as qrels are given, with real numbers. Qrels with fractional
+        levels are gains themselves.
     draws
         Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
     grade_map
@@ -86,6 +91,7 @@ class Evaluating(TypedDict, total=False):
     unjudged: Unjudged
     max_retrieved: int | None
     ties: TieOrder
+    gains: Any
     draws: Draws
     grade_map: str | Mapping[int, int]
     pool: Any
@@ -112,6 +118,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
             f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
         )
     only_query = given.get("only_query")
+    of_qrels, of_run = _readings(given)
     settings = Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
@@ -123,6 +130,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
             for query, size in (given.get("corpus_sizes") or {}).items()
         },
         ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
+        gains=_gains(given.get("gains"), of_qrels),
         draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
@@ -131,7 +139,6 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
     )
     pool = given.get("pool")
-    of_qrels, of_run = _readings(given)
     return Session(
         [measures] if isinstance(measures, str) else list(measures),
         settings,
@@ -143,7 +150,9 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
 
 
 def in_one_order(given: Evaluating) -> Evaluating:
-    """Refuse expected values over ties where a question looks at the documents in their order."""
+    """Refuse what a question cannot take that looks at levels, and at documents in their order."""
+    if given.get("gains") is not None:
+        raise UsageError("gains=: this looks at levels; expected no gains")
     if given.get("ties", "id") != "id":
         raise UsageError(f"ties={given['ties']!r}: this looks at one order; expected ties='id'")
     return given
@@ -198,7 +207,7 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
 
     if how is not None and how.shape is not None:
         qrels = mapped_rows(qrels, how.shape)
-    columns = qrels_columns(qrels)
+    columns = qrels_columns(qrels, "gains")
     if how is not None and how.sieve:
         columns = how.sieve.qrels(columns)
     return Qrels(group_judgements(columns))
@@ -286,6 +295,22 @@ def _corpus_size(given: Any) -> int | None:
     if not said.isdecimal():
         raise UsageError(f"RAGKPI_CORPUS_SIZE={said}: expected a whole number from 0")
     return int(said)
+
+
+def _gains(given: Any, of_qrels: Reading | None) -> Gains | None:
+    """Read gains; their documents are treated as those of the qrels."""
+    if given is None:
+        return None
+    from ragkpi.formats.gains import read_gains
+    from ragkpi.formats.in_memory import qrels_columns
+    from ragkpi.ranking.gains import Gains
+
+    if isinstance(given, str | os.PathLike):
+        columns = read_gains(os.fspath(given))
+    else:
+        columns = qrels_columns(given, "gains")._replace(file="gains=")
+    sieve = of_qrels.sieve if of_qrels else None
+    return Gains.of(sieve.qrels(columns) if sieve else columns)
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

@@ -87,7 +87,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
                 D(n)/E(m) if n ≥ m + 2; symbols as in ndcg_rel
     Range:      0 to 1
     Edge cases: 0 for a query without relevant documents, and where no gain is positive (trec_eval
-                prints nan there).
+                prints nan there). With real gains the second alone.
     Source:     trec_eval 10.0
     """
     found, best = actual(judged, gains), ideal(judged, gains)
@@ -100,7 +100,8 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     total = np.bincount(query, weights=terms, minlength=len(judged.queries))
     total = total + np.where(beyond, quotient(found.dcg, best.dcg), 0.0)
     count = np.bincount(query, minlength=len(judged.queries)) + beyond
-    return np.where(judged.num_rel > 0, quotient(total, count), 0.0)
+    worthy = judged.num_rel if judged.gains is None else best.length
+    return np.where(worthy > 0, quotient(total, count), 0.0)
 
 
 def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:

@@ -97,18 +97,24 @@ def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
 
 @shared
 def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
-    gain = worth(judged.level, dict(gains))
+    real = judged.gains
+    gain = worth(judged.level, dict(gains)) if real is None else real.of_hits
     return GainSequences(judged.starts, judged.query, judged.rank, gain)
 
 
 @shared
 def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
-    gain = worth(judged.levels, dict(gains))
-    best_first = np.lexsort((-gain, judged.level_query))
-    best_first = best_first[gain[best_first] > 0]
-    counts = judged.level_counts[best_first]
-    query = np.repeat(judged.level_query[best_first], counts)
+    if judged.gains is None:
+        of_level = worth(judged.levels, dict(gains))
+        best_first = np.lexsort((-of_level, judged.level_query))
+        counts = judged.level_counts[best_first]
+        query = np.repeat(judged.level_query[best_first], counts)
+        gain = np.repeat(of_level[best_first], counts)
+    else:
+        gain = judged.gains.best_first
+        query = np.repeat(np.arange(len(judged.queries)), np.diff(judged.gains.starts))
+    query, gain = query[gain > 0], gain[gain > 0]
     lengths = np.bincount(query, minlength=len(judged.queries))
     starts = np.concatenate([[0], np.cumsum(lengths)])
     rank = np.arange(len(query)) - starts[query] + 1
-    return GainSequences(starts, query, rank, np.repeat(gain[best_first], counts))
+    return GainSequences(starts, query, rank, gain)

@@ -73,12 +73,16 @@ class Measure:
     question
         Under which of `QUESTIONS` it is listed.
 
+    worth
+        What it sees of judgements: ``"level"`` needs levels; ``"gain"`` takes real gains in their
+        place, from `ragkpi.measures.gain_lists`; ``"judged"`` only sees which documents are.
     expected
         Its expected value over all orders of equal scores (``--ties expected``): a function like
         `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it.
         None if that is not offered, which refuses the measure there.
 
-    Four of the last five must be said: a record cannot leave out what a command needs to know.
+    `better`, `bounds`, `ties` and `question` must be said: a record cannot leave out what a command
+    needs to know.
     """
 
     name: str
@@ -94,12 +98,22 @@ class Measure:
     bounds: Bounds = field(kw_only=True)
     ties: Ties = field(kw_only=True)
     question: Question = field(kw_only=True)
+    worth: Literal["level", "gain", "judged"] = field(default="level", kw_only=True)
     expected: Callable[..., Any] | Literal["unchanged"] | None = field(default=None, kw_only=True)
 
     @property
     def expectation(self) -> Callable[..., Any] | None:
         """What computes its expected value over all orders of equal scores."""
         return self.function if self.expected == "unchanged" else self.expected
+
+    @property
+    def sees(self) -> str:
+        """What it sees of judgements, in words."""
+        return {
+            "level": "levels",
+            "gain": "levels, or real gains (--gains)",
+            "judged": "which documents are judged",
+        }[self.worth]
 
     @property
     def over_ties(self) -> str:

@@ -35,11 +35,18 @@ def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
 
 def scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Return the gain of each hit as `rbp` scales it, (H,)."""
-    low = min([0.0, *gains.values()])
-    high = np.maximum(_highest_level_without_gain(judged, gains), max([0.0, *gains.values()]))
-    gain = worth(judged.level, gains)
+    if judged.gains is None:
+        low = np.full(len(judged.queries), min([0.0, *gains.values()]))
+        high = np.maximum(_highest_level_without_gain(judged, gains), max([0.0, *gains.values()]))
+        gain = worth(judged.level, gains)
+    else:
+        starts, best_first = judged.gains.starts, np.append(judged.gains.best_first, 0.0)
+        judged_any = np.diff(starts) > 0
+        low = np.where(judged_any, np.minimum(best_first[starts[1:] - 1], 0.0), 0.0)
+        high = np.where(judged_any, np.maximum(best_first[starts[:-1]], 0.0), 0.0)
+        gain = judged.gains.of_hits
     outside = ((low < 0) | (high > 1))[judged.query] & (judged.level >= 0)
-    return np.where(outside, quotient(gain - low, (high - low)[judged.query]), gain)
+    return np.where(outside, quotient(gain - low[judged.query], (high - low)[judged.query]), gain)
 
 
 def is_plain(arguments: Mapping[str, Any]) -> bool:

@@ -154,8 +154,8 @@ RAG_MEASURES: Sequence[Measure] = (
         cautions=(shallow_estimate,),
         bounds=bounds.STAIRCASE_TWICE_AS_DEEP,
     ),
-    _kpi("ndcg_exp", kpi.ndcg_exp, bounds=bounds.GRADED, question="gain"),
-    _kpi("ndcg_local", kpi.ndcg_local, bounds=bounds.GRADED, question="gain"),
+    _kpi("ndcg_exp", kpi.ndcg_exp, bounds=bounds.GRADED, question="gain", worth="gain"),
+    _kpi("ndcg_local", kpi.ndcg_local, bounds=bounds.GRADED, question="gain", worth="gain"),
     _kpi("map_min", kpi.map_min, bounds=bounds.STAIRCASE, question="early"),
     _kpi("accuracy", kpi.accuracy, needs=_CORPUS, bounds=bounds.CORNERS, question="tradeoff"),
 )

@@ -39,7 +39,12 @@ _cut = partial(
 )
 _set = partial(_higher, bounds=bounds.CORNERS, ties="unproven", question="found")
 _gain = partial(
-    _higher, parameters=Gains(), bounds=bounds.UNPROVEN, ties="unproven", question="gain"
+    _higher,
+    parameters=Gains(),
+    bounds=bounds.UNPROVEN,
+    ties="unproven",
+    question="gain",
+    worth="gain",
 )
 
 # trec_eval prints its preference measures between these two lists.
@@ -52,6 +57,7 @@ CLASSIC = [
         reads="any",
         bounds=bounds.UNCHANGED,
         expected="unchanged",
+        worth="judged",
     ),
     _property(
         "num_q",
@@ -61,8 +67,11 @@ CLASSIC = [
         reads="any",
         bounds=bounds.UNCHANGED,
         expected="unchanged",
+        worth="judged",
     ),
-    _count("num_ret", counts.num_ret, bounds=bounds.UNCHANGED, expected="unchanged"),
+    _count(
+        "num_ret", counts.num_ret, bounds=bounds.UNCHANGED, expected="unchanged", worth="judged"
+    ),
     _count("num_rel", counts.num_rel, bounds=bounds.CORNERS, expected="unchanged"),
     _count("num_rel_ret", counts.num_rel_ret, better="higher", bounds=bounds.CORNERS),
     _early(
@@ -225,6 +234,7 @@ LATER = [
         "rbp_resid",
         rank_biased.rbp_resid,
         Gains(probability=0.9, gains=False),
+        worth="judged",
         bounds=bounds.COUNTS_HOLES,
         question="incomplete",
     ),
@@ -232,6 +242,7 @@ LATER = [
         "unj",
         precision.unj,
         Cutoffs((5, 10, 20)),
+        worth="judged",
         bounds=bounds.COUNTS_HOLES,
         question="incomplete",
     ),

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric, RelInfo
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
 # What -R may name, and what measures computed from it read.
@@ -37,6 +38,39 @@ def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings
     _refuse_wrong_format(metrics, rel_info)
     if settings.ties == "expected":
         _refuse_unexpected(metrics, rel_info)
+    if settings.gains is not None:
+        _refuse_two_gains(metrics, rel_info)
+
+
+def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
+    """Raise `InputError` if qrels have fractional levels and a value is computed from levels."""
+    needing = dict.fromkeys(m.measure.name for m in metrics if m.measure.worth == "level")
+    if needing:
+        need = "needs" if len(needing) == 1 else "need"
+        judgements.refuse_gains(
+            f"{', '.join(needing)} {need} levels; real gains serve {', '.join(_served())}"
+        )
+
+
+def _served() -> list[str]:
+    from ragkpi.measures.registry import all_measures
+
+    return [name for name, measure in all_measures().items() if measure.worth == "gain"]
+
+
+def _refuse_two_gains(metrics: Sequence[Metric], rel_info: str) -> None:
+    if rel_info != "qrels":
+        raise UsageError(f"--gains: they are offered for plain qrels, not for -R {rel_info}")
+    if not any(metric.measure.worth == "gain" for metric in metrics):
+        raise UsageError(
+            f"--gains: none of the measures takes gains; those that do: {', '.join(_served())}"
+        )
+    for metric in metrics:
+        if metric.arguments.get("gains"):
+            raise UsageError(
+                f"-m {metric.name}: it says gains of levels, and --gains those of documents; "
+                "expected one of the two"
+            )
 
 
 def _refuse_unexpected(metrics: Sequence[Metric], rel_info: str) -> None:

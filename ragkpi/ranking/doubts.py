@@ -81,7 +81,7 @@ def doubts(
     """
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
-    if highest < level:
+    if highest < level and judgements.gain is None:
         yield (
             f"no document is relevant: -l {level} is above the highest judged level, {highest}; "
             "give a lower one"

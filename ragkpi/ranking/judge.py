@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import DataError, NothingInCommonError
+from ragkpi.ranking.gains import gains_of
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
@@ -88,6 +89,7 @@ def judge(
         settings=settings,
         run_id=hits.run_id,
         tied=tied,
+        gains=gains_of(judgements, settings.gains, number, len(queries), judgement),
     )
     return judged, coverage
 

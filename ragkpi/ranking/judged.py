@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from functools import cached_property, wraps
-from typing import Any, Concatenate, ParamSpec, TypeVar, cast
+from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,22 @@ FloatArray = npt.NDArray[np.float64]
 BoolArray = npt.NDArray[np.bool_]
 Arguments = ParamSpec("Arguments")
 Derived = TypeVar("Derived")
+
+
+class RealGains(NamedTuple):
+    """Gains of a judged run.
+
+    Attributes
+    ----------
+    of_hits : (H,)
+        What each hit is worth.
+    starts, best_first : (Q+1,), (n,)
+        What the judged documents of each query are worth, retrieved or not, descending.
+    """
+
+    of_hits: FloatArray
+    starts: IntArray
+    best_first: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +63,8 @@ class Judged:
     tied
         The ranks that each hit shares with equal scores, (H,), those below -M included; None
         unless ``settings.ties`` is ``"expected"``.
+    gains
+        What hits and judged documents are worth, where that is not their level; None where it is.
     settings
         The choices of this evaluation.
     run_id
@@ -76,6 +94,7 @@ class Judged:
     pool: Judged | None = None
     outside_pool: IntArray | None = None
     tied: TiedRanks | None = None
+    gains: RealGains | None = None
 
     def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:
         """Sum a quantity of the hits, (H,), per query, (Q,), from the first rank to the last.

@@ -17,8 +17,8 @@ from ragkpi.formats.identity import (
     hash_tokens,
     tail_keys,
 )
-from ragkpi.formats.tokens import IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns, fractional
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import Ties
 from ragkpi.records import dataclass, field, replace
@@ -45,6 +45,11 @@ class Judgements:
         The judged document and its level; negative: in the pool but unjudged.
     ties
         How documents with equal scores are ranked by their ids.
+    gain : (J,) or None
+        What each document is worth, where qrels with fractional levels say that alone: `level` is
+        0 for all judged documents then.
+    first_fraction
+        The line of the first fractional level, and that level.
     """
 
     file: str
@@ -54,6 +59,13 @@ class Judgements:
     level: IntArray
     index: dict[bytes, int] = field(repr=False)
     ties: Ties = "descending"
+    gain: FloatArray | None = None
+    first_fraction: tuple[int, float] = (0, 0.0)
+
+    def refuse_gains(self, who: str) -> None:
+        """Raise `InputError` if there are gains and no levels, which somebody needs."""
+        if self.gain is not None:
+            raise fractional(self.file, *self.first_fraction, who)
 
     @cached_property
     def query(self) -> IntArray:
@@ -224,11 +236,12 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     index = {query: number for number, query in enumerate(queries)}
     numbers = np.array([index[query] for query in group_ids], dtype=np.int64)
     query = np.repeat(numbers, np.diff(starts))
-    document, level, line = columns.document, columns.level, columns.line
+    document, level, line, gain = columns.document, columns.level, columns.line, columns.gain
     bounds = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(queries)))])
     if (np.diff(numbers) < 0).any():
         order = np.argsort(query, kind="stable")
         query, document, level, line = query[order], document.take(order), level[order], line[order]
+        gain = None if gain is None else gain[order]
     duplicate = find_duplicate(bounds, document, tail_keys(document))
     if duplicate is not None:
         first, second = sorted(int(line[row]) for row in duplicate)
@@ -239,4 +252,9 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
             f"judged at line {first}; expected one judgement of each document per query"
         )
-    return Judgements(columns.file, queries, bounds, document, level, index)
+    judgements = Judgements(columns.file, queries, bounds, document, level, index)
+    if columns.gain is None or gain is None:
+        return judgements
+    row = columns.fractional_row
+    first_fraction = int(columns.line[row]), float(columns.gain[row])
+    return replace(judgements, gain=gain, first_fraction=first_fraction)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.ranking.judged import IntArray, Judged
+from ragkpi.ranking.judged import IntArray, Judged, RealGains
 from ragkpi.ranking.order import TiedRanks
 from ragkpi.records import replace
 
@@ -39,7 +39,13 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
         pool=None if judged.pool is None else part_of(judged.pool, queries),
         outside_pool=outside,
         tied=None if judged.tied is None else TiedRanks(*(ranks[hits] for ranks in judged.tied)),
+        gains=None if judged.gains is None else _part_of_gains(judged.gains, hits, queries),
     )
+
+
+def _part_of_gains(gains: RealGains, hits: IntArray, queries: IntArray) -> RealGains:
+    judged, starts = rows_of(gains.starts, queries)
+    return RealGains(gains.of_hits[hits], starts, gains.best_first[judged])
 
 
 def rows_of(starts: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:

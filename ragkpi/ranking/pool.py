@@ -26,7 +26,11 @@ def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     is; ``settings.pool_depth`` cuts it.
     """
     settings = replace(
-        judged.settings, max_retrieved=judged.settings.pool_depth, unjudged="kept", ties="id"
+        judged.settings,
+        max_retrieved=judged.settings.pool_depth,
+        unjudged="kept",
+        ties="id",
+        gains=None,
     )
     return judge(judgements, pool, settings, queries=judged.queries)[0]
 

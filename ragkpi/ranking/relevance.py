@@ -49,7 +49,7 @@ class Qrels:
 
 # The rarer formats are imported when a file is in one of them.
 def _read_qrels(path: str, format_name: Reading | str | None = None) -> Relevance:
-    return Qrels(group_judgements(read_any_qrels(path, format_name)))
+    return Qrels(group_judgements(read_any_qrels(path, format_name, "gains")))
 
 
 def _read_judgment_groups(path: str, _: Reading | str | None = None) -> Relevance:

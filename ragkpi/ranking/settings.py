@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragkpi.errors import UsageError
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 from ragkpi.records import dataclass, field
+
+if TYPE_CHECKING:
+    from ragkpi.ranking.gains import Gains
 
 Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]
@@ -39,6 +42,8 @@ class Settings:
     ties
         ``"id"`` ranks documents of equal scores by their ids, as trec_eval does; ``"expected"``
         takes the expected value over all their orders (``--ties expected``).
+    gains
+        What judged documents are worth where that is not their level (``--gains``).
     only_query
         Evaluate this query alone (``-D 0.QID``).
     corpus_size
@@ -63,6 +68,7 @@ class Settings:
     unjudged: Unjudged = "kept"
     max_retrieved: int | None = None
     ties: TieOrder = "id"
+    gains: Gains | None = None
     only_query: bytes | None = None
     corpus_size: int | None = None
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)

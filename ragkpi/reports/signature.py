@@ -75,6 +75,8 @@ def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
         "ties": settings.ties,
         "query": "all" if settings.only_query is None else quote(settings.only_query),
     }
+    if settings.gains is not None:
+        choices["gains"] = f"sha256:{settings.gains.sha256}"
     if "corpus_size" in needs:
         choices["draws"] = settings.draws
     if "grade_map" in needs:

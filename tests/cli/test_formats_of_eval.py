@@ -15,7 +15,7 @@ from tests.published_schema import SCHEMA, valid_document, valid_lines
 SIGNATURE = (
     f"ragkpi:{__version__}|qrels:sha256:"
     "c89ac13f17fbbd59f28c2448b896a1075bfcc1d9da9123d1db1c73fb773801a6|N:5000|l:1"
-    "|missing:zero|unjudged:kept|M:all|query:all|draws:nominal"
+    "|missing:zero|unjudged:kept|M:all|ties:id|query:all|draws:nominal"
 )
 
 SNAPSHOTS = {

@@ -59,7 +59,11 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     ------
     NothingInCommonError
         If no document was judged by the first judge and another one.
+    UsageError
+        If a judge gave gains and no levels.
     """
+    for judge in judges:
+        judge.refuse_gains("judges are compared by whole levels")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
     number = {query: place for place, query in enumerate(queries)}
     rows: list[IntArray] = []  # of every judge's judgements the row in the panel

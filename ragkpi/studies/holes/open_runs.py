@@ -61,8 +61,9 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     """Find the holes of runs that were read with the names of their top documents.
 
     Unjudged are documents without a judgement and those with a negative level. Ranks below -M
-    do not exist.
+    do not exist. `UsageError` for qrels that have gains and no levels.
     """
+    judgements.refuse_gains("holes are filled with levels")
     deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
     number: dict[tuple[int, bytes], int] = {}
     ranks_of_run: list[tuple[IntArray, IntArray]] = []  # per run the number and the rank of each

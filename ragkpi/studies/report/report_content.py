@@ -53,6 +53,7 @@ def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wante
     Raises `UsageError` for metrics that make no page.
     """
     _main(shown, ReportOptions())
+    evaluator.relevance.judgements.refuse_gains("a report shows levels")
     small = len(evaluator.relevance.judgements.queries) * runs <= _MOST_CELLS
     metrics = metrics_needed(shown, evaluator.pool is not None)
     return evaluator.needs(metrics, EVERYTHING if small else 0)

@@ -1,0 +1,38 @@
+"""Files of gains: what documents are worth to a query, real numbers."""
+
+from __future__ import annotations
+
+from ragkpi.formats.file_formats import Reading, reader_of
+from ragkpi.formats.line_scanner import LineShape, table_of
+from ragkpi.formats.opening import Source
+from ragkpi.formats.recognition import HEAD_LENGTH
+from ragkpi.formats.rows import same_strings
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+
+_LINE = LineShape(("query", "document", "gain"), "refused", "first_column")
+_TEXT = b'{["'  # what JSON begins with
+
+
+def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
+    """Read lines of query, document and gain, or a file in any format of qrels.
+
+    Raises `InputError` with the line for anything that is no number.
+    """
+    with Source(path) as source:
+        line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
+        words = line.split()
+        if line[:1] in _TEXT or b"," in line or len(words) != 3 or not _is_number(words[2]):
+            return reader_of("qrels", source, reading).read_qrels(source)
+        table = table_of(source, _LINE)
+        query, document, text = table.columns
+        level, gain = parse_numbers(source.name, text, table.line)
+        iteration = same_strings(b"0", len(level))
+        return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
+
+
+def _is_number(word: bytes) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
