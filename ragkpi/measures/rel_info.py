@@ -45,7 +45,7 @@ def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings
 def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
     """Raise `InputError` if qrels have fractional levels and a value is computed from levels."""
     needing = dict.fromkeys(m.measure.name for m in metrics if m.measure.worth == "level")
-    if needing:
+    if needing and judgements.gain is not None:
         need = "needs" if len(needing) == 1 else "need"
         judgements.refuse_gains(
             f"{', '.join(needing)} {need} levels; real gains serve {', '.join(_served())}"
