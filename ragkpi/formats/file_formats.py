@@ -347,9 +347,7 @@ def read_any_qrels(
             return sieve.qrels(columns) if sieve else columns
         path = resolved(path)
     with Source(path) as source:
-        reader = reader_of("qrels", source, reading)
-        # TREC's levels are whole numbers.
-        return reader.read_qrels(source).read_as("levels" if reader.name == "trec" else numbers)
+        return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
 
 
 def reading(

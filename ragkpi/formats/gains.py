@@ -7,7 +7,7 @@ from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH
 from ragkpi.formats.rows import same_strings
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, qrels_of
 
 _LINE = LineShape(("query", "document", "gain"), "refused", "first_column")
 _TEXT = b'{["'  # what JSON begins with
@@ -22,7 +22,8 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
         line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
         words = line.split()
         if line[:1] in _TEXT or b"," in line or len(words) != 3 or not _is_number(words[2]):
-            return reader_of("qrels", source, reading).read_qrels(source)
+            reader = reader_of("qrels", source, reading)
+            return qrels_of(source, "gains") if reader.name == "trec" else reader.read_qrels(source)
         table = table_of(source, _LINE)
         query, document, text = table.columns
         level, gain = parse_numbers(source.name, text, table.line)

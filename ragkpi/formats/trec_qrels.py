@@ -73,25 +73,25 @@ def fractional(file: str, line: int, level: float, advice: str) -> InputError:
 def read_qrels(path: str) -> QrelsColumns:
     """Read a qrels file; `InputError` with the line for anything that is no judged level."""
     with Source(path) as source:
-        return qrels_of(source).read_as("levels")
+        return qrels_of(source)
 
 
-def qrels_of(source: Source) -> QrelsColumns:
+def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
     """Read all that is left of a source, as `read_qrels` does."""
     table = table_of(source, LINE)
     query, iteration, document, level_text = table.columns
-    level, gain = parse_numbers(source.name, level_text, table.line)
+    level, gain = parse_numbers(source.name, level_text, table.line, numbers=numbers)
     return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
 
 
 def parse_numbers(
-    file: str, text: Tokens, line: IntArray, truth: bool = False
+    file: str, text: Tokens, line: IntArray, truth: bool = False, numbers: Numbers = "gains"
 ) -> tuple[IntArray, FloatArray | None]:
     """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
 
     ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
 
-    Raises `InputError` with the line for one that is no number.
+    Raises `InputError` with the line for one that is no number, or not of the kind that is wanted.
     """
     level, valid = parse_integers(text)
     fractions: dict[int, float] = {}
@@ -109,6 +109,8 @@ def parse_numbers(
                 _WHOLE,
             )
         if not number.is_integer():
+            if numbers == "levels":
+                raise fractional(file, int(line[row]), number, "--gains reads others")
             fractions[row] = number
         level[row] = int(number)
     if not fractions:
