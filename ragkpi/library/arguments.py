@@ -301,7 +301,7 @@ def _gains(given: Any, of_qrels: Reading | None) -> Gains | None:
     """Read gains; their documents are treated as those of the qrels."""
     if given is None:
         return None
-    from ragkpi.formats.gains import read_gains
+    from ragkpi.formats.gain_files import read_gains
     from ragkpi.formats.in_memory import qrels_columns
     from ragkpi.ranking.gains import Gains
 
