@@ -27,7 +27,7 @@ from ragkpi.ranking.settings import (
 from ragkpi.reports.run_names import run_names
 
 if TYPE_CHECKING:
-    from ragkpi.ranking.gains import Gains
+    from ragkpi.ranking.gains import GivenGains
     from ragkpi.statistics.bootstrap import Bootstrap, Method
 
 
@@ -297,20 +297,20 @@ def _corpus_size(given: Any) -> int | None:
     return int(said)
 
 
-def _gains(given: Any, of_qrels: Reading | None) -> Gains | None:
+def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:
     """Read gains; their documents are treated as those of the qrels."""
     if given is None:
         return None
     from ragkpi.formats.gain_files import read_gains
     from ragkpi.formats.in_memory import qrels_columns
-    from ragkpi.ranking.gains import Gains
+    from ragkpi.ranking.gains import GivenGains
 
     if isinstance(given, str | os.PathLike):
         columns = read_gains(os.fspath(given))
     else:
         columns = qrels_columns(given, "gains")._replace(file="gains=")
     sieve = of_qrels.sieve if of_qrels else None
-    return Gains.of(sieve.qrels(columns) if sieve else columns)
+    return GivenGains.of(sieve.qrels(columns) if sieve else columns)
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

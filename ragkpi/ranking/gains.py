@@ -29,8 +29,8 @@ class Worth(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Gains:
-    """Gains that were read, ready for any qrels.
+class GivenGains:
+    """GivenGains that were read, ready for any qrels.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Gains:
     _known: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
-    def of(cls, columns: QrelsColumns) -> Gains:
+    def of(cls, columns: QrelsColumns) -> GivenGains:
         """Group them by query; `DataError` if a document has two."""
         grouped = group_judgements(columns)
         gain = grouped.level.astype(np.float64) if grouped.gain is None else grouped.gain
@@ -111,7 +111,7 @@ class Gains:
 
 
 def gains_of(
-    judgements: Judgements, gains: Gains | None, number: IntArray, queries: int, hits: IntArray
+    judgements: Judgements, gains: GivenGains | None, number: IntArray, queries: int, hits: IntArray
 ) -> RealGains | None:
     """Return the gains of a judged run; None where its levels are its gains.
 

@@ -10,7 +10,7 @@ from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 from ragkpi.records import dataclass, field
 
 if TYPE_CHECKING:
-    from ragkpi.ranking.gains import Gains
+    from ragkpi.ranking.gains import GivenGains
 
 Missing = Literal["intersection", "zero", "error", "common"]
 Unjudged = Literal["kept", "removed"]
@@ -68,7 +68,7 @@ class Settings:
     unjudged: Unjudged = "kept"
     max_retrieved: int | None = None
     ties: TieOrder = "id"
-    gains: Gains | None = None
+    gains: GivenGains | None = None
     only_query: bytes | None = None
     corpus_size: int | None = None
     corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
