@@ -21,16 +21,16 @@ if TYPE_CHECKING:
     from ragkpi.library.agreeing import agree as agree
     from ragkpi.library.agreeing import correct as correct
     from ragkpi.library.arguments import Evaluating as Evaluating
+    from ragkpi.library.calibrate import calibrate as calibrate
     from ragkpi.library.checking import check as check
     from ragkpi.library.comparing import compare as compare
+    from ragkpi.library.depth import depth as depth
+    from ragkpi.library.diagnose import diagnose as diagnose
     from ragkpi.library.evaluating import evaluate as evaluate
     from ragkpi.library.files import convert as convert
     from ragkpi.library.files import read_qrels as read_qrels
     from ragkpi.library.files import read_run as read_run
-    from ragkpi.library.questions import calibrate as calibrate
-    from ragkpi.library.questions import depth as depth
-    from ragkpi.library.questions import diagnose as diagnose
-    from ragkpi.library.questions import holes as holes
+    from ragkpi.library.holes import holes as holes
     from ragkpi.library.reporting import report as report
     from ragkpi.library.result import Result as Result
     from ragkpi.library.run_results import RunResult as RunResult
@@ -48,7 +48,10 @@ _MODULES = {
     "library.comparing": "compare",
     "library.evaluating": "evaluate",
     "library.files": "convert read_qrels read_run",
-    "library.questions": "calibrate depth diagnose holes",
+    "library.calibrate": "calibrate",
+    "library.depth": "depth",
+    "library.diagnose": "diagnose",
+    "library.holes": "holes",
     "library.reporting": "report",
     "library.result": "Result",
     "library.run_results": "RunResult RunResults",

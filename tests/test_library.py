@@ -252,7 +252,9 @@ def test_notes_and_warnings():
     assert "map=" in repr(result)
 
 
-@pytest.mark.parametrize("name", ["evaluating", "comparing", "checking", "files", "questions"])
+@pytest.mark.parametrize(
+    "name", ["evaluating", "comparing", "checking", "files", "depth", "diagnose", "agreeing"]
+)
 def test_the_examples_of_the_docstrings(name, monkeypatch):
     monkeypatch.chdir(FIXTURES.parent)
     module = importlib.import_module(f"ragkpi.library.{name}")

@@ -1,12 +1,12 @@
 """`ragkpi agree`: whether judgements agree with others, and order runs alike."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import comparing
+from ragkpi.cli.resampling_options import comparing, procedure_arguments
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
@@ -84,20 +84,29 @@ def command(
     expected = "two qrels, then runs: ragkpi agree [options] QRELS OTHER [RUN...]"
     qrels, other, *runs = expect_files(2, files, expected)
     refuse_standard_input_twice([qrels, other, *judge, *runs])
-    from ragkpi.library.agreeing import answer_agree, panel_of
+    from ragkpi.library.agreeing import agree
     from ragkpi.studies.agree.panel import parse_level_map
 
     paths = [qrels, other, *judge]
-    maps = [
+    reference, *others = _names(judges, paths)
+    scale, other_scale = (
         None if text is None else parse_level_map(text, name)
         for name, text in (("--map-levels", map_levels), ("--map-other", map_other))
-    ]
-    session = options.session()
-    together = panel_of(session, dict(zip(_names(judges, paths), paths, strict=True)), *maps)
-    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
-    answer, charts = answer_agree(session, together, by_path(runs), procedure, shown)
-    _write_differences(together[0], differences)
-    output.write(answer, charts)
+    )
+    result = agree(
+        qrels,
+        dict(zip(others, paths[1:], strict=True)),
+        by_path(runs) or None,
+        options.requests,
+        map_levels=scale,
+        map_other=other_scale,
+        reference=reference,
+        per_query=per_query,
+        **procedure_arguments(procedure),
+        **options.how,
+    )
+    _write_differences(result.panel, differences)
+    output.write(result.report, result.charts)
 
 
 def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
@@ -111,8 +120,8 @@ def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
     return names
 
 
-def _write_differences(together: "Panel", path: str | None) -> None:
-    if path is not None:
+def _write_differences(together: "Panel | None", path: str | None) -> None:
+    if path is not None and together is not None:
         from ragkpi.reports.output_files import replacing
         from ragkpi.studies.agree.panel import difference_lines
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import resampling
+from ragkpi.cli.resampling_options import arguments_of, resampling
 from ragkpi.cli.run_files import by_path, expect_files
 from ragkpi.errors import UsageError
 
@@ -53,16 +53,21 @@ def command(
     resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
     t_code, F and Fe at 10.
     """
-    from ragkpi.library.answers import answer_calibrate
+    from ragkpi.library.calibrate import calibrate
 
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
-    grid = _alphas(alphas)
-    runs = by_path(paths)
-    answer, charts = answer_calibrate(
-        options.session(), qrels, runs, quality, grid, folds, bootstrap
+    result = calibrate(
+        qrels,
+        by_path(paths),
+        quality,
+        options.requests,
+        alphas=_alphas(alphas),
+        folds=folds,
+        **arguments_of(bootstrap),
+        **options.how,
     )
-    output.write(answer, charts)
+    output.write(result.report, result.charts)
 
 
 def _alphas(text: str) -> list[float]:

@@ -6,7 +6,7 @@ from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output
-from ragkpi.cli.resampling_options import arguments_of, comparing
+from ragkpi.cli.resampling_options import comparing, procedure_arguments
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 
 if TYPE_CHECKING:
@@ -55,14 +55,9 @@ def command(
         qrels,
         by_path(paths),
         options.requests,
-        test=procedure.test,
-        correction=procedure.correction,
-        family=procedure.family,
-        trials=procedure.trials,
-        **arguments_of(procedure.bootstrap),
-        names=labels.names,
+        **procedure_arguments(procedure),
         problems="kept",
-        **options.how,
+        **options.named(labels.names),
     )
     output.write(result.report, signature=labels.signature)
     exit_with(result.problems)

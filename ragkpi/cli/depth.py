@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import intervals
+from ragkpi.cli.resampling_options import interval_arguments, intervals
 from ragkpi.cli.run_files import by_path, expect_files
 from ragkpi.errors import UsageError
 
@@ -101,48 +101,30 @@ def command(
 
     Without files, 'ragkpi depth -N 58 --relevant 4' says what chance and a perfect selector do.
     """
-    from ragkpi.library.answers import answer_depth
-    from ragkpi.studies.depth.depth_limits import Limits
-    from ragkpi.studies.depth.depth_target import parse_target
+    from ragkpi.library.depth import depth
 
-    for name, number in (
-        ("--max-loss", max_loss),
-        ("--tokens-per-passage", tokens),
-        ("--max-tokens", max_tokens),
-    ):
-        if number is not None and number != number:
-            raise UsageError(f"{name} {number}: expected a number")
-    most = _room(max_tokens, tokens)
-    wanted = None if target is None else parse_target(target)
-    limits = Limits(at_least, max_loss, plateau, wanted, most)
-    depths = None if at is None else _numbers("--at", at)
-    if relevant is not None:
-        if files:
-            raise UsageError("--relevant stands in place of files; expected one or the other")
-        if target is not None:
-            raise UsageError(f"--target {target}: without files no system reaches it; leave it out")
-        if bootstrap is not None:
-            raise UsageError("--ci: without files there are no queries to draw; leave it out")
-    counts = None if relevant is None else _numbers("--relevant", relevant)
+    if relevant is not None and files:
+        raise UsageError("--relevant stands in place of files; expected one or the other")
     qrels, *paths = (
-        expect_files(2, files, "qrels and runs, or -N and --relevant") if counts is None else [None]
+        expect_files(2, files, "qrels and runs, or -N and --relevant")
+        if relevant is None
+        else [None]
     )
-    runs = by_path([path for path in paths if path is not None])
-    answer, charts = answer_depth(
-        options.session(), qrels, runs, depths, limits, tokens, counts, bootstrap
+    result = depth(
+        qrels,
+        by_path([path for path in paths if path is not None]) or None,
+        at=None if at is None else _numbers("--at", at),
+        at_least=at_least,
+        max_loss=max_loss,
+        plateau=plateau,
+        tokens_per_passage=tokens,
+        target=target,
+        max_tokens=max_tokens,
+        relevant=None if relevant is None else _numbers("--relevant", relevant),
+        **interval_arguments(bootstrap),
+        **options.how,
     )
-    output.write(answer, charts)
-
-
-def _room(max_tokens: float | None, tokens: float | None) -> int | None:
-    """Return how many passages there is room for; None for any number."""
-    if max_tokens is None:
-        return None
-    if not tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: how long is one? Give --tokens-per-passage")
-    if tokens > max_tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
-    return int(max_tokens // tokens)
+    output.write(result.report, result.charts)
 
 
 def _numbers(option: str, text: str) -> list[int]:

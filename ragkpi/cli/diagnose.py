@@ -50,17 +50,19 @@ def command(
     if all that are shown were of the top grade. Missed documents come with grade, judged level and
     rank in the pool.
     """
-    from ragkpi.library.answers import answer_diagnose
-    from ragkpi.studies.diagnose.diagnosis_study import Thresholds
+    from ragkpi.library.diagnose import diagnose
 
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
     if options.how.get("pool") is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    qrels, run = files
-    thresholds = Thresholds(proc, pct_proc)
-    most = None if per_query else worst
-    answer, charts = answer_diagnose(
-        options.session(), qrels, {run: run}, cutoff, thresholds, most, missed
+    result = diagnose(
+        *files,
+        cutoff=cutoff,
+        good_proc=proc,
+        good_pct_proc=pct_proc,
+        worst=None if per_query else worst,
+        missed=missed,
+        **options.how,
     )
-    output.write(answer, charts)
+    output.write(result.report, result.charts)

@@ -9,7 +9,7 @@ from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
 from ragkpi.cli.record_options import LogFile, record
-from ragkpi.cli.resampling_options import arguments_of, intervals
+from ragkpi.cli.resampling_options import interval_arguments, intervals
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS
@@ -118,14 +118,11 @@ def command(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
         options.requests,
-        **({} if bootstrap is None else arguments_of(bootstrap)),
-        ci=bootstrap is not None,
-        ci_method=None if bootstrap is None or bootstrap.rates == "wilson" else bootstrap.method,
+        **interval_arguments(bootstrap),
         zscores=zscores,
         **gates._asdict(),
-        names=labels.names,
         problems="kept",
-        **options.how,
+        **options.named(labels.names),
     )
     shown: Mapping[str, Lines] = {
         "per_query": "shown" if per_query else "hidden",

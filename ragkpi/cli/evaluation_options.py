@@ -23,7 +23,7 @@ from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.library.arguments import Evaluating
-    from ragkpi.library.session import Session
+    from ragkpi.library.session import Names, Session
     from ragkpi.ranking.settings import Missing
 
 
@@ -40,6 +40,10 @@ class EvaluationOptions(NamedTuple):
 
     requests: Sequence[str]
     how: "Evaluating"
+
+    def named(self, names: "Names") -> "Evaluating":
+        """Return how it is evaluated, and what runs are called in the result."""
+        return {**self.how, "names": names}
 
     def session(self) -> "Session":
         """Begin to answer a question."""
@@ -267,6 +271,7 @@ def evaluation(
             "pool_union": "union" if pool_union else "pool",
             "rel_info": rel_info,
             "doubts": "refused" if strict else "said",
+            "names": "file",
             **({} if of_run is None else {"qrels_format": of_qrels, "run_format": of_run}),
         },
     )

@@ -8,6 +8,8 @@ from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.run_files import by_path, expect_files
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragkpi.studies.holes.assessment import Candidate
 
 
@@ -63,18 +65,23 @@ def command(
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
     or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
-    from ragkpi.library.answers import answer_holes
+    from ragkpi.library.holes import holes
 
     qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
-    runs = by_path(paths)
-    answer, charts, listed = answer_holes(
-        options.session(), qrels, runs, within, "shown" if per_query else "hidden", first
+    result = holes(
+        qrels,
+        by_path(paths),
+        options.requests,
+        within=within,
+        per_query=per_query,
+        first=first,
+        **options.how,
     )
-    _write(listed, assess, assess_qrels)
-    output.write(answer, charts)
+    _write(result.to_judge, assess, assess_qrels)
+    output.write(result.report, result.charts)
 
 
-def _write(listed: "list[Candidate]", assess: str | None, assess_qrels: str | None) -> None:
+def _write(listed: "Sequence[Candidate]", assess: str | None, assess_qrels: str | None) -> None:
     from ragkpi.reports.output_files import replacing
     from ragkpi.studies.holes.assessment import assessment_lines, open_qrels_lines
 

@@ -50,17 +50,15 @@ def write_corrected(
     judges
         Files of people's judgements and of the other judge's.
     """
-    from ragkpi.library.agreeing import answer_corrected
-    from ragkpi.reports.run_names import run_names
+    from ragkpi.library.agreeing import correct
 
-    named = dict(zip(run_names(judges), judges, strict=True))
-    answer = answer_corrected(
-        options.session(),
-        named,
+    result = correct(
+        *judges,
         by_path(paths),
-        lambda scores: labels.of(paths, scores),
-        of,
-        level,
-        correction,
+        options.requests,
+        of=of,
+        confidence=level,
+        correction=correction,
+        **options.named(labels.names),
     )
-    output.write(answer)
+    output.write(result.report)

@@ -148,6 +148,25 @@ def arguments_of(bootstrap: "Bootstrap") -> dict[str, Any]:
     }
 
 
+def procedure_arguments(procedure: "Procedure") -> dict[str, Any]:
+    """Return how runs are compared as functions of `ragkpi` take it by name."""
+    return {
+        "test": procedure.test,
+        "correction": procedure.correction,
+        "family": procedure.family,
+        "trials": procedure.trials,
+        **arguments_of(procedure.bootstrap),
+    }
+
+
+def interval_arguments(bootstrap: "Bootstrap | None") -> dict[str, Any]:
+    """Return whether and how there are intervals as functions of `ragkpi` take it by name."""
+    if bootstrap is None:
+        return {}
+    method = bootstrap.method if bootstrap.rates == "resampled" else None
+    return {"ci": True, "ci_method": method, **arguments_of(bootstrap)}
+
+
 def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:
     """Return what was given, so that all else keeps its default."""
     if confidence is not None and not 0 < confidence < 1:

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Run
-from ragkpi.library.answers import Answered, QrelsGiven
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
@@ -21,113 +19,39 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session
 from ragkpi.library.voice import speaks_python
-from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.relevance import READERS
-from ragkpi.reports.answer import Answer
+from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.run_names import run_names
+from ragkpi.statistics.corrections import CorrectionName
+from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.significance import TestName
+from ragkpi.studies.agree.agree_answer import agree_answer
+from ragkpi.studies.agree.agree_charts import agree_charts
+from ragkpi.studies.agree.agree_study import agree as agree_judges
+from ragkpi.studies.agree.agree_study import evaluators
+from ragkpi.studies.agree.correction_answer import correction_answer, doubts
+from ragkpi.studies.agree.correction_study import Of
+from ragkpi.studies.agree.correction_study import correct as correct_scores
+from ragkpi.studies.agree.panel import Panel, mapped, panel, scales_differ
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ragkpi.measures.scores import Scores
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.paired import Procedure
-    from ragkpi.statistics.significance import TestName
-    from ragkpi.studies.agree.correction_study import Of
-    from ragkpi.studies.agree.panel import Panel
 
 JUDGED = ("ndcg_cut.10",)
 LevelMap = Mapping[int, int]
 
 
-def panel_of(
-    asked: Session,
-    judges: Mapping[str, QrelsGiven],
-    map_levels: LevelMap | None = None,
-    map_other: LevelMap | None = None,
-) -> tuple[Panel, list[Judgements]]:
-    """Read judges, the reference first, each on the common scale, and put them side by side."""
-    from ragkpi.studies.agree.panel import mapped, panel, scales_differ
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreeResult(Result):
+    """Whether judges agree.
 
-    given = []
-    for place, qrels in enumerate(judges.values()):
-        read = READERS["qrels"](qrels, asked.qrels_format) if isinstance(qrels, str) else qrels
-        levels, option = (map_other, "--map-other") if place else (map_levels, "--map-levels")
-        given.append(mapped(read.judgements, levels or {}, option))
-    together = panel(list(judges), given)
-    doubt = scales_differ(together)
-    if doubt and not (map_levels or map_other):
-        asked.warn(doubt)
-    return together, given
-
-
-def answer_agree(
-    asked: Session,
-    judges: tuple[Panel, Sequence[Judgements]],
-    runs: Mapping[str, Run],
-    procedure: Procedure,
-    per_query: Literal["hidden", "shown"],
-) -> Answered:
-    """Say whether judges agree, and order runs alike; `judges` as `panel_of` returns them."""
-    from ragkpi.studies.agree.agree_answer import agree_answer
-    from ragkpi.studies.agree.agree_charts import agree_charts
-    from ragkpi.studies.agree.agree_study import agree, evaluators
-
-    together, given = judges
-    scores = []
-    if runs:
-        metrics = asked.metrics(JUDGED)
-        for evaluator in evaluators(given, asked.settings):
-            results = asked.evaluate_every(evaluator, runs, metrics)
-            scores.append([result.scores for result in results])
-    found = agree(together, run_names(list(runs)), scores, procedure)
-    return agree_answer(found, per_query), lambda: agree_charts(found)
-
-
-def answer_corrected(
-    asked: Session,
-    judges: Mapping[str, QrelsGiven],
-    runs: Mapping[str, Run],
-    names: Callable[[Sequence[Scores]], Sequence[str]],
-    of: Of,
-    level: float,
-    correction: CorrectionName = "holm",
-) -> Answer:
-    """Estimate what people would say over all queries.
-
-    Parameters
+    Attributes
     ----------
-    asked
-        What is measured, and how.
-    judges
-        People, who judged some queries, and the other judge, by name.
-    runs, names
-        The runs, and a function that names them.
-    of, level, correction
-        As `ragkpi.studies.agree.correction_study.correct` has them.
+    panel
+        The levels of every document that was judged, side by side.
     """
-    from ragkpi.studies.agree.correction_answer import correction_answer, doubts
-    from ragkpi.studies.agree.correction_study import correct as corrected
 
-    settings = asked.settings
-    if settings.missing == "intersection":  # every run over the same queries
-        asked = replace(asked, settings=replace(settings, missing="zero"))
-    metrics = asked.metrics(JUDGED)
-    (people, by_people), (model, by_model) = judges.items()
-    other = asked.evaluate_every(asked.evaluator(by_model, metrics), runs, metrics)
-    # Nothing is said about the queries that people did not judge: that is why one is here.
-    evaluator = asked.evaluator(by_people, metrics)
-    read = asked.read(evaluator, runs, evaluator.needs(metrics))
-    human = asked.done(list(runs), evaluator.score(read, metrics))
-    scored = [[one.scores for one in of_judge] for of_judge in (human, other)]
-    found = corrected(scored[0], scored[1], of, level, correction)
-    doubt = doubts(found)
-    if doubt:
-        asked.warn(doubt)
-    question = "eval" if of == "values" else "compare"
-    return correction_answer(found, question, names(scored[1]), (people, model))
+    panel: Panel | None = None
 
 
 @speaks_python
@@ -139,15 +63,17 @@ def agree(
     *,
     map_levels: LevelMap | None = None,
     map_other: LevelMap | None = None,
+    reference: str | None = None,
     per_query: bool = False,
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
+    family: Literal["metric", "all"] = "metric",
     trials: int = 10_000,
     resamples: int = 5000,
     seed: int = 7,
     confidence: float = 0.95,
     **how: Unpack[Evaluating],
-) -> Result:
+) -> AgreeResult:
     """Answer "may I trust these judgements?", as ``ragkpi agree``.
 
     Parameters
@@ -160,9 +86,11 @@ def agree(
         As `evaluate` takes them; without runs, documents alone are compared.
     map_levels, map_other
         From levels to levels of a common scale, for the reference and for the others.
+    reference
+        What `qrels` are called; None for their file, or ``"qrels"``.
     per_query
         Whether each query has a row, the one that the judges disagree on most first.
-    test, correction, trials
+    test, correction, family, trials
         How differences of runs are tested, as `compare` has it.
     resamples, seed, confidence
         Of the intervals.
@@ -176,22 +104,40 @@ def agree(
     >>> found.findings["pairs"][0]["confusion"]
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.paired import Procedure
-    from ragkpi.statistics.significance import TestName
-
     asked = session(measures, in_one_order(how))
     procedure = Procedure(
-        test=one_of("test", test, get_args(TestName)),
-        correction=one_of("correction", correction, get_args(CorrectionName)),
-        trials=whole("trials", trials, 1),
-        bootstrap=bootstrap_of(resamples, seed, confidence),
+        one_of("test", test, get_args(TestName)),
+        one_of("correction", correction, get_args(CorrectionName)),
+        one_of("family", family, ("metric", "all")),
+        whole("trials", trials, 1),
+        bootstrap_of(resamples, seed, confidence),
     )
-    judges = panel_of(asked, _judges(qrels, other), map_levels, map_other)
+    judgements = []
+    judges = _judges(qrels, other, reference)
+    for place, judge in enumerate(judges.values()):
+        read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
+        levels, option = (map_other, "--map-other") if place else (map_levels, "--map-levels")
+        judgements.append(mapped(read.judgements, levels or {}, option))
+    together = panel(list(judges), judgements)
+    doubt = scales_differ(together)
+    if doubt and not (map_levels or map_other):
+        asked.warn(doubt)
     named = {} if runs is None else named_runs(runs)
-    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
-    report, charts = answer_agree(asked, judges, named, procedure, shown)
-    return Result(report, charts, tuple(asked.said))
+    names: Sequence[str] = []
+    scores = []
+    if named:
+        metrics = asked.metrics(JUDGED)
+        for evaluator in evaluators(judgements, asked.settings):
+            results = asked.evaluate_every(evaluator, named, metrics)
+            scores.append([result.scores for result in results])
+        names = asked.called(list(named), scores[0])
+    found = agree_judges(together, names, scores, procedure)
+    return AgreeResult(
+        agree_answer(found, "shown" if per_query else "hidden"),
+        lambda: agree_charts(found),
+        tuple(asked.said),
+        panel=together,
+    )
 
 
 @speaks_python
@@ -223,36 +169,48 @@ def correct(
     confidence
         Of the intervals.
     """
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.studies.agree.correction_study import Of
-
     asked = session(measures, how)
     named = named_runs(runs)
-    kind = one_of("of", of, get_args(Of))
+    kind: Of = one_of("of", of, get_args(Of))
     if kind == "differences" and len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
-    report = answer_corrected(
-        asked,
-        {"human": qrels_of(human), "qrels": qrels_of(qrels)},
-        named,
-        lambda _: list(named),
-        kind,
-        bootstrap_of(1, 0, confidence).level,
-        one_of("correction", correction, get_args(CorrectionName)),
-    )
-    return Result(report, None, tuple(asked.said))
+    level = bootstrap_of(1, 0, confidence).level
+    chosen = one_of("correction", correction, get_args(CorrectionName))
+    settings = asked.settings
+    if settings.missing == "intersection":  # every run over the same queries
+        asked = replace(asked, settings=replace(settings, missing="zero"))
+    metrics = asked.metrics(JUDGED)
+    (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
+    other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
+    # Nothing is said about the queries that people did not judge: that is why one is here.
+    evaluator = asked.evaluator(by_people, metrics)
+    read = asked.read(evaluator, named, evaluator.needs(metrics))
+    of_people = asked.done(list(named), evaluator.score(read, metrics))
+    scored = [[one.scores for one in of_judge] for of_judge in (of_people, other)]
+    found = correct_scores(scored[0], scored[1], kind, level, chosen)
+    doubt = doubts(found)
+    if doubt:
+        asked.warn(doubt)
+    question = "eval" if kind == "values" else "compare"
+    names = asked.called(list(named), scored[1])
+    answer = correction_answer(found, question, names, (people, model))
+    return Result(answer, None, tuple(asked.said), asked.signed(qrels, metrics))
 
 
-def _judges(qrels: Any, other: Any) -> dict[str, QrelsGiven]:
+def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
     """Name judges: by their files, or `qrels` and `other`; several others by their own names."""
     if isinstance(other, Mapping) and all(_is_whole(judge) for judge in other.values()):
-        return {"qrels": qrels_of(qrels)} | {str(k): qrels_of(v) for k, v in other.items()}
-    given = {"qrels": qrels, "other": other}
-    if all(isinstance(judge, str | os.PathLike) for judge in given.values()):
-        given = dict(
-            zip(run_names([os.fspath(j) for j in given.values()]), (qrels, other), strict=True)
-        )
-    return {name: qrels_of(judge) for name, judge in given.items()}
+        others = {str(name): qrels_of(judge) for name, judge in other.items()}
+        return {reference or "qrels": qrels_of(qrels)} | others
+    return _named({reference or "qrels": qrels, "other": other})
+
+
+def _named(judges: Mapping[str, Any]) -> dict[str, str | Relevance]:
+    """Name judges after their files, if all have one."""
+    names = list(judges)
+    if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
+        names = run_names([os.fspath(judge) for judge in judges.values()])
+    return {name: qrels_of(judge) for name, judge in zip(names, judges.values(), strict=True)}
 
 
 def _is_whole(judge: Any) -> bool:

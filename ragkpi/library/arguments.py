@@ -12,7 +12,7 @@ from ragkpi.evaluation import Run
 from ragkpi.formats.file_formats import Reading, Scores
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.inputs import Inputs, inputs
-from ragkpi.library.session import Session
+from ragkpi.library.session import Names, Session
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.ranking.settings import (
@@ -31,7 +31,36 @@ if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Bootstrap, Method
 
 
-class Evaluating(TypedDict, total=False):
+class HowRead(TypedDict, total=False):
+    """How files, frames and rows are read.
+
+    Attributes
+    ----------
+    qrels_format, run_format
+        Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
+    map_qrels, map_run
+        Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
+        mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
+    scores
+        ``"distance"`` if smaller scores are better.
+    max_passage
+        Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
+    ignore_identical_ids, exclude
+        Whether documents with the id of their query are left out, and the path of a list of those
+        that are.
+    """
+
+    qrels_format: str | Reading | None
+    run_format: str | Reading | None
+    map_qrels: str | Mapping[str, str] | None
+    map_run: str | Mapping[str, str] | None
+    scores: Scores
+    max_passage: str | None
+    ignore_identical_ids: bool
+    exclude: str | os.PathLike[str] | None
+
+
+class Evaluating(HowRead, total=False):
     """How runs are evaluated; every function that evaluates takes these by name.
 
     Attributes
@@ -70,18 +99,11 @@ class Evaluating(TypedDict, total=False):
     doubts
         Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``, as by
         ``--strict``.
-    qrels_format, run_format
-        Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
-    map_qrels, map_run
-        Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
-        mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
-    scores
-        ``"distance"`` if smaller scores are better.
-    max_passage
-        Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
-    ignore_identical_ids, exclude
-        Whether documents with the id of their query are left out, and the path of a list of those
-        that are.
+    names
+        What runs are called in a result: as they were ``"given"``, after their ``"file"``, or by
+        their ``"runid"``.
+
+    How files are read is `HowRead`: ``run_format``, ``map_run``, ``scores``, ``max_passage``, …
     """
 
     corpus_size: int | None
@@ -100,14 +122,7 @@ class Evaluating(TypedDict, total=False):
     rel_info: str
     only_query: str | bytes | None
     doubts: Doubts
-    qrels_format: str | Reading | None
-    run_format: str | Reading | None
-    map_qrels: str | Mapping[str, str] | None
-    map_run: str | Mapping[str, str] | None
-    scores: Scores
-    max_passage: str | None
-    ignore_identical_ids: bool
-    exclude: str | os.PathLike[str] | None
+    names: Names
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
@@ -118,7 +133,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
             f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
         )
     only_query = given.get("only_query")
-    of_qrels, of_run = _readings(given)
+    of_qrels, of_run = readings_of(given)
     settings = Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
@@ -146,6 +161,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         None if pool is None else run_of(pool),
         of_qrels,
         of_run,
+        one_of("names", given.get("names", "given"), get_args(Names)),
     )
 
 
@@ -158,15 +174,9 @@ def in_one_order(given: Evaluating) -> Evaluating:
     return given
 
 
-_OF_READING = {
-    *("qrels_format", "run_format", "map_qrels", "map_run", "scores"),
-    *("max_passage", "ignore_identical_ids", "exclude"),
-}
-
-
-def _readings(given: Evaluating) -> tuple[Reading | None, Reading | None]:
+def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
     """Return how qrels and runs are read; None where nothing is said about it."""
-    if not _OF_READING & given.keys():
+    if not HowRead.__annotations__.keys() & given.keys():
         return None, None
     from ragkpi.formats.file_formats import reading
     from ragkpi.formats.sieve import sieve_for

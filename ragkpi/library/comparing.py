@@ -11,13 +11,12 @@ from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
     named_runs,
-    note_files,
     one_of,
     qrels_of,
     session,
     whole,
 )
-from ragkpi.library.evaluating import Names, Problems, called
+from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.voice import speaks_python
@@ -58,7 +57,6 @@ def compare(
     resamples: int = 5000,
     seed: int = 7,
     confidence: float = 0.95,
-    names: Names = "given",
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> ComparisonResult:
@@ -79,8 +77,8 @@ def compare(
         What becomes of many p-values, those by one metric or all of the call.
     resamples, seed, confidence
         Of the intervals of differences.
-    names, problems
-        As `evaluate` takes them. Without its baseline, nothing is compared.
+    problems
+        As `evaluate` takes it. Without its baseline, nothing is compared.
 
     Examples
     --------
@@ -98,7 +96,6 @@ def compare(
         whole("trials", trials, 1),
         bootstrap_of(resamples, seed, confidence),
     )
-    one_of("names", names, get_args(Names))
     one_of("problems", problems, get_args(Problems))
     named = named_runs(runs)
     if len(named) < 2:
@@ -106,7 +103,6 @@ def compare(
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    noted = note_files(named.values())
     judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     outcomes = asked.evaluate_side_by_side(judged, named, metrics)
     asked = asked.side_by_side()
@@ -114,9 +110,9 @@ def compare(
     scored = {name: one.scores for name, one in good_ones(named, outcomes).items()}
     if problems == "raised" or len(scored) < 2 or next(iter(named)) not in scored:
         asked.voice.refuse(bad)
-    shown = called(list(scored), scored, names)
+    shown = asked.called(list(scored), list(scored.values()))
     compared = paired.compare(shown, list(scored.values()), procedure)
-    signature = asked.signature(metrics, asked.files(qrels=qrels)) if noted.hashed else None
+    signature = asked.signed(qrels, metrics)
     return ComparisonResult(
         ComparisonReport(compared, [signature] * len(scored)),
         notes=tuple(asked.said),

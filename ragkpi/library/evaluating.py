@@ -21,7 +21,6 @@ from ragkpi.library.run_results import RunResult, RunResults
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
-from ragkpi.reports.run_names import run_names
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
 if TYPE_CHECKING:
@@ -31,7 +30,6 @@ if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
 
-Names = Literal["given", "file", "runid"]
 Problems = Literal["raised", "kept"]
 
 
@@ -52,7 +50,6 @@ def evaluate(
     margin: float | str | None = None,
     gate_by: DecidedBy | None = None,
     gate_confidence: float | None = None,
-    names: Names = "given",
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> RunResult | RunResults:
@@ -82,9 +79,6 @@ def evaluate(
     gate_by, gate_confidence
         What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
         or that it is not shown to be ``"noninferior"``; and how sure that has to be.
-    names
-        What runs are called in the result: as they were ``"given"``, after their ``"file"``, or
-        by their ``"runid"``.
     problems
         What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
         or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
@@ -129,7 +123,6 @@ def evaluate(
     metrics = asked.metrics()
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
-    one_of("names", names, get_args(Names))
     one_of("problems", problems, get_args(Problems))
     judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     several = runs_of(run)
@@ -148,8 +141,8 @@ def evaluate(
         asked.voice.refuse(bad)
     if zscores is not None:
         scored = _standardized(os.fspath(zscores), scored)
-    shown = dict(zip(called(evaluated, scored, names), evaluated, strict=True))
-    of_runs = {name: scored[given] for name, given in shown.items()}
+    shown = asked.called(evaluated, [scored[name] for name in evaluated])
+    of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
     verdicts: Sequence[Verdict] = ()
     if gates:
         others = {name: scores for name, scores in scored.items() if name not in runs}
@@ -192,14 +185,6 @@ def _gates(
     from ragkpi.library.gating import gates_of
 
     return gates_of(fail_under, *given)
-
-
-def called(evaluated: Sequence[str], scored: Mapping[str, Scores], names: Names) -> Sequence[str]:
-    """Name runs, each differently."""
-    if names == "given":
-        return evaluated
-    ids = [scored[name].run_id.decode("utf-8", "surrogateescape") for name in evaluated]
-    return run_names(evaluated, ids if names == "runid" else ())
 
 
 def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:

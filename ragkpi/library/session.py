@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, without_strangers
@@ -14,15 +14,20 @@ from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import default_requests, refuse_unserved
+from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits, Wanted
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass, field, replace
+from ragkpi.reports.run_names import run_names
+from ragkpi.wording import counted
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
     from ragkpi.reports.signature import Signature
 
+Names = Literal["given", "file", "runid"]
 Hashes = Mapping[str, "tuple[str, str | None]"]
 """By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
 
@@ -43,6 +48,8 @@ class Session:
         The first stage, or None.
     qrels_format, run_format
         How files are read; None where each one's format is to be recognised.
+    names
+        What runs are called in a result.
     voice
         Who is told what.
     said
@@ -55,6 +62,7 @@ class Session:
     pool: Run | None = None
     qrels_format: Reading | None = None
     run_format: Reading | None = None
+    names: Names = "given"
     voice: Voice = field(default_factory=voice)
     said: list[str] = field(default_factory=list)
 
@@ -83,6 +91,17 @@ class Session:
             if isinstance(one, str | os.PathLike)
         }
 
+    def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
+        """Name runs, each differently."""
+        if self.names == "given":
+            return runs
+        ids = [scores.run_id.decode("utf-8", "surrogateescape") for scores in scored]
+        return run_names(runs, ids if self.names == "runid" else ())
+
+    def signed(self, qrels: Any, metrics: Sequence[Metric]) -> Signature | None:
+        """Say what the numbers depend on, if somebody wants to know."""
+        return self.signature(metrics, self.files(qrels=qrels)) if inputs().hashed else None
+
     def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
         """Say what the numbers depend on."""
         from ragkpi.reports.signature import signature_of
@@ -90,6 +109,19 @@ class Session:
         return signature_of(
             self.settings, metrics, {role: digest for role, (_, digest) in files.items()}
         )
+
+    def small_print(self, qrels: Any, metrics: Sequence[Metric], judged: Judged) -> list[str]:
+        """Say what a picture is of: queries, N where it matters, the signature."""
+        texts = [counted(len(judged.queries), "query", "queries")]
+        needed = any("corpus_size" in metric.measure.needs for metric in metrics)
+        sizes = judged.corpus_size if needed else None
+        if sizes is not None and len(sizes):
+            least, most = int(sizes.min()), int(sizes.max())
+            size = f"N = {least:,}" if least == most else f"N = {least:,} to {most:,}"
+            known = self.settings.corpus_size is not None or self.settings.corpus_sizes
+            texts.append(size if known else f"{size} (documents seen)")
+        signature = self.signature(metrics, self.files(qrels=qrels))
+        return ["; ".join([*texts, signature.short()])]
 
     def read(
         self, evaluator: Evaluator, runs: Mapping[str, Run], wanted: Wanted

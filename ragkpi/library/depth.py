@@ -1,0 +1,207 @@
+"""`depth`: how many passages to retrieve, or tools to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Run
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    in_one_order,
+    named_runs,
+    qrels_of,
+    session,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.session import Session
+from ragkpi.library.voice import speaks_python
+from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.scores import score
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.judged import Judged, judged_from_counts
+from ragkpi.ranking.relevance import Relevance
+from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.studies.depth.depth_answer import depth_answer
+from ragkpi.studies.depth.depth_charts import depth_charts
+from ragkpi.studies.depth.depth_curves import Curve, Curves, interval_by_name
+from ragkpi.studies.depth.depth_limits import Limits
+from ragkpi.studies.depth.depth_study import (
+    DEPTHS,
+    count_values,
+    run_values,
+    study_counts,
+    study_run,
+)
+from ragkpi.studies.depth.depth_target import parse_target
+from ragkpi.studies.depth.depth_trace import every_depth, trace
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@speaks_python
+def depth(
+    qrels: Any = None,
+    runs: Any = None,
+    *,
+    at: Sequence[int] | None = None,
+    at_least: int = 1,
+    max_loss: float | None = None,
+    plateau: float = 0.02,
+    tokens_per_passage: float | None = None,
+    target: str | None = None,
+    max_tokens: float | None = None,
+    relevant: Sequence[int] | None = None,
+    ci: bool = False,
+    ci_method: Method | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Answer "how many passages should I retrieve?", as ``ragkpi depth``.
+
+    Parameters
+    ----------
+    qrels, runs, how
+        As `evaluate` takes them; none of the first two with `relevant`.
+    at
+        Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
+    at_least
+        Relevant documents that make a success.
+    max_loss
+        Bits of BoR that the answer may lie below the best depth.
+    plateau
+        Success has plateaued where deeper lists add no more than this.
+    tokens_per_passage
+        Also show the cost in tokens.
+    target
+        The smallest depth where a measure reaches that: ``"recall=0.8"``.
+    max_tokens
+        Room for passages of `tokens_per_passage`: no depth that needs more.
+    relevant
+        Without runs: how many of `corpus_size` documents are relevant, per query.
+    ci, ci_method, resamples, seed, confidence
+        Whether, and how, intervals are computed, as `evaluate` has them.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> print(ragkpi.depth(relevant=[4], corpus_size=58, at=[5, 10, 20]).rows[0]["bor_max"])
+    1.6905...
+    """
+    asked = session((), in_one_order(how))
+    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
+    for name, number in {**numbers, "max_tokens": max_tokens}.items():
+        if number is not None and number != number:
+            raise UsageError(f"--{name.replace('_', '-')} {number}: expected a number")
+    limits = Limits(
+        whole("at_least", at_least, 1),
+        max_loss,
+        plateau,
+        None if target is None else parse_target(target),
+        _room(max_tokens, tokens_per_passage),
+    )
+    depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
+    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    if relevant is not None:
+        if runs is not None:
+            raise UsageError("--relevant stands in place of files; expected one or the other")
+        if target is not None:
+            raise UsageError(f"--target {target}: without files no system reaches it; leave it out")
+        if bootstrap is not None:
+            raise UsageError("--ci: without files there are no queries to draw; leave it out")
+        counts = [whole("relevant", number, 1) for number in relevant]
+        curves, judged = _curves_of_counts(asked, counts, depths, limits)
+    elif runs is None:
+        raise UsageError("expected qrels and runs, or relevant= and corpus_size=")
+    else:
+        given = qrels_of(qrels, how=asked.qrels_format)
+        named = named_runs(runs)
+        alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
+        curves, judged = _curves_of_runs(alone, asked, given, named, depths, limits, bootstrap)
+    metrics = curves.curves[0].scores.metrics
+
+    def charts() -> list[Chart]:
+        drawn = every_depth([*curves.depths, *curves.chosen])
+        traces = [trace(of_run, drawn, limits.m) for of_run in judged]
+        return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
+
+    report = depth_answer(curves, tokens_per_passage)
+    return Result(report, charts, tuple(asked.said), asked.signed(qrels, metrics))
+
+
+def _room(max_tokens: float | None, tokens: float | None) -> int | None:
+    """Return how many passages there is room for; None for any number."""
+    if max_tokens is None:
+        return None
+    if not tokens:
+        raise UsageError(f"--max-tokens {max_tokens:g}: how long is one? Give --tokens-per-passage")
+    if tokens > max_tokens:
+        raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
+    return int(max_tokens // tokens)
+
+
+def _curves_of_counts(
+    asked: Session, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
+) -> tuple[Curves, list[Judged]]:
+    size = asked.settings.corpus_size
+    if size is None:
+        raise UsageError("--relevant: the number to choose from is missing; give it with -N")
+    judged = judged_from_counts(size, relevant, asked.settings)
+    depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
+    _refuse_above(size, depths)
+    study = study_counts(judged, depths, limits)
+    curve = Curve("", score(judged, count_values(depths, limits.m)), study)
+    return Curves([curve], depths, limits, corpus_size=size), [judged]
+
+
+def _curves_of_runs(
+    alone: Session,
+    asked: Session,
+    qrels: str | Relevance,
+    runs: Mapping[str, Run],
+    depths: Sequence[int] | None,
+    limits: Limits,
+    bootstrap: Bootstrap | None,
+) -> tuple[Curves, list[Judged]]:
+
+    everywhere = run_values(depths or DEPTHS, limits.m)
+    evaluator = asked.evaluator(qrels, everywhere)
+    # What is read of a run does not depend on the depths, but the depths on what was read.
+    read = asked.read(evaluator, runs, evaluator.needs(everywhere))
+    retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
+    deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
+    if asked.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, asked.settings.max_retrieved))
+    depths = depths or [depth for depth in DEPTHS if depth <= deepest]
+    outcomes = evaluator.score(read, run_values(depths, limits.m))
+    for result in asked.done(list(runs), outcomes):
+        _refuse_above(int(corpus_size(result.plain).min()), depths)
+    results = asked.done(list(runs), asked.compared(alone, runs, evaluator, outcomes))
+    curves = []
+    names = asked.called(list(runs), [result.scores for result in results])
+    for name, path, result in zip(names, runs, results, strict=True):
+        judged = result.plain
+        deepest = int(judged.num_ret.max())
+        if depths[-1] > deepest:  # success cannot rise there, but chance does
+            asked.warn(
+                f"no query has more than {deepest} documents, so K above is chance rising alone; "
+                f"give a deeper run, or --at down to {deepest} ({path})"
+            )
+        found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
+        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
+    return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
+
+
+def _refuse_above(size: int, depths: Sequence[int]) -> None:
+    if depths[-1] > size:
+        raise UsageError(
+            f"--at {depths[-1]}: the corpus has only {size} documents; give a smaller K, or -N if "
+            "it is larger"
+        )

@@ -1,0 +1,88 @@
+"""`diagnose`: whether it is the retriever or the reranker."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ragkpi.charts.chart import noted
+from ragkpi.errors import UsageError
+from ragkpi.library.arguments import Evaluating, in_one_order, qrels_of, run_of, session, whole
+from ragkpi.library.result import Result
+from ragkpi.library.voice import speaks_python
+from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
+from ragkpi.studies.diagnose.diagnosis_study import Thresholds, with_shown_at_their_best
+from ragkpi.studies.diagnose.diagnosis_study import diagnose as diagnose_run
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+
+@speaks_python
+def diagnose(
+    qrels: Any,
+    run: Any,
+    *,
+    cutoff: int = 10,
+    good_proc: float = 0.8,
+    good_pct_proc: float = 0.8,
+    worst: int | None = None,
+    missed: int = 3,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.
+
+    Parameters
+    ----------
+    qrels, run, how
+        As `evaluate` takes them; ``pool``, the first stage that the run was selected from, must be
+        among them.
+    cutoff
+        Documents shown.
+    good_proc, good_pct_proc
+        From where on PROC and %PROC are good.
+    worst
+        How many of the worst queries have a row; None for all.
+    missed
+        How many missed documents of each query are named.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> found = ragkpi.diagnose(
+    ...     "fixtures/qrels.txt", "fixtures/reranked.run", pool="fixtures/first_stage.run"
+    ... )
+    >>> found.to_dict()["question"]
+    'diagnose'
+    """
+    asked = session((), in_one_order(how))
+    if asked.pool is None:
+        raise UsageError("no pool is given; expected pool=, which the run was selected from")
+    most = None if worst is None else whole("worst", worst, 0)
+    shown = whole("cutoff", cutoff, 1)
+    thresholds = Thresholds(good_proc, good_pct_proc)
+    named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
+    metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
+    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
+    (read,) = asked.read(evaluator, named, evaluator.needs(metrics, shown))
+    (result,) = asked.every(list(named), evaluator.score([read], metrics))
+    judgements = evaluator.relevance.judgements
+    diagnosis = diagnose_run(result.plain, judgements, shown, thresholds)
+    if isinstance(read, Hits) and asked.pool != "-":  # which is read again
+        best = with_shown_at_their_best(judgements, read, asked.settings, shown)
+        if best is not None:
+            generous = asked.evaluator(Qrels(best[0]), metrics)
+            (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
+            shares = diagnose_run(at_best.plain, best[0], shown, thresholds).decomposition.means()
+            diagnosis = replace(diagnosis, best_case=shares)
+    chart = diagnosis_chart(diagnosis)
+    return Result(
+        diagnosis_answer(diagnosis, judgements.document, most, whole("missed", missed, 0)),
+        lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
+        tuple(asked.said),
+        asked.signed(qrels, metrics),
+    )

@@ -1,0 +1,102 @@
+"""`holes`: how much unjudged documents can change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.library.arguments import (
+    Evaluating,
+    in_one_order,
+    named_runs,
+    one_of,
+    qrels_of,
+    session,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.voice import speaks_python
+from ragkpi.ranking.hits import Hits
+from ragkpi.studies.holes.assessment import Candidate, candidates, removed_together
+from ragkpi.studies.holes.holes_answer import holes_answer
+from ragkpi.studies.holes.holes_charts import holes_charts
+from ragkpi.studies.holes.holes_study import Within, depth_needed, find_bounds
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
+_EVERYTHING = 1 << 62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HolesResult(Result):
+    """What unjudged documents can change.
+
+    Attributes
+    ----------
+    to_judge
+        All documents worth judging, the first one first, as ``--assess`` writes them.
+    """
+
+    to_judge: Sequence[Candidate] = ()
+
+
+@speaks_python
+def holes(
+    qrels: Any,
+    runs: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    within: Literal["retrieved", "cutoff"] = "retrieved",
+    per_query: bool = False,
+    first: int = 5,
+    **how: Unpack[Evaluating],
+) -> HolesResult:
+    """Answer "how much can unjudged documents change these values?", as ``ragkpi holes``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them.
+    within
+        Whether holes are all unjudged documents that were retrieved, or those down to the cutoff.
+    per_query
+        Whether each query has rows.
+    first
+        How many documents to judge first are named.
+    """
+    asked = session(measures, in_one_order(how))
+    reach = one_of("within", within, get_args(Within))
+    named_first = whole("first", first, 0)
+    given, named = qrels_of(qrels, how=asked.qrels_format), named_runs(runs)
+    metrics = asked.metrics(BOUNDED)
+    alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
+    evaluator = asked.evaluator(given, metrics)
+    depth = depth_needed(metrics, reach) or _EVERYTHING
+    read = asked.read(evaluator, named, evaluator.needs(metrics, depth))
+    outcomes = asked.compared(alone, named, evaluator, evaluator.score(read, metrics))
+    results = asked.done(list(named), outcomes)
+    hits = [run for run in read if isinstance(run, Hits)]
+    judgements = evaluator.relevance.judgements
+    with asked.voice.progress(len(metrics), "bounds") as watch:
+        found = find_bounds(judgements, hits, results, asked.settings, reach, watch)
+    with asked.voice.progress(len(metrics), "documents to judge") as watch:
+        listed = candidates(found, results, asked.settings, watch)
+    names = asked.called(list(named), [result.scores for result in results])
+    together = removed_together(found, results, asked.settings, listed[:named_first])
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+
+    def charts() -> list[Chart]:
+        notes = asked.small_print(qrels, metrics, results[0].plain)
+        return noted(holes_charts(found, names), notes)
+
+    return HolesResult(
+        holes_answer(found, names, listed, named_first, shown, together),
+        charts,
+        tuple(asked.said),
+        asked.signed(qrels, metrics),
+        listed,
+    )
