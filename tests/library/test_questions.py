@@ -223,7 +223,7 @@ def test_wrong_arguments_are_refused_in_pythons_terms(call, says):
 
 
 def test_an_unknown_argument_is_a_type_error():
-    with pytest.raises(TypeError, match="unexpected argument 'level'; expected .*corpus_size"):
+    with pytest.raises(TypeError, match=r"unexpected argument 'level'; expected .*corpus_size"):
         ragkpi.evaluate(QRELS, RERANKED, "map", level=2)
 
 
