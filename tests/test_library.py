@@ -206,7 +206,7 @@ def test_intervals_are_those_of_the_command(ragkpi):
         (QRELS, iter(["q Q0 d 1 2.5 run"]), {}, "begins with 'q Q0 d"),
         (QRELS, [(1, 2)], {}, "expected a row (query, document, number)"),
         (QRELS, Frame(["q", "doc_id"], [(1, 2)]), {}, "has columns q, doc_id; expected one of"),
-        ([("q", "d", 1.5)], RUN, {}, "query q, document d: level 1.5; expected an integer"),
+        ([("q", "d", 1.5), ("q", "e", "x")], RUN, {}, "document e: level 'x'; expected a number"),
         ([("q", "d", "x")], RUN, {}, "query q, document d: level 'x'"),
         (QRELS, [("q", "d", math.nan)], {}, "query q, document d: score nan"),
         (QRELS, [("q", 1.5, 1)], {}, "an id is 1.5"),
@@ -253,11 +253,7 @@ def test_notes_and_warnings():
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("evaluating", "comparing", "checking", "files"),
-        *("depth", "diagnose", "agreeing"),
-    ],
+    "name", ["evaluating", "comparing", "checking", "files", "depth", "diagnose", "agreeing"]
 )
 def test_the_examples_of_the_docstrings(name, monkeypatch):
     monkeypatch.chdir(FIXTURES.parent)
