@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, Entry] = {
         "Compare runs with a baseline: differences, intervals, tests.",
         (
             "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
-            "ragkpi compare -m map --test t --format latex qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi compare -m map --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
         ),
     ),
     "report": Entry(

@@ -1,19 +1,21 @@
 """`ragkpi compare`: runs against a baseline."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
-from ragkpi.cli.option_groups import argument, takes
-from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
 from ragkpi.cli.resampling_options import comparing, procedure_arguments
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
+from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
     from ragkpi.statistics.paired import Procedure
 
 
-@takes(options=evaluation, procedure=comparing, output=output, labels=labels)
+@takes(options=evaluation, procedure=comparing, output=output_and_plot, labels=labels)
 def command(
     options: EvaluationOptions,
     procedure: "Procedure",
@@ -22,6 +24,39 @@ def command(
     files: Annotated[
         list[str] | None,
         argument(metavar="QRELS BASELINE RUN...", help="Files; - is standard input."),
+    ] = None,
+    per_query: Annotated[
+        bool,
+        option(
+            "-q",
+            "--per-query",
+            help="Show the queries won and lost, the largest first, with both values.",
+        ),
+    ] = False,
+    all_pairs: Annotated[
+        bool,
+        option(
+            "--all-pairs",
+            help="Compare each run with each: p of every pair, and letters that runs share which "
+            "are not shown to differ. The randomization test is Tukey's then.",
+        ),
+    ] = False,
+    paper: Annotated[
+        bool,
+        option(
+            "--paper",
+            help="Print the table of a paper, runs and measures, with marks where a run differs "
+            "from the baseline: --format latex or markdown.",
+        ),
+    ] = False,
+    against: Annotated[
+        list[str] | None,
+        option(
+            "--against",
+            metavar="RUN",
+            help="With --paper: mark what differs from this run instead, by name or file; may be "
+            "repeated.",
+        ),
     ] = None,
     human: Human = None,
 ) -> None:
@@ -32,15 +67,28 @@ def command(
     difference is by chance. Lines below explain the test, and a sentence for each value says who is
     better. Everything is over all judged queries, as with -c, or with --common over those that all
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
+    --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
+    _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
+    if against and not paper:
+        raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
+    if paper and output.format in ("json", "jsonl"):
+        raise UsageError(
+            f"--paper with --format {output.format}: it is for readers; without --paper there is "
+            "all that it shows"
+        )
     if human is not None:
         refuse_beside_human(
             {
                 "--test": procedure.test != "randomization",
                 "--trials": procedure.trials != 10_000,
+                "-q": per_query,
+                "--all-pairs": all_pairs,
+                "--paper": paper,
+                "--plot": output.plot is not None,
             }
         )
         level, correction = procedure.bootstrap.level, procedure.correction
@@ -55,9 +103,21 @@ def command(
         qrels,
         by_path(paths),
         options.requests,
+        pairs="all" if all_pairs else "baseline",
         **procedure_arguments(procedure),
         problems="kept",
         **options.named(labels.names),
     )
-    output.write(result.report, signature=labels.signature)
+    if paper:
+        output.write(result.paper(against or ()).report, result.charts, signature=labels.signature)
+    else:
+        shown = "shown" if per_query else "hidden"
+        output.write(result.report, result.charts, signature=labels.signature, per_query=shown)
     exit_with(result.problems)
+
+
+def _refuse_together(given: Mapping[str, bool]) -> None:
+    """Raise `UsageError` if more than one of some tables is asked for."""
+    names = [name for name, is_given in given.items() if is_given]
+    if len(names) > 1:
+        raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")

@@ -51,6 +51,23 @@ def command(
         bool,
         option("-n", "--no-summary", "--nosummary", help="Leave out the lines over all queries."),
     ] = False,
+    worst: Annotated[
+        int | None,
+        option(
+            "--worst",
+            metavar="N",
+            min=1,
+            help="Show the N worst queries, in a table (as -q), by --sort or the first measure.",
+        ),
+    ] = None,
+    sort: Annotated[
+        str | None,
+        option(
+            "--sort",
+            metavar="NAME",
+            help="With -q or --worst: the queries by this measure, the worst first, in a table.",
+        ),
+    ] = None,
     human: Human = None,
     zscores: Annotated[
         str | None,
@@ -96,6 +113,8 @@ def command(
             "--format trec": output.format == "trec",
             "-q": per_query,
             "-n": no_summary,
+            "--worst": worst is not None,
+            "--sort": sort is not None,
             "-Z": zscores is not None,
             "--log": record is not None,
             "--fail-under": gates.given,
@@ -104,7 +123,16 @@ def command(
         level = 0.95 if bootstrap is None else bootstrap.level
         write_corrected("values", options, (human, qrels), paths, output, labels, level)
         return
-    as_lines = output.format == "trec" or (output.format is None and len(paths) == 1)
+    ordered = worst is not None or sort is not None
+    if sort is not None and worst is None and not per_query:
+        raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
+    if ordered and output.format == "trec":
+        raise UsageError(
+            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
+            "--sort, or another format"
+        )
+    lines_wanted = output.format is None and len(paths) == 1 and not ordered
+    as_lines = output.format == "trec" or lines_wanted
     if output.format == "trec" and len(paths) > 1:
         raise UsageError(
             "--format trec: its lines do not say which of several runs they are of; expected "
@@ -121,11 +149,13 @@ def command(
         **interval_arguments(bootstrap),
         zscores=zscores,
         **gates._asdict(),
+        worst=worst,
+        sort=sort,
         problems="kept",
         **options.named(labels.names),
     )
     shown: Mapping[str, Lines] = {
-        "per_query": "shown" if per_query else "hidden",
+        "per_query": "shown" if per_query or worst is not None else "hidden",
         "summary": "hidden" if no_summary else "shown",
     }
     if as_lines:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
@@ -20,6 +20,7 @@ from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.voice import speaks_python
+from ragkpi.measures.scores import Scores
 from ragkpi.statistics import paired
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.significance import TestName
@@ -28,19 +29,82 @@ from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ragkpi.charts.chart import Chart, Charts
+    from ragkpi.reports.signature import Signature
+    from ragkpi.studies.compare.all_pairs_report import AllPairsReport
+
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """What came of runs beside a baseline.
+    """What came of runs beside a baseline, or of all pairs of them.
 
     Attributes
     ----------
     problems
         What is wrong with runs that are not in the report; empty unless ``problems="kept"`` was
         asked for.
+    names
+        What each run is called in the report, by the name that it was given.
+    scores
+        What each run scored, by the same names.
+    procedure
+        How they were compared.
     """
 
     problems: Sequence[RagkpiError] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Scores] = field(default_factory=dict)
+    procedure: paired.Procedure = field(default_factory=paired.Procedure)
+
+    @property
+    def queries(self) -> list[dict[str, Any]]:
+        """The queries that each run won and lost against the baseline, the largest first.
+
+        Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
+        ``baseline_value``, ``value`` and ``difference``. There are none of all pairs.
+        """
+        from ragkpi.studies.compare.query_outcomes import outcome_objects
+
+        if not isinstance(self.report, ComparisonReport):
+            return []
+        comparison = self.report.comparison
+        return [
+            {"measure": difference.metric.name, "run": difference.run, **outcome}
+            for difference in comparison.differences
+            for outcome in outcome_objects(comparison, difference, None)
+        ]
+
+    @property
+    def letters(self) -> dict[str, dict[str, str]]:
+        """By measure and run, if all pairs were compared; who shares one is not told apart."""
+        found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
+        return found
+
+    @speaks_python
+    def paper(self, against: str | Sequence[str] = ()) -> Result:
+        """Make the table of a paper: runs and measures, and marks where a run differs.
+
+        ``paper().to_text("latex")`` is what ``ragkpi compare --paper --format latex`` prints.
+
+        Parameters
+        ----------
+        against
+            The runs that others are tested against, each with a mark of its own; the baseline if
+            none is named.
+        """
+        from ragkpi.studies.compare.paper_table import PaperTable
+
+        names = list(self.names.values())
+        asked = [against] if isinstance(against, str) else list(against)
+        wanted = [
+            one_of("against", self.names.get(name, name), names) for name in asked or names[:1]
+        ]
+        places = [names.index(name) for name in dict.fromkeys(wanted)]
+        compared = paired.compare_each(
+            names, [self.scores[name] for name in self.names], self.procedure, places
+        )
+        signatures = [self.signature] * len(names)
+        return Result(PaperTable(names, compared, signatures), None, self.notes, self.signature)
 
 
 @speaks_python
@@ -50,6 +114,7 @@ def compare(
     measures: str | Sequence[str] = (),
     *,
     baseline: str | None = None,
+    pairs: Literal["baseline", "all"] = "baseline",
     test: TestName = "randomization",
     correction: CorrectionName = "holm",
     family: Literal["metric", "all"] = "metric",
@@ -60,7 +125,7 @@ def compare(
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> ComparisonResult:
-    """Compare runs with a baseline, query by query, as ``ragkpi compare``.
+    """Compare runs with a baseline, or each with each, query by query, as ``ragkpi compare``.
 
     Parameters
     ----------
@@ -71,6 +136,9 @@ def compare(
         ``missing="common"`` over those that all runs have.
     baseline
         The name of the run that the others are compared with; None is the first.
+    pairs
+        ``"baseline"`` compares all runs with one; ``"all"`` each with each: the randomization test
+        is Tukey's then, which needs no correction, and runs get letters.
     test, trials
         Where p-values come from.
     correction, family
@@ -100,6 +168,9 @@ def compare(
     named = named_runs(runs)
     if len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")
+    one_of("pairs", pairs, ("baseline", "all"))
+    if pairs == "all":
+        _refuse_idle(procedure, baseline)
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
@@ -108,14 +179,65 @@ def compare(
     asked = asked.side_by_side()
     bad = problems_of(list(named), outcomes)
     scored = {name: one.scores for name, one in good_ones(named, outcomes).items()}
-    if problems == "raised" or len(scored) < 2 or next(iter(named)) not in scored:
+    lacking = pairs == "baseline" and next(iter(named)) not in scored
+    if problems == "raised" or len(scored) < 2 or lacking:
         asked.voice.refuse(bad)
     shown = asked.called(list(scored), list(scored.values()))
-    compared = paired.compare(shown, list(scored.values()), procedure)
     signature = asked.signed(qrels, metrics)
+    report, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
+
+    def charts() -> list[Chart]:
+        from ragkpi.charts.chart import noted
+
+        known = signature or asked.signature(metrics, asked.files(qrels=qrels))
+        return noted(drawn(), [known.short()])
+
     return ComparisonResult(
-        ComparisonReport(compared, [signature] * len(scored)),
+        report,
+        charts,
         notes=tuple(asked.said),
         signature=signature,
         problems=bad,
+        names=dict(zip(scored, shown, strict=True)),
+        scores=scored,
+        procedure=procedure,
     )
+
+
+def _compared(
+    pairs: Literal["baseline", "all"],
+    names: Sequence[str],
+    scored: Sequence[Scores],
+    procedure: paired.Procedure,
+    signature: Signature | None,
+) -> tuple[ComparisonReport | AllPairsReport, Charts]:
+    """Compare runs; return the report, and what makes its charts."""
+    signatures = [signature] * len(names)
+    if pairs == "all":
+        from ragkpi.statistics.all_pairs import compare_all
+        from ragkpi.studies.compare.all_pairs_report import AllPairsReport
+
+        found = compare_all(names, scored, procedure)
+        return AllPairsReport(found, signatures), lambda: _drawing().all_pairs_charts(found)
+    compared = paired.compare(names, scored, procedure)
+    return ComparisonReport(compared, signatures), lambda: _drawing().comparison_charts(compared)
+
+
+def _drawing() -> Any:
+    from ragkpi.studies.compare import comparison_charts
+
+    return comparison_charts
+
+
+def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
+    """Raise `UsageError` for what does nothing where all pairs are compared."""
+    default = paired.Procedure()
+    if baseline is not None:
+        raise UsageError(f"--all-pairs: there is no baseline ({baseline}); leave it out")
+    if procedure.test == default.test:
+        for name in ("correction", "family"):
+            if getattr(procedure, name) != getattr(default, name):
+                raise UsageError(
+                    f"--all-pairs with --{name}: Tukey's test holds for all pairs of a measure; "
+                    "leave it out, or give another --test"
+                )

@@ -16,6 +16,7 @@ from ragkpi.library.arguments import (
     qrels_of,
     runs_of,
     session,
+    whole,
 )
 from ragkpi.library.run_results import RunResult, RunResults
 from ragkpi.library.session import good_ones, problems_of
@@ -50,6 +51,8 @@ def evaluate(
     margin: float | str | None = None,
     gate_by: DecidedBy | None = None,
     gate_confidence: float | None = None,
+    worst: int | None = None,
+    sort: str | None = None,
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> RunResult | RunResults:
@@ -79,6 +82,9 @@ def evaluate(
     gate_by, gate_confidence
         What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
         or that it is not shown to be ``"noninferior"``; and how sure that has to be.
+    worst, sort
+        How many queries the report has if it shows them, and by which measure they are ordered,
+        the worst first; None is all of them, and the first measure.
     problems
         What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
         or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
@@ -158,9 +164,15 @@ def evaluate(
         EvaluatedRun(name, scores, intervals.get(name, {}), signature)
         for name, scores in of_runs.items()
     ]
+    order = None
+    if worst is not None or sort is not None:
+        from ragkpi.studies.evaluate.worst_queries import worst_queries
+
+        most = None if worst is None else whole("worst", worst, 1)
+        order = worst_queries(list(of_runs.values()), sort, most)
     kind = RunResult if several is None else RunResults
     return kind(
-        EvaluationReport(rows, bootstrap),
+        EvaluationReport(rows, bootstrap, order),
         notes=tuple(asked.said),
         signature=signature,
         files=files,

@@ -75,6 +75,16 @@ class Result:
         """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""
         return self.report.document(_layout("columns"))
 
+    def to_text(self, form: str = "table") -> str:
+        """Return the table as text: ``"table"``, ``"markdown"``, ``"latex"``, ``"csv"``, ….
+
+        It is what ``--format`` prints. `UsageError` for a format that reports do not have.
+        """
+        from ragkpi.library.arguments import one_of
+        from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
+
+        return rendered(self.report, one_of("form", form, FORMATS_OF_REPORTS), _layout("below"))
+
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame."""
         import pandas

@@ -184,3 +184,94 @@ def test_what_cannot_be_compared(compare, files, status, compared):
     assert found.status == status
     assert (b"fusion" in found.out) == compared
     assert len(found.err.splitlines()) == 1
+
+
+def queries_of(ragkpi, path):
+    """The map of each query, from trec_eval's lines."""
+    out = ragkpi("eval", "-q", "-n", "-c", "-m", "map", "qrels.txt", path, folder=FIXTURES).out
+    return {row[1]: float(row[2]) for row in map(str.split, out.decode().splitlines())}
+
+
+def test_queries_won_and_lost_have_the_values_of_eval(compare, ragkpi):
+    """The largest gain first, then the largest loss; ties are not there."""
+    files = ("qrels.txt", BM25, DENSE)
+    found = valid_document(compare("-q", "-m", "map", "--format", "json", *files).out)
+    (difference,) = found["comparison"]["differences"]
+    listed = difference["per_query"]
+    baseline, run = (queries_of(ragkpi, path) for path in (BM25, DENSE))
+    gains = {query: run[query] - baseline[query] for query in run}
+    won = sorted((q for q in gains if gains[q] > 1e-6), key=lambda query: -gains[query])
+    lost = sorted((q for q in gains if gains[q] < -1e-6), key=lambda query: gains[query])
+    assert [one["query"] for one in listed] == won + lost
+    assert (len(won), len(lost)) == (difference["wins"], difference["losses"]) == (8, 3)
+    for one in listed:
+        assert one["value"] == pytest.approx(run[one["query"]], abs=1e-4)
+        assert one["baseline_value"] == pytest.approx(baseline[one["query"]], abs=1e-4)
+
+
+def test_all_pairs(compare):
+    options = ("--all-pairs", "--test", "t", "-m", "map", "--correction", "none")
+    files = ("qrels.txt", BM25, DENSE, FUSION)
+    found = valid_document(compare(*options, "--format", "json", *files).out)
+    pairs = {(one["run"], one["other"]): one["p"] for one in found["all_pairs"]["pairs"]}
+    assert set(pairs) == {("fusion", "dense"), ("fusion", "bm25"), ("dense", "bm25")}
+    against = differences(
+        compare("--test", "t", "-m", "map", "--format", "json", "qrels.txt", BM25, DENSE, FUSION)
+    )
+    assert pairs["fusion", "bm25"] == pytest.approx(against["map", "fusion"]["p"])
+    assert against["map", "dense"]["p"] > 0.05 > against["map", "fusion"]["p"]
+    assert found["all_pairs"]["letters"] == {"map": {"bm25": "b", "dense": "ab", "fusion": "a"}}
+    table = compare("--all-pairs", "-m", "map", "qrels.txt", BM25, DENSE, FUSION).out.decode()
+    assert "randomized Tukey's HSD" in table
+    assert "map: fusion is better than bm25" in table
+
+
+def test_a_table_for_a_paper(compare):
+    files = ("qrels.txt", BM25, DENSE, FUSION)
+    options = ("-m", "map", "-m", "ndcg_cut.10", "--paper")
+    drawn = compare(*options, "--format", "latex", *files).out.decode()
+    assert r"fusion & \textbf{\boldmath 0.4047}$^{\dagger}$" in drawn
+    assert r"dense & 0.3439 & 0.5078 \\" in drawn
+    assert r"$\dagger$ differs from bm25 at p \textless{} 0.05 (paired randomization test" in drawn
+    named = compare(*options, "--against", "dense", "--against", FUSION, *files).out.decode()
+    assert "† differs from dense, ‡ differs from fusion" in named
+    (row,) = [line.split() for line in named.splitlines() if line.startswith("bm25")]
+    assert row == ["bm25", "0.1785‡", "0.3035‡"]
+
+
+def test_a_picture_of_differences_and_queries(compare, tmp_path):
+    files = ("qrels.txt", BM25, FUSION)
+    drawn = compare("-m", "map", "--plot", "-", *files).out.decode()
+    assert "\nmap, query by query; fusion: 9 won, 1 equal, 2 lost\n" in drawn
+    assert "12 queries" in drawn.splitlines()[-2]
+    assert "ragkpi:" in drawn.splitlines()[-1]
+    pytest.importorskip("matplotlib")
+    for more in ([], ["--all-pairs"]):
+        assert compare("-m", "map", *more, "--plot", tmp_path / "c.svg", *files).status == 0
+        assert "fusion" in (tmp_path / "c.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--all-pairs", "-q"], "each is a table of its own"),
+        (["--paper", "-q"], "each is a table of its own"),
+        (["--all-pairs", "--correction", "none"], "Tukey's test holds for all pairs"),
+        (["--all-pairs", "--family", "all"], "Tukey's test holds for all pairs"),
+        (["--against", "dense"], "--against dense: only --paper marks runs"),
+        (["--paper", "--against", "x"], "expected one of"),
+        (["--plot", "x.pdf"], "--plot x.pdf"),
+    ],
+)
+def test_options_that_do_nothing_are_refused(compare, arguments, words):
+    outcome = compare(*arguments, "qrels.txt", BM25, DENSE)
+    assert (outcome.status, outcome.out) == (1, b"")
+    assert words in outcome.err.decode().splitlines()[-1]
+
+
+def test_a_paper_table_is_not_for_programs(ragkpi):
+    outcome = ragkpi(
+        "compare", "--paper", "--format", "json", "qrels.txt", BM25, DENSE, folder=FIXTURES
+    )
+    assert outcome.status == 1
+    assert b"it is for readers" in outcome.err

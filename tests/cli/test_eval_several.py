@@ -271,3 +271,39 @@ def test_a_level_above_all_judged_ones_is_warned_of(evaluate):
     found = evaluate("-l", "9", "-m", "P.5", "qrels.txt", BM25)
     assert b"ragkpi: warning: no document is relevant: -l 9 is above the highest" in found.err
     assert b"no document is relevant" not in evaluate("-l", "2", "-m", "P.5", "qrels.txt", BM25).err
+
+
+def test_the_worst_queries_stand_first_in_a_table(evaluate):
+    """Of bm25 hd-10, hd-11 and hd-12 have map 0, then hd-03 has the least."""
+    found = evaluate("--worst", 4, "-m", "map", "--format", "table", "qrels.txt", BM25)
+    lines = [line.split() for line in found.out.decode().splitlines()]
+    assert [line[1] for line in lines[2:7]] == ["hd-10", "hd-11", "hd-12", "hd-03", "all"]
+    assert "the worst 4 of 12 queries by map" in found.out.decode()
+    trec = trec_values(evaluate("-m", "map", "qrels.txt", BM25).out)
+    assert lines[6][2] == trec["map"]
+
+
+def test_queries_are_sorted_by_a_measure(evaluate):
+    found = evaluate("-q", "--sort", "ndcg_cut.10", "-m", "ndcg_cut.10", *CSV, "qrels.txt", *ALL)
+    rows_ = [line.split(",") for line in found.out.decode().splitlines()[1:]]
+    means = {}
+    for _, query, value in rows_[:-3]:
+        means.setdefault(query, []).append(float(value))
+    ordered = [sum(values) / 3 for values in means.values()]
+    assert len(ordered) == 12
+    assert ordered == pytest.approx(sorted(ordered), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--sort", "map"], "expected -q or --worst N with it"),
+        (["-q", "--sort", "P.5", "-m", "map"], "--sort P.5: expected one of map"),
+        (["--worst", "2", "--format", "trec"], "in the order of the ids"),
+        (["--worst", "0"], "--worst"),
+    ],
+)
+def test_orders_that_cannot_be(evaluate, arguments, words):
+    outcome = evaluate(*arguments, "qrels.txt", BM25)
+    assert (outcome.status, outcome.out) == (1, b"")
+    assert words in outcome.err.decode()

@@ -24,6 +24,10 @@ QUESTIONS = {
         lambda: ragkpi.compare(QRELS, RUNS, "ndcg_cut.10", missing="zero"),
         ["compare", "-c", "-m", "ndcg_cut.10", QRELS, *RUNS],
     ),
+    "compare all pairs": (
+        lambda: ragkpi.compare(QRELS, RUNS, "map", pairs="all", trials=200),
+        ["compare", QRELS, *RUNS, "-m", "map", "--all-pairs", "--trials", 200],
+    ),
     "compare without measures": (
         lambda: ragkpi.compare(QRELS, RUNS, trials=200, resamples=200),
         ["compare", QRELS, *RUNS, "--trials", 200, "--resamples", 200],
@@ -98,9 +102,7 @@ def test_every_form_of_a_result(question):
     assert "Result: " in repr(result)
 
 
-@pytest.mark.parametrize(
-    "question", [name for name in QUESTIONS if name.split()[0] not in ("compare", "check")]
-)
+@pytest.mark.parametrize("question", [name for name in QUESTIONS if not name.startswith("check")])
 def test_the_picture_is_a_figure(question):
     pytest.importorskip("matplotlib")
     figure = QUESTIONS[question][0]().plot()
@@ -109,7 +111,31 @@ def test_the_picture_is_a_figure(question):
 
 def test_where_there_is_no_picture_that_is_said():
     with pytest.raises(ragkpi.UsageError, match="there is no picture"):
-        QUESTIONS["compare"][0]().plot()
+        ragkpi.evaluate(QRELS, RUNS[0], "map").plot()
+
+
+def test_queries_letters_and_tables_of_a_comparison():
+    runs = {"one": {"q": {"a": 2.0, "b": 1.0}, "r": {"c": 1.0}}, "other": {"q": {"b": 1.0}}}
+    qrels = {"q": {"a": 1, "b": 0}, "r": {"c": 1}}
+    found = ragkpi.compare(qrels, runs, "P.1")
+    lost = {"measure": "P_1", "run": "other", "outcome": "lost", "baseline_value": 1.0}
+    assert found.queries == [
+        {**lost, "query": query, "value": 0.0, "difference": -1.0} for query in "qr"
+    ]
+    assert found.letters == {}
+    assert "other & 0.0000 " in found.paper("one").to_text("latex")
+    with pytest.raises(ragkpi.UsageError, match="against='x': expected one of"):
+        found.paper("x")
+    every = ragkpi.compare(qrels, runs, "P.1", pairs="all")
+    assert every.letters == {"P_1": {"one": "a", "other": "a"}}  # p = 1/2: two of four shuffles
+    assert [row["p(other)"] for row in every.rows] == [0.5, None]
+    assert every.queries == []
+
+
+def test_the_worst_queries_of_a_report():
+    qrels, run = {"q": {"a": 1}, "r": {"c": 1}, "s": {"a": 1}}, {"q": {"b": 1.0}, "r": {"c": 1.0}}
+    found = ragkpi.evaluate(qrels, run, "P.1", worst=2, missing="zero")
+    assert found.report.worst.queries == [b"q", b"s"]
 
 
 def test_runs_in_memory_give_the_answers_of_their_files():

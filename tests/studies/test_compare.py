@@ -149,7 +149,7 @@ def test_queries_won_and_lost_the_largest_first_with_both_values():
     layout = Layout(per_query="shown")
     rows = [line.split() for line in rendered(by_query(), "table", layout).splitlines()]
     assert [row for row in rows if row[2:3] and row[2].startswith("q0")] == OUTCOMES
-    assert "2 won, 1 equal, 1 lost" in rendered(by_query(), "table", layout)
+    assert "won 2, lost 1" in rendered(by_query(), "table", layout)
     for name in ("json", "jsonl"):
         text = rendered(by_query(), name, layout)
         (valid_document if name == "json" else valid_lines)(text)

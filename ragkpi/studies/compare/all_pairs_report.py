@@ -158,7 +158,9 @@ class AllPairsReport:
                     worse.append(f"{self.pairs.names[other]} (p = {short(p)})")
             if worse:
                 parts.append(f"{self.pairs.names[run]} is better than {joined(worse)}")
-        rest = f"{counted(undecided, 'pair')} of {len(order) * (len(order) - 1) // 2}"
-        if undecided:
-            parts.append(f"{rest} {'is' if undecided == 1 else 'are'} not shown to differ")
+        if not parts:
+            parts = ["no two runs are shown to differ"]
+        elif undecided:
+            of_all = f"{counted(undecided, 'pair')} of {len(order) * (len(order) - 1) // 2}"
+            parts.append(f"{of_all} {'is' if undecided == 1 else 'are'} not shown to differ")
         return f"{by_metric.metric.name}: {'; '.join(parts)}."

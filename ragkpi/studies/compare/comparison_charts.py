@@ -83,8 +83,9 @@ def _means(title: str, comparison: Comparison, differences: Sequence[Difference]
 
 def _queries(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
     lines = list(_sorted_differences(comparison, differences))
+    alone = f"; {lines[0].name}" if len(lines) == 1 else ""  # without a legend
     return PlaneChart(
-        f"{title}, query by query",
+        f"{title}, query by query{alone}",
         Axis("queries, the largest difference first", low=1),
         Axis(f"difference from {comparison.names[0]}"),
         lines,
@@ -100,7 +101,9 @@ def _sorted_differences(
     columns = [run[name] for run in comparison.runs]
     known = np.all([column.known for column in columns], axis=0)
     for difference, column in zip(differences, columns[1:], strict=True):
-        with np.errstate(invalid="ignore"):
-            apart = np.sort((column.per_query - columns[0].per_query)[known])[::-1].tolist()
+        value, baseline = column.per_query[known], columns[0].per_query[known]
+        with np.errstate(invalid="ignore"):  # of two infinities, which are equal here
+            apart = np.where(value == baseline, 0.0, value - baseline)
+        apart = np.sort(apart)[::-1].tolist()
         counts = f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"
         yield Line(f"{difference.run}: {counts}", range(1, len(apart) + 1), apart)

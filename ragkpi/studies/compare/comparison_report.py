@@ -276,7 +276,7 @@ def _all_queries(difference: Difference, limit: float) -> list[Cell]:
         Cell(difference.metric.name),
         Cell(difference.run),
         Cell(ALL),
-        Cell(f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"),
+        Cell(f"won {difference.wins}, lost {difference.losses}"),
         Cell(difference.baseline, style=style),
         Cell(difference.summary, style=style),
         Cell(

@@ -64,7 +64,7 @@ def outcome_columns(corrected: str) -> list[Column]:
         Column("measure"),
         Column("run"),
         Column("query"),
-        Column("outcome"),
+        Column("outcome", legend="queries that are equal are not listed"),
         Column("baseline", "decimal"),
         Column("value", "decimal"),
         Column("difference", "decimal", signed=True),

@@ -53,7 +53,8 @@ def worst_queries(
     runs
         Evaluated for the same metrics.
     name
-        Of the metric, as it is printed or asked for; None for the first that can be better.
+        Of the metric, as it is printed or asked for; None for the first that can be better,
+        means before counts.
     most
         How many queries are kept; None for all.
 
@@ -71,7 +72,7 @@ def worst_queries(
     if name is None:
         if not orderable:
             raise UsageError("--worst: no value per query that can be better; ask for more with -m")
-        metric = orderable[0]
+        metric = next((metric for metric in orderable if metric.measure.is_mean), orderable[0])
     else:
         asked = name if name in names else _printed(name)
         if asked not in names:
