@@ -111,7 +111,7 @@ class Output(NamedTuple):
             write(["\n" + texts(drawn, width)])
             if len(drawn) <= len(others):
                 more = counted(len(others), "more chart")
-                write([f"{more} with --plot -, or as a picture with --plot FILE.png\n"])
+                write([f"{more}: --plot - or --plot FILE.png\n"])
         elif self.plot is not None:
             from ragkpi.charts.picture import draw
 
