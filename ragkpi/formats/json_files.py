@@ -8,12 +8,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any, BinaryIO
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import read_lines
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from, read_lines
 from ragkpi.formats.column_names import RECORD_KEYS, plain_name, shown_names
+from ragkpi.formats.json_scanner import LONGEST_PATTERN, UnlikeError, like
 from ragkpi.formats.json_text import DECODER, JsonText, no_json, text_of, written
+from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.paths import entries_of, is_scalar
 from ragkpi.formats.rows import Ranking, collect_qrels, score_texts, stream_listed
@@ -27,7 +30,8 @@ from ragkpi.formats.shape_reader import (
 )
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns
+from ragkpi.formats.trec_runs import stream_run as stream_rows
 
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 _OBJECT = "expected an object with a query and its documents"
@@ -40,14 +44,98 @@ _LONGEST_RECORD = 1 << 26
 # Records that are looked at to recognise a shape, and keys of an object that are.
 _LOOKED_AT = 100
 _MOST_KEYS = 40
+# Lines that are tried as the pattern of all of them.
+_LINES_TRIED = 20
 _PIECE = 1 << 20
 # Decoded JSON takes at most about this many times the memory of its text.
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
-def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
-    """Read a run; without a shape, the one that fits the first records."""
-    return stream_listed(source.name, rows_of(*_read(source, "run", shape)))
+def stream_run(
+    source: Source, shape: Shape | None = None, hold: bool = False
+) -> Iterator[RunColumns]:
+    """Read a run; without a shape, the one that fits the first records.
+
+    Blocks stay valid together only with `hold`.
+    """
+    if not _has_lines(source):
+        yield from stream_listed(
+            source.name, rows_of(*_read_document(_document(source), "run", shape))
+        )
+        return
+    size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
+    reader = BlockReader(source, size)
+    block = reader.read_all() if hold else reader.read()
+    layout = _layout(block, shape, source.name) if block is not None else None
+    if layout is not None and block is not None:
+        try:
+            if hold:
+                yield from _hold_alike(layout, block)
+            else:
+                yield from _stream_alike(source, layout, reader, block)
+            return
+        except UnlikeError as unlike:
+            block = block if hold else unlike.block
+    lines = lines_from(reader, block)
+    yield from stream_listed(source.name, rows_of(*_read_lines(lines, "run", shape, source.name)))
+
+
+hold_run = partial(stream_run, hold=True)
+
+
+def _stream_alike(
+    source: Source, layout: ColumnOrder, reader: BlockReader, block: Block
+) -> Iterator[RunColumns]:
+    """Read lines that look alike; `UnlikeError` with the first block that is not so."""
+    seen = block
+
+    def scan_block(next_block: Block) -> Lines:
+        nonlocal seen
+        seen = next_block
+        return layout.scan(next_block)
+
+    try:
+        yield from stream_rows(
+            source, layout=layout._replace(scan=scan_block), reader=reader, block=block
+        )
+    except InputError:  # the decoder says best what is wrong
+        raise UnlikeError(seen) from None
+
+
+def _hold_alike(layout: ColumnOrder, block: Block) -> list[RunColumns]:
+    try:
+        return list(held_columns(block, layout))
+    except InputError:
+        raise UnlikeError(block) from None
+
+
+def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
+    """Return where the columns of lines stand that look like one of the first; None if none do."""
+    text = block.buffer[block.start : block.end]
+    for line in text[:LONGEST_PATTERN].tobytes().split(b"\n")[:-1][:_LINES_TRIED]:
+        try:
+            value = DECODER.decode(text_of(line))
+            if type(value) is not dict:
+                return None
+            reader = ShapeReader(shape, file) if shape else choose_shape("run", [value], file)
+            if reader is None:
+                return None
+            reader.listed(Record(1, 1, value))
+            keys = reader.keys_of(value)
+        except (ValueError, RecursionError, InputError):
+            return None
+        alike = like(line, keys) if keys is not None else None
+        if alike is not None and keys is not None:
+            place = {name: number for number, name in enumerate(alike.columns)}
+            return ColumnOrder(
+                alike.scan,
+                place[keys.query],
+                place[keys.document],
+                place[keys.score] if keys.score else None,
+                place[keys.rank] if keys.rank else None,
+                place[keys.run_id] if keys.run_id else None,
+            )
+    return None
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -70,11 +158,15 @@ def hold(source: Source) -> bytes:
 
 def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader, Iterator[Record]]:
     if _has_lines(source):
-        return _read_lines(source, kind, shape)
+        return _read_lines(read_lines(source), kind, shape, source.name)
+    return _read_document(_document(source), kind, shape)
+
+
+def _document(source: Source) -> JsonText:
     text = text_of(hold(source).removeprefix(_MARK))
     if not text.strip():
         raise InputError(source.name, None, "is empty", _DOCUMENT)
-    return _read_document(JsonText(source.name, text, _DOCUMENT), kind, shape)
+    return JsonText(source.name, text, _DOCUMENT)
 
 
 def _has_lines(source: Source) -> bool:
@@ -102,35 +194,40 @@ def _has_lines(source: Source) -> bool:
 
 
 def _read_lines(
-    source: Source, kind: Kind, shape: Shape | None
+    lines: Iterator[tuple[int, bytes]], kind: Kind, shape: Shape | None, file: str
 ) -> tuple[ShapeReader, Iterator[Record]]:
-    values = _line_values(source)
-    ahead = list(itertools.islice(values, 1 if shape else _LOOKED_AT))
-    reader = None if shape is None else ShapeReader(shape, source.name)
-    if reader is None:
-        for line, value in ahead:
+    values = _line_values(lines, file)
+    reader = None if shape is None else ShapeReader(shape, file)
+    ahead: list[tuple[int, Any]] = []
+
+    def first_records() -> Iterator[Any]:
+        for line, value in itertools.islice(values, _LOOKED_AT):
+            ahead.append((line, value))
             if not isinstance(value, dict):
-                raise no_object(source.name, line)
-        records = [value for _, value in ahead]
-        reader = choose_shape(kind, records, source.name)
-        if reader is None and isinstance(records[0], dict):
-            reader = _object_shape(kind, list(records[0].items()), source.name)
-        reader = reader or likely_shape(kind, records[0], source.name)
+                raise no_object(file, line)
+            yield value
+
+    if reader is None:
+        reader = choose_shape(kind, first_records(), file)
+    if reader is None:
+        first = ahead[0][1]
+        reader = _object_shape(kind, list(first.items()), file)
+        reader = reader or likely_shape(kind, first, file)
     found = itertools.chain(ahead, values)
     if not reader.shape.records:
         return reader, (
             Record(line, number, value) for number, (line, value) in enumerate(found, start=1)
         )
-    return reader, _inside_values(reader.shape, found, source.name)
+    return reader, _inside_values(reader.shape, found, file)
 
 
-def _line_values(source: Source) -> Iterator[tuple[int, Any]]:
-    for number, line in read_lines(source):
+def _line_values(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, Any]]:
+    for number, line in lines:
         if line.strip():
             try:
                 yield number, DECODER.decode(text_of(line))
             except (ValueError, RecursionError) as problem:
-                raise no_json(source.name, number, problem, _OBJECT) from None
+                raise no_json(file, number, problem, _OBJECT) from None
 
 
 def _inside_values(shape: Shape, values: Iterable[tuple[int, Any]], file: str) -> Iterator[Record]:

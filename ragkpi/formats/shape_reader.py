@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
+from ragkpi.formats.json_scanner import RecordKeys
 from ragkpi.formats.json_text import octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.rows import Listed
@@ -96,6 +97,35 @@ class ShapeReader:
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
         return listed
+
+    def keys_of(self, record: Any) -> RecordKeys | None:
+        """Say under which keys a record that was read has what; None if that is not so simple."""
+        shape = self.shape
+        if shape.kind != "run" or shape.records or shape.scores or shape.repeated != "refused":
+            return None
+        item, listed = record, None
+        if self._list:
+            found = self._list.listed(record)
+            if found is None or not found[1] or type(found[1][0][1]) is not dict:
+                return None
+            listed, item = found[0], found[1][0][1]
+        outer, inner = tuple(record), tuple(item)
+        query, document = self._query.name_in(outer), self._doc.name_in(inner)
+        if query is None or document is None or (listed is not None and listed not in record):
+            return None
+        # A query that could be a text is looked at by itself.
+        if shape.name == "lists" and fields.plain_name(query) in ("query", "topic"):
+            return None
+        score, rank = self._value.name_in(inner), self._rank.name_in(inner)
+        run_id = self._run.name_in(outer)
+        known = (
+            (score or self._value.lacks(inner))
+            and (rank or self._rank.lacks(inner))
+            and (run_id or self._run.lacks(outer))
+        )
+        if not known or not (score or rank):
+            return None
+        return RecordKeys(query, document, score, rank, run_id, listed)
 
     def _items(self, record: Record) -> tuple[str, list[tuple[Any, Any]]]:
         if not self._list:
@@ -347,7 +377,7 @@ def wanted_names(path: str) -> list[str]:
     return list(names) or [path]
 
 
-def choose_shape(kind: Kind, records: Sequence[Any], file: str) -> ShapeReader | None:
+def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader | None:
     """Return the first shape of single records that fits one of some; None if none does."""
     readers = [ShapeReader(shape, file) for shape in SHAPES[kind].values() if not shape.records]
     empty: ShapeReader | None = None

@@ -232,7 +232,7 @@ def columns_of(
             if layout.run_id is None
             else table.column(layout.run_id, slice(used - 1, used))[0]
         ),
-        rank=rank,
+        rank=None if layout.score is None else rank,
     )
     if layout is not _TREC:
         refuse_empty(block.file, columns.document, line, "document id")

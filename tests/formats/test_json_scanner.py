@@ -1,0 +1,128 @@
+"""Lines of JSON that look alike, read by their quotes, against the decoder."""
+
+import json
+import random
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from ragkpi.errors import InputError
+from ragkpi.formats import json_files
+from tests.fuzz.targets import MemorySource
+
+ids = st.text("ab1:,{}[] é#", max_size=4)
+numbers = st.one_of(
+    st.floats(allow_nan=False),
+    st.integers(-(10**25), 10**25),
+    st.sampled_from([0, -1, 1e-7, 5e22]),
+)
+
+
+@st.composite
+def files(draw):
+    """Lines that are alike, and then perhaps a byte that is not."""
+    element = draw(
+        st.sampled_from(
+            [
+                ("docid", "score"),
+                ("score", "docid", "rank"),
+                ("rank", "docid"),
+                ("docid", "title", "score"),
+                ("docid", "score", "n"),
+            ]
+        )
+    )
+    outer = draw(st.permutations(["qid", "LIST", *draw(st.sampled_from([[], ["run_id"], ["n"]]))]))
+    flat = draw(st.booleans())
+    separators = draw(st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : ")]))
+
+    def value(key):
+        if key in ("score", "n"):
+            return draw(numbers)
+        return draw(st.integers(1, 9)) if key == "rank" else draw(ids)
+
+    texts = []
+    for _ in range(draw(st.integers(1, 5))):
+        record = {}
+        for key in outer:
+            if key != "LIST":
+                record[key] = value(key)
+            elif flat:
+                record |= {name: value(name) for name in element}
+            else:
+                count = draw(st.integers(0 if draw(st.booleans()) else 2, 4))
+                record["hits"] = [{name: value(name) for name in element} for _ in range(count)]
+        texts.append(json.dumps(record, ensure_ascii=False, separators=separators))
+    text = bytearray("\n".join(texts).encode() + b"\n" * draw(st.integers(0, 2)))
+    for _ in range(draw(st.integers(0, 2))):
+        place = draw(st.integers(0, max(0, len(text) - 1)))
+        new = draw(
+            st.sampled_from([b"", b'"', b"\\", b"0", b".", b"e5", b"-", b"\t", b"}", b"\xff"])
+        )
+        text[place : place + draw(st.integers(0, 1))] = new
+    return bytes(text)
+
+
+def read(text, hold):
+    """Return all rows, or the error."""
+    try:
+        return [
+            (
+                block.query[group],
+                block.document[row],
+                block.score[row],
+                None if block.rank is None else block.rank[row],
+                int(block.line[row]),
+                block.run_id,
+            )
+            for block in json_files.stream_run(MemorySource(text), hold=hold)
+            for row, group in enumerate(block.group().tolist())
+        ]
+    except InputError as problem:
+        return str(problem)
+
+
+@settings(max_examples=400)
+@given(files(), st.booleans())
+@example(b'{"qid":"1","docid":"a","score":1}\n{"qid":"1","docid":"b","score":01}\n', False)
+@example(b'{"qid":"1","docid":"a","score":1}\n{"qid":"1","docid":"b","score":inf}\n', False)
+@example(b'{"qid":"1","docid":"a","score":1}\n{"qid":"1","docid":"b","score":1.e5}\n', False)
+@example(b'{"qid":"1","docid":"a","score":1}\n{"qid":"1","docid":"b","score":+1}\n', False)
+@example(b'{"qid":"1","docid":"a","score":1,"score":2}\n', False)
+@example(b'{"qid":1,"docid":-0,"score":1}\n{"qid":1,"docid":1.50,"score":1e999}\n', True)
+def test_as_the_decoder(text, hold):
+    rows = read(text, hold)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_files, "like", lambda *_: None)
+        assert rows == read(text, hold)
+
+
+@pytest.mark.parametrize("lists", [False, True])
+def test_many_blocks(lists, monkeypatch):
+    """Lines are found by their quotes, whatever the blocks; an odd one goes to the decoder."""
+    chance = random.Random(1)
+    queries = [f"q{number}" for number in range(60)]
+    rows = [(query, f"d{place}", chance.random()) for query in queries for place in range(20)]
+    if lists:
+        records = [
+            {"qid": query, "hits": [{"docid": d, "score": s} for q, d, s in rows if q == query]}
+            for query in queries
+        ]
+    else:
+        records = [{"qid": query, "docid": d, "score": s} for query, d, s in rows]
+    texts = [json.dumps(record).encode() for record in records]
+    monkeypatch.setattr(json_files, "BLOCK_SIZE", 3000)
+    expected = [(query.encode(), d.encode(), s) for query, d, s in rows]
+    decoded = []
+    decode = json_files._line_values
+    monkeypatch.setattr(
+        json_files, "_line_values", lambda lines, file: decoded.append(file) or decode(lines, file)
+    )
+    for odd in (b"", b" "):
+        texts[-1] += odd
+        for hold in (False, True):
+            decoded.clear()
+            found = read(b"\n".join(texts), hold)
+            assert [row[:3] for row in found] == expected
+            assert bool(decoded) == bool(odd)
