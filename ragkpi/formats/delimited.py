@@ -49,7 +49,7 @@ Records = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
-    """A block of CSV with a quote in it, which has to be read line by line."""
+    """A block of CSV with quotes around more than a value, to be read line by line."""
 
     def __init__(self, block: Block) -> None:
         super().__init__()
@@ -106,13 +106,14 @@ class _Table:
         )
         try:
             if hold:
-                yield from held_columns(self._block, layout)
+                yield from list(held_columns(self._block, layout))
             else:
                 yield from stream_run(
                     self._source, layout=layout, reader=self._reader, block=self._block
                 )
         except _QuotedError as quoted:
-            yield from stream_listed(self._source.name, self._listed(quoted.block, layout))
+            block = self._block if hold else quoted.block
+            yield from stream_listed(self._source.name, self._listed(block, layout))
 
     def qrels(self) -> QrelsColumns:
         level = self._number("level")
@@ -205,11 +206,16 @@ class _Table:
         return number
 
     def _scan(self, block: Block) -> Lines:
-        text = block.buffer[block.start : block.end]
-        if self._separator == b"," and (text == ord('"')).any():
-            raise _QuotedError(block)
         names = [name.encode("utf-8", "surrogateescape") for name in self._header.names]
-        return scan_separated(block, self._separator, names, self._header.line or 1)
+        text = block.buffer[block.start : block.end]
+        quotes = np.count_nonzero(text == ord('"')) if self._separator == b"," else 0
+        try:
+            lines = scan_separated(block, self._separator, names, self._header.line or 1)
+        except InputError:
+            if quotes:
+                raise _QuotedError(block) from None
+            raise
+        return _unquoted(block, lines, int(quotes)) if quotes else lines
 
     def _records(self, block: Block) -> Records:
         """Read a block, and what follows it, record by record."""
@@ -248,6 +254,18 @@ class _Table:
             value = b"1" if level is None else record[level].strip()
             if value or record[document]:
                 yield Listed(number, record[query], [record[document]], [value])
+
+
+def _unquoted(block: Block, lines: Lines, quotes: int) -> Lines:
+    """Take the quotes off values; `_QuotedError` if one of them is not around a whole value."""
+    text = block.buffer
+    before, ends = lines.before + lines.origin, lines.ends + lines.origin
+    quoted = (text[before + 1] == ord('"')) & (text[ends - 1] == ord('"')) & (ends - before > 2)
+    # Inside of a value is none, then, and no comma or end of line was one.
+    if 2 * np.count_nonzero(quoted) != quotes:
+        raise _QuotedError(block)
+    begin = lines.begin + lines.origin
+    return Lines(text, 0, before + quoted, ends - quoted, lines.line, begin)
 
 
 def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:

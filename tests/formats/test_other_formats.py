@@ -1,10 +1,17 @@
 """What each format says, worked out by hand; and the place that its errors name."""
 
+import csv
+import io
+
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from ragkpi.errors import RagkpiError
+from ragkpi.formats import delimited, trec_runs
 from ragkpi.formats.file_formats import QRELS_FORMATS, read_any_qrels, run_format
 from ragkpi.formats.opening import Source
+from tests.fuzz.targets import MemorySource
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
@@ -115,3 +122,40 @@ def test_a_query_in_two_lines_is_one_query(ragkpi, tmp_path):
     )
     outcome = ragkpi("eval", "-m", "num_rel_ret", "-m", "map", "qrels", "run", folder=tmp_path)
     assert outcome.out == b"num_rel_ret           \tall\t3\nmap                   \tall\t1.0000\n"
+
+
+@settings(max_examples=300)
+@given(
+    rows=st.lists(
+        st.tuples(st.sampled_from("pq"), st.text('ab",\n', max_size=3), st.integers(0, 9)),
+        min_size=1,
+        max_size=6,
+        unique_by=lambda row: row[:2],
+    ),
+    quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]),
+    end=st.sampled_from(["\n", "\r\n"]),
+    size=st.sampled_from([40, 1 << 20]),
+    hold=st.booleans(),
+)
+def test_quoted_values_are_those_of_the_csv_module(rows, quoting, end, size, hold):
+    out = io.StringIO()
+    writer = csv.writer(out, quoting=quoting, lineterminator=end)
+    writer.writerow(["qid", "docid", "score"])
+    writer.writerows((query, f"d{document}", score) for query, document, score in rows)
+    text = out.getvalue().encode()
+    expected = [
+        (query.encode(), document.encode(), float(score))
+        for query, document, score in list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
+    ]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(delimited, "BLOCK_SIZE", size)
+        patch.setattr(trec_runs, "BLOCK_SIZE", size)
+        read = delimited.hold_csv if hold else delimited.stream_csv
+        found = [
+            (block.query[group], document, score)
+            for block in read(MemorySource(text))
+            for group, document, score in zip(
+                block.group().tolist(), block.document.tolist(), block.score.tolist(), strict=True
+            )
+        ]
+    assert found == expected
