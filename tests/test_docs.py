@@ -32,6 +32,14 @@ def test_the_reference_has_a_section_for_every_measure():
     assert [line.split()[1] for line in heads] == list(all_measures())
 
 
+def test_the_reference_has_an_example_of_every_measure_of_plain_qrels():
+    text = "\n".join(hooks().reference())
+    for name, measure in all_measures().items():
+        if measure.reads == "qrels" and measure.numeric:
+            section = text.partition(f"{{ #{name} }}")[2].partition("\n## ")[0]
+            assert re.search(rf"`{name}\S* -?[\d.e+-]+`", section), name
+
+
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 
 
