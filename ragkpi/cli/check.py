@@ -58,9 +58,10 @@ def command(
     refuses a file.
     """
     if list_:
+        from ragkpi.reports.fitting import on_terminal
         from ragkpi.studies.check.catalogue import described
 
-        print("\n".join(described()))
+        print(on_terminal("\n".join(described()) + "\n"), end="")
         return
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")

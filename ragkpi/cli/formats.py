@@ -46,7 +46,10 @@ def command(
     A file's format is how it is laid out; a shape is what its keys or columns mean. Both are
     recognised; --run-format and --qrels-format name one, --map-run and --map-qrels describe one.
     """
-    print("\n\n".join(map(_explained, names)) if names else "\n".join(described()))
+    from ragkpi.reports.fitting import on_terminal
+
+    text = "\n\n".join(map(_explained, names)) if names else "\n".join(described())
+    print(on_terminal(f"{text}\n"), end="")
 
 
 def described() -> Iterator[str]:

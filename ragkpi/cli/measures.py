@@ -31,6 +31,7 @@ def command(
     measure. With --format it is the same as a table: a row per measure.
     """
     from ragkpi.measures.registry import NICKNAMES, all_measures
+    from ragkpi.reports.fitting import on_terminal
     from ragkpi.reports.output_files import write
 
     measures = all_measures()
@@ -39,10 +40,10 @@ def command(
     if output.format is not None:
         output.write(_answer(list(chosen.values())))
     elif named:
-        write(["\n\n".join(map(explanation, named.values())) + "\n"], output.path)
+        write([on_terminal("\n\n".join(map(explanation, named.values())) + "\n")], output.path)
     else:
         nicknames = NICKNAMES if chosen == measures else {}
-        write([_listed(chosen, nicknames)], output.path)
+        write([on_terminal(_listed(chosen, nicknames))], output.path)
 
 
 def _chosen(

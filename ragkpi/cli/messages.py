@@ -28,7 +28,22 @@ def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
 def tell(text: object) -> None:
     r"""Print a line about this command; control characters show as ``\x1b``."""
     line = f"ragkpi: {visible(' '.join(str(text).split(chr(10))))}"
-    on_screen = sys.stderr.isatty() and not os.environ.get("NO_COLOR")
-    if on_screen and _warnings == "coloured" and line.startswith("ragkpi: warning:"):
-        line = f"{_YELLOW}{line}{_PLAIN}"
+    if sys.stderr.isatty():
+        line = _wrapped(line)
+        coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
+        if coloured and line.startswith("ragkpi: warning:"):
+            line = f"{_YELLOW}{line}{_PLAIN}"
     print(line, file=sys.stderr)
+
+
+def _wrapped(line: str) -> str:
+    """Break what is longer than the terminal is wide at words; elsewhere it stays one line."""
+    try:
+        width = os.get_terminal_size(2).columns
+    except (OSError, ValueError):
+        return line
+    if not 0 < width < len(line):
+        return line
+    from ragkpi.reports.fitting import wrapped
+
+    return "\n  ".join(wrapped(line, max(width - 2, 40)))

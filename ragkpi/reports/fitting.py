@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+import shutil
+import sys
 import textwrap
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +14,10 @@ from ragkpi.reports.layout import Column
 GAP = 3
 # An id that is shorter than this cannot be told from others any more.
 _LEAST = 12
-_LEAST_PROSE = 30
+_LEAST_PROSE = 24
+# A label and a colon in front of a text that begins at column 12 or 14, or what is far from it.
+_TERM = re.compile(r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}")
+_WRAPPED_AT = 90  # texts are written in lines of a hundred characters
 
 
 @dataclass(frozen=True)
@@ -85,6 +91,42 @@ def wrapped(text: str, width: int | None) -> list[str]:
         return [text]
     found = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
     return found or [""]
+
+
+def on_terminal(text: str) -> str:
+    """Wrap the long lines of a list of terms where standard output is a terminal.
+
+    What stands behind a term, ``map    Average precision …`` or ``Source:  …``, is wrapped below
+    its own beginning.
+    """
+    if not sys.stdout.isatty():
+        return text
+    width = shutil.get_terminal_size().columns
+    items: list[tuple[int, str]] = []  # where the text of each begins, and all of it
+    before = ""
+    for line in text.splitlines():
+        term = _TERM.match(line)
+        margin = term.end() if term else len(line) - len(line.lstrip())
+        if items and not term and items[-1][0] == margin and _goes_on(before, line, margin):
+            items[-1] = (margin, f"{items[-1][1]} {line.strip()}")
+        else:
+            items.append((margin, line))
+        before = line
+    return "".join(f"{line}\n" for item in items for line in _hung(*item, width))
+
+
+def _goes_on(before: str, line: str, margin: int) -> bool:
+    """Whether a line continues the one before it, which had no room for its first word."""
+    if not before.strip() or not line.strip():
+        return False
+    return margin > 2 or len(before) + len(line.split()[0]) >= _WRAPPED_AT
+
+
+def _hung(margin: int, text: str, width: int) -> list[str]:
+    if len(text) <= width or margin + _LEAST_PROSE > width:
+        return [text]
+    first, *others = wrapped(text[margin:], width - margin)
+    return [text[:margin] + first, *(" " * margin + line for line in others)]
 
 
 def _smallest(column: Column, width: int) -> int:

@@ -4,8 +4,11 @@ import csv
 import io
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
+from fcntl import ioctl
 
 import pytest
 
@@ -64,6 +67,26 @@ def test_a_terminal_gets_a_table_that_fits(columns):
     assert max(map(len, text.splitlines())) <= columns
     wide = on_a_terminal("compare", "-c", "--wide", "qrels.txt", BM25, FUSION, columns=columns)
     assert "losses" in wide
+
+
+def test_a_message_breaks_at_words_on_a_terminal_and_nowhere_else(ragkpi):
+    line = ("eval", "-m", "map", "qrels.txt", "dense.run")
+    note = ragkpi(*line, folder=FIXTURES).err.decode()
+    assert note.count("\n") == 1
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 60, 0, 0))
+    subprocess.run(
+        [sys.executable, "-m", "ragkpi", *line],
+        cwd=FIXTURES,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+        check=True,
+    )
+    shown = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
+    os.close(ours)
+    os.close(theirs)
+    assert max(map(len, shown.splitlines())) <= 60
+    assert shown.split() == note.split()
 
 
 def test_colour():

@@ -1,9 +1,11 @@
 """Tables on narrow terminals: which columns go, which ids are shortened, where prose breaks."""
 
+import os
+
 import pytest
 
 from ragkpi.reports.answer import Answer
-from ragkpi.reports.fitting import fit, lines_of
+from ragkpi.reports.fitting import fit, lines_of, on_terminal
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.renderers import rendered
 
@@ -71,3 +73,30 @@ def test_a_table_in_fifty_columns():
     wide = rendered(answer, "table", Layout()).splitlines()
     assert wide[0].split() == ["run", "p", "d_z", "what"]
     assert "a-run-with-a-very-long-name" in wide[2]
+
+
+LISTED = """\
+A list, whose sentence: goes on
+map         Average precision, the mean of the precision at each relevant document
+P           Precision
+Edge cases: unjudged documents are skipped, and so are those of negative levels; and then
+            one more line.
+"""
+
+
+def test_lists_of_terms_are_wrapped_below_their_texts(monkeypatch):
+    assert on_terminal(LISTED) == LISTED, "into a pipe"
+    monkeypatch.setattr("sys.stdout.isatty", lambda: True)
+    monkeypatch.setattr("shutil.get_terminal_size", lambda: os.terminal_size((50, 24)))
+    assert (
+        on_terminal(LISTED)
+        == """\
+A list, whose sentence: goes on
+map         Average precision, the mean of the
+            precision at each relevant document
+P           Precision
+Edge cases: unjudged documents are skipped, and so
+            are those of negative levels; and then
+            one more line.
+"""
+    )

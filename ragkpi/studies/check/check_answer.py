@@ -19,23 +19,28 @@ _TONES: Mapping[str, Literal["plain", "bad", "warning"]] = {
 
 def check_answer(inspections: Sequence[Inspection]) -> Answer:
     """Put the findings about some runs into words; a place is written FILE:LINE."""
+    several = len(inspections) > 1
     rows = [row for inspection in inspections for row in _rows(inspection)]
     columns = [
         Column("run"),
         Column("severity"),
         Column("finding"),
         Column("count", "integer"),
-        Column("where"),
+        Column("where", role="detail" if several else "core"),
         Column("what", role="prose"),
     ]
-    shown = slice(0 if len(inspections) > 1 else 1, None)
-    notes = [note for inspection in inspections for note in _notes(inspection)]
+    shown = slice(0 if several else 1, None)
+    notes = [
+        f"{inspection.file}: {note}" if several else note
+        for inspection in inspections
+        for note in _notes(inspection)
+    ]
     return Answer(
         question="check",
         rows=Table(columns[shown], [row[shown] for row in rows], notes),
         sentences=[_sentence(inspection) for inspection in inspections],
         findings={"runs": [_findings(inspection) for inspection in inspections]},
-        heads=4 if len(inspections) > 1 else 3,
+        heads=4 if several else 3,
     )
 
 
@@ -58,10 +63,14 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
 
 def _notes(inspection: Inspection) -> Iterator[str]:
     for tied in inspection.ranges:
-        yield (
-            f"{tied.name} is {tied.value:.4f}; over all orders of equal scores it is "
-            f"{tied.lowest:.4f} to {tied.highest:.4f}"
-        )
+        if tied.lowest < tied.highest:
+            yield (
+                f"{tied.name} is {tied.value:.4f}; over all orders of equal scores it is "
+                f"{tied.lowest:.4f} to {tied.highest:.4f}"
+            )
+    fixed = [tied.name for tied in inspection.ranges if tied.lowest == tied.highest]
+    if fixed:
+        yield f"the same in all orders of equal scores: {', '.join(fixed)}"
     if inspection.without_range:
         names = ", ".join(inspection.without_range)
         yield f"{names}: how far ties could move it is not known"
