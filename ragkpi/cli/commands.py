@@ -43,7 +43,7 @@ COMMANDS: Mapping[str, Entry] = {
         "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
         (
             "ragkpi eval qrels.txt reranked.run",
-            "ragkpi eval -m P.10,ndcg_cut.10,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
         ),
     ),
     "compare": Entry(
@@ -51,7 +51,7 @@ COMMANDS: Mapping[str, Entry] = {
         "Compare runs with a baseline: differences, intervals, tests.",
         (
             "ragkpi compare qrels.txt runs/bm25.run runs/fusion.run",
-            "ragkpi compare -m map --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
+            "ragkpi compare --paper --format latex qrels.txt runs/bm25.run runs/dense.run",
         ),
     ),
     "report": Entry(
@@ -59,8 +59,7 @@ COMMANDS: Mapping[str, Entry] = {
         "Write one HTML page: runs, queries and documents, to look at and to share.",
         (
             "ragkpi report -o report.html qrels.txt runs/bm25.run runs/dense.run",
-            "ragkpi report -o page.html --pool first_stage.run --queries queries.tsv qrels.txt "
-            "reranked.run",
+            "ragkpi report -o page.html --pool first_stage.run qrels.txt reranked.run",
         ),
     ),
     "depth": Entry(
@@ -84,7 +83,7 @@ COMMANDS: Mapping[str, Entry] = {
         "How much unjudged documents can change values and the order of runs.",
         (
             "ragkpi holes qrels.txt runs/bm25.run runs/fusion.run",
-            "ragkpi holes -m ndcg_cut.20 --within cutoff --first 10 qrels.txt runs/bm25.run",
+            "ragkpi holes -m ndcg_cut.20 --first 10 qrels.txt runs/bm25.run",
         ),
     ),
     "calibrate": Entry(
@@ -100,7 +99,7 @@ COMMANDS: Mapping[str, Entry] = {
         "May these judgements be trusted: do two judges agree, and order runs alike?",
         (
             "ragkpi agree qrels.txt qrels.llm.txt",
-            "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run runs/fusion.run",
+            "ragkpi agree qrels.txt qrels.llm.txt runs/bm25.run runs/dense.run",
         ),
     ),
     "check": Entry(

@@ -33,6 +33,7 @@ def test_help_of_a_command_shows_its_examples(ragkpi, name):
     assert text == ragkpi(name, "--help").out.decode()
     for line in COMMANDS[name].examples:
         assert f"\n  {line}\n" in text
+        assert len(line) < 78, "a line of a terminal"
 
 
 def test_commands_stand_under_their_tasks(ragkpi):
