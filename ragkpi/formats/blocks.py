@@ -17,7 +17,7 @@ BLOCK_SIZE = 1 << 21
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 12  # how far to look for a newline at a time
-_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 class Block(NamedTuple):
@@ -184,7 +184,7 @@ class BlockReader:
         self._text_end += count
         if self._mark_possible:
             self._mark_possible = False
-            if self._storage[PADDING : PADDING + 3].tobytes() == _BYTE_ORDER_MARK:
+            if self._storage[PADDING : PADDING + 3].tobytes() == BYTE_ORDER_MARK:
                 self._move_to_front(PADDING + 3)
 
     def _finish_last_line(self) -> None:

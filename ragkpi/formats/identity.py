@@ -35,8 +35,8 @@ _LONG = 40 * _STEP
 def tail_keys(tokens: Tokens) -> KeyArray:
     """Return a key of each token's last eight bytes and its length, (n,).
 
-    One look per token. Equal tokens have equal keys; tokens of up to eight bytes with equal keys
-    are equal.
+    One look per token. Equal tokens have equal keys; tokens of one length, of up to eight bytes,
+    with equal keys are equal.
     """
     keys = np.empty(len(tokens), dtype=np.uint64)
     for rows, chunk in chunks(tokens):
@@ -187,9 +187,12 @@ def group_starts(tokens: Tokens) -> IntArray:
     same = np.empty(len(tokens), dtype=bool)
     same[0] = False
     np.equal(keys[1:], keys[:-1], out=same[1:])
-    if (tokens.end - tokens.start).max() > 8:  # the keys are the last eight bytes
+    length = tokens.end - tokens.start
+    if length.max() > 8:  # the keys are the last eight bytes
         rows = np.flatnonzero(same)
         same[rows] = equal_tokens(tokens, rows, tokens, rows - 1)
+    else:
+        same[1:] &= length[1:] == length[:-1]
     return np.append(np.flatnonzero(~same), len(tokens))
 
 

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, BinaryIO, NamedTuple
 import numpy as np
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
+from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import parse_ranks
-from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
 
 if TYPE_CHECKING:
@@ -192,6 +192,47 @@ def hold_run(source: Source) -> Iterator[RunColumns]:
     if whole is None:
         return
     yield from held_columns(whole, _TREC)
+
+
+def stream_lines(
+    source: Source, block_size: int = BLOCK_SIZE
+) -> Iterator[tuple[RunColumns, IntArray]]:
+    """Read a plain TREC run in blocks of whole lines, each with the byte where each row begins.
+
+    A query may go on from one block to the next. The columns are valid until the next ones.
+    """
+    mark = source.look_at(0, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK
+    begin = len(BYTE_ORDER_MARK) if mark else 0
+    reader = BlockReader(source, block_size)
+    block = reader.read()
+    while block is not None:
+        table = _TREC.scan(block)
+        if len(table):
+            starts = group_starts(table.column(_TREC.query))
+            where = table.begin + (begin + table.origin - block.start)
+            yield columns_of(block, table, starts, len(table), _TREC), where
+        begin += block.end - block.start
+        block = reader.read(lines=block.count_lines())
+
+
+def lines_at(source: Source, where: IntArray) -> RunColumns:
+    """Read again the lines of a plain TREC run that begin at some bytes; each is a group."""
+    text = b"\n".join([*(_line_at(source, begin) for begin in where.tolist()), b""])
+    pad = bytes(PADDING)
+    buffer = np.frombuffer(pad + text + pad, dtype=np.uint8)
+    block = Block(source.name, buffer, PADDING, PADDING + len(text), 2, True)
+    table = _TREC.scan(block)
+    return columns_of(block, table, np.arange(len(table) + 1), len(table), _TREC)
+
+
+def _line_at(source: Source, begin: int) -> bytes:
+    length = 1 << 8
+    while True:
+        text = source.look_at(begin, length)
+        line, newline, _ = text.partition(b"\n")
+        if newline or len(text) < length:
+            return line
+        length *= 8
 
 
 def held_columns(whole: Block, layout: ColumnOrder) -> Iterator[RunColumns]:

@@ -161,6 +161,9 @@ class _SlotTable:
         longest_chain: int | None,
     ) -> None:
         self._judgements = judgements
+        self._length = judgements.document.end - judgements.document.start
+        # Ids of up to eight bytes are in the key as a whole.
+        self._short = keys_of is tail_keys and self._length.max(initial=0) <= 8
         self.keys_of = keys_of
         self._key = keys_of(judgements.document)
         counts = np.diff(judgements.starts)
@@ -218,7 +221,10 @@ class _SlotTable:
             going_on = row >= 0
             line, row = line[going_on], row[going_on]
         line, row = np.concatenate(lines), np.concatenate(rows).astype(np.int64)
-        same = equal_tokens(document, line, self._judgements.document, row)
+        if self._short:
+            same = document.end[line] - document.start[line] == self._length[row]
+        else:
+            same = equal_tokens(document, line, self._judgements.document, row)
         return line[same], row[same]
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
-from ragkpi.formats.file_formats import Reading, run_format
+from ragkpi.formats.file_formats import FileReader, Reading, run_format
 from ragkpi.formats.inputs import inputs
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import no_results, stream_run
@@ -64,12 +64,25 @@ def read_hits(
             try:
                 hits = find_hits(format_.sieved(format_.stream_run(source)), judgements, wanted)
             except ScatteredQueryError:
-                source.restart()
-                blocks = format_.sieved(regroup_run(format_.hold_run(source)))
-                hits = find_hits(blocks, judgements, wanted)
+                hits = _scattered_hits(source, format_, judgements, wanted)
     if not hits.queries:
         raise no_results(path)
     return hits
+
+
+def _scattered_hits(
+    source: Source, format_: FileReader, judgements: Judgements, wanted: Wanted
+) -> Hits:
+    """Judge a run whose queries are interleaved, from its beginning."""
+    if format_.splittable and source.size is not None:
+        from ragkpi.ranking.scattered_hits import find_scattered_hits
+
+        source.restart()
+        hits = find_scattered_hits(source, judgements, wanted)
+        if hits is not None:
+            return hits
+    source.restart()
+    return find_hits(format_.sieved(regroup_run(format_.hold_run(source))), judgements, wanted)
 
 
 def _bounds(source: Source, workers: int) -> list[int]:

@@ -11,7 +11,7 @@ from tests.formats.hostile import ids
 
 queries = st.sampled_from([b"1", b"2", b"10", b"query-1", b"query-2", b"\xff"])
 judged = st.dictionaries(queries, st.dictionaries(ids, st.integers(-1, 3), min_size=1), min_size=1)
-scores = st.sampled_from([1.0, 2.0, 2.5, -3.0]) | st.floats(allow_nan=False)
+scores = st.sampled_from([1.0, 1 + 2**-52, 2.0, 2.5, -3.0, 0.0, -0.0]) | st.floats(allow_nan=False)
 retrieved = st.dictionaries(queries, st.dictionaries(ids, scores, min_size=1), min_size=1)
 
 

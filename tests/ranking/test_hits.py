@@ -1,6 +1,7 @@
 """From the text of a run to its hits: in blocks, scattered, by several processes."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -11,8 +12,8 @@ from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.formats import trec_runs as formats_run
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import hold_run, stream_run
-from ragkpi.ranking import reading, scattered
-from ragkpi.ranking.hits import ScatteredQueryError, find_hits
+from ragkpi.ranking import reading, scattered, scattered_hits
+from ragkpi.ranking.hits import JUDGED_ONLY, ScatteredQueryError, Wanted, find_hits
 from ragkpi.ranking.reading import read_hits
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
@@ -67,6 +68,49 @@ def test_queries_scattered(tmp_path, qrels, run, draw, at_once):
         hits = find_hits(scattered.regroup_run(hold_run(source)), judgements)
     assert as_ranked(judgements, hits) == ranked(qrels, run)
     assert as_ranked(judgements, read_hits(str(path), judgements)) == ranked(qrels, run)
+
+
+@in_files
+@given(judged, retrieved, st.randoms(), st.sampled_from([64, 300, 1 << 12]), st.booleans())
+def test_queries_scattered_in_one_stream(tmp_path, qrels, run, draw, size, mark):
+    """Against the twin that holds the whole text, which the test above holds against loops."""
+    path, judgements, lines = tmp_path / "run", judgements_of(qrels), lines_of(run)
+    draw.shuffle(lines)
+    path.write_bytes(b"\xef\xbb\xbf" * mark + b"# \n\n" + b" ".join([b"", *lines]))
+    wanted = Wanted("counted", ties="kept")
+    with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
+        patch.setattr(scattered_hits, "_FEW", 1)
+        patch.setattr(scattered_hits, "_LINES_AT_ONCE", 2)
+        small = partial(formats_run.stream_lines, block_size=size)
+        patch.setattr(scattered_hits, "stream_lines", small)
+        hits = scattered_hits.find_scattered_hits(source, judgements, wanted)
+        source.restart()
+        held = find_hits(scattered.regroup_run(hold_run(source)), judgements, wanted)
+    assert as_ranked(judgements, hits) == as_ranked(judgements, held) == ranked(qrels, run)
+    assert (hits.run_id, hits.queries) == (held.run_id, held.queries)
+    assert hits.documents.tolist() == held.documents.tolist()
+    ties = [
+        sorted(zip(one.judgement, *map(np.ndarray.tolist, one.tied), strict=True))
+        for one in (hits, held)
+    ]
+    assert ties[0] == ties[1]
+
+
+def test_scattered_lines_that_the_stream_leaves_to_the_text(tmp_path, monkeypatch):
+    path, judgements = tmp_path / "run", judgements_of({b"1": {b"a": 1}})
+
+    def streamed(lines, wanted=JUDGED_ONLY):
+        path.write_bytes(b"".join(lines))
+        with Source(str(path)) as source:
+            return scattered_hits.find_scattered_hits(source, judgements, wanted)
+
+    scattered_lines = [b"1 Q0 a 1 2 t\n", b"2 Q0 a 1 2 t\n", b"1 Q0 b 1 1 t\n"]
+    assert streamed(scattered_lines).rank.tolist() == [1]
+    assert streamed(scattered_lines, Wanted(depth=1)) is None
+    assert streamed([*scattered_lines, b"1 Q0 a 1 0 t\n"]) is None  # a document twice
+    assert streamed([*scattered_lines, b"1 Q0 c 1 2 t\n"]) is None  # half of the lines tied
+    monkeypatch.setattr(scattered_hits, "_QUERY_BITS", 1)
+    assert streamed(scattered_lines) is None
 
 
 def test_ids_whose_hashes_collide(monkeypatch):

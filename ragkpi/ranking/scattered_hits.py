@@ -1,0 +1,236 @@
+"""The hits of a plain run whose queries are interleaved: one stream, and 20 bytes a line.
+
+Of each line two numbers are kept, its query with its score and a hash of its query with its
+document, and the byte where it begins. Sorted, the first give the ranks and the second whether any
+document is there twice. What they leave open is read again, and decided by all bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.formats.identity import SPREAD, KeyArray, distinct, hash_tokens
+from ragkpi.formats.opening import Source
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_runs import RunColumns, lines_at, stream_lines
+from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
+from ragkpi.ranking.hits import Hits, Wanted
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.order import TiedRanks, ranks_of, tied_ranks_of
+from ragkpi.ranking.scattered import number_ids, regroup_run
+
+# A query's number in the first bits of a key, and in the rest the first bits of its score.
+_QUERY_BITS = 20
+_SCORE_BITS = 64 - _QUERY_BITS
+_SIGN = np.uint64(1 << 63)
+# Lines that are worth reading again one by one, as a share of all.
+_FEW = 1 / 64
+_LINES_AT_ONCE = 1 << 15
+_MARKED_BITS = 16
+
+Number = TypeVar("Number", bound=np.generic)
+
+
+def find_scattered_hits(source: Source, judgements: Judgements, wanted: Wanted) -> Hits | None:
+    """Judge a plain TREC run whose lines stand in any order.
+
+    Parameters
+    ----------
+    source
+        A plain file.
+    judgements, wanted
+        As for `find_hits`.
+
+    Returns
+    -------
+    Hits or None
+        None where the whole text has to be held: a document seems to be there twice, many lines
+        have equal scores, or the names of documents are wanted.
+    """
+    if wanted.depth:
+        return None
+    lines = _Lines(judgements, wanted)
+    for columns, where in stream_lines(source):
+        lines.add(columns, where, source.size or 0)
+    if len(lines.queries) >= 1 << _QUERY_BITS or lines.have_duplicates():
+        return None
+    return lines.hits(source)
+
+
+class _Lines:
+    """What is kept of the n lines of a run."""
+
+    def __init__(self, judgements: Judgements, wanted: Wanted) -> None:
+        self._judgements, self._wanted = judgements, wanted
+        self.queries: list[bytes] = []
+        self._numbers = _numbers_of([])
+        self._judged = np.empty(0, dtype=np.int64)  # by number, the query in the judgements
+        self._count = 0
+        self._key = np.empty(0, dtype=np.uint64)
+        self._pair = np.empty(0, dtype=np.uint64)
+        self._where = np.empty(0, dtype=np.uint32)  # behind the first line of the block
+        self._blocks: list[tuple[int, int]] = []  # the first line of each and where it begins
+        self._hits: list[tuple[IntArray, IntArray, KeyArray]] = []  # line, judgement, key
+        self._documents = np.empty(0, dtype=np.uint64)
+        self._beginning: Beginning = NOTHING
+        self._run_id = b""
+
+    def add(self, columns: RunColumns, where: IntArray, size: int) -> None:
+        """Take the lines of a block of a file of so many bytes."""
+        if not self._count:
+            first = next(regroup_run([columns]))
+            judged = [self._judgements.index.get(query, -1) for query in first.query]
+            self._beginning = beginning(first, np.array(judged, dtype=np.int64))
+        rows = slice(self._count, self._count + len(where))
+        if rows.stop > len(self._key):  # as many as there will be, if all lines are alike
+            bytes_per_line = (int(where[-1]) + 1) / rows.stop
+            most = max(rows.stop, int(1.1 * size / bytes_per_line))
+            self._key, self._pair = _longer(self._key, most), _longer(self._pair, most)
+            self._where = _longer(self._where, most)
+        number = self._number(columns.query)
+        of_line = np.repeat(number.astype(np.uint64), np.diff(columns.starts))
+        hashes = hash_tokens(columns.document)
+        self._pair[rows] = hashes ^ (of_line + np.uint64(1)) * SPREAD
+        of_line <<= np.uint64(_SCORE_BITS)
+        of_line |= _falling(columns.score)
+        self._key[rows] = of_line
+        self._where[rows] = where - where[0]
+        self._blocks.append((self._count, int(where[0])))
+        line, judgement = self._judgements.find(
+            self._judged[number],
+            columns.starts,
+            columns.document,
+            self._judgements.keys_of(columns.document),
+        )
+        self._hits.append((line + self._count, judgement, of_line[line]))
+        if self._wanted.documents == "counted":
+            self._documents = distinct(np.concatenate([self._documents, hashes]))
+        self._count = rows.stop
+        self._run_id = columns.run_id
+
+    def _number(self, query: Tokens) -> IntArray:
+        """Return the number of each query, (G,), as they first appear; new ones are added."""
+        number = np.full(len(query), -1, dtype=np.int64)
+        group, known = self._find(query)
+        number[group] = known
+        new = np.flatnonzero(number < 0)
+        if len(new):
+            among_new, representative = number_ids(query.take(new))
+            number[new] = among_new + len(self.queries)
+            self.queries += query.take(new[representative]).tolist()
+            self._numbers = _numbers_of(self.queries)
+            judged = [self._judgements.index.get(id_, -1) for id_ in self.queries]
+            self._judged = np.array(judged, dtype=np.int64)
+        return number
+
+    def _find(self, query: Tokens) -> tuple[IntArray, IntArray]:
+        starts = np.array([0, len(query)])
+        key = self._numbers.keys_of(query)
+        return self._numbers.find(np.zeros(1, dtype=np.int64), starts, query, key)
+
+    def have_duplicates(self) -> bool:
+        """Say whether two lines may have the same query and document."""
+        pairs = self._pair[: self._count]
+        pairs.sort()
+        return bool((pairs[1:] == pairs[:-1]).any())
+
+    def hits(self, source: Source) -> Hits | None:
+        """Rank the judged lines; None if too many have equal scores."""
+        ordered = self._pair[: self._count]  # which have told what they had to tell
+        ordered[:] = self._key[: self._count]
+        ordered.sort()
+        line, judgement, key = map(np.concatenate, zip(*self._hits, strict=True))
+        numbers = np.arange(len(self.queries) + 1, dtype=np.uint64) << np.uint64(_SCORE_BITS)
+        starts = np.searchsorted(ordered, numbers)
+        query = (key >> np.uint64(_SCORE_BITS)).astype(np.int64)
+        first = np.searchsorted(ordered, key) - starts[query] + 1
+        last = np.searchsorted(ordered, key, side="right") - starts[query]
+        rank, tied = first.copy(), TiedRanks(first, last)
+        shared = np.flatnonzero(last > first)
+        if len(shared):
+            keys = distinct(key[shared])
+            sizes = np.searchsorted(ordered, keys, side="right") - np.searchsorted(ordered, keys)
+            if sizes.sum() > _FEW * self._count:
+                return None
+            equals = self._with_keys(keys)
+            columns = lines_at(source, self._places(equals))
+            bounds = np.append(0, np.cumsum(sizes))
+            columns = columns._replace(query=columns.query.take(bounds[:-1]), starts=bounds)
+            by_line = np.argsort(equals)
+            rows = by_line[np.searchsorted(equals[by_line], line[shared])]
+            rank[shared] += ranks_of(columns, rows, self._judgements.ties) - 1
+            among = tied_ranks_of(columns, rows)
+            tied.last[shared] = first[shared] + among.last - 1
+            tied.first[shared] += among.first - 1
+        return Hits(
+            queries=self.queries,
+            query=self._judged,
+            num_ret=np.diff(starts),
+            judgement=judgement,
+            rank=rank,
+            run_id=self._run_id,
+            documents=self._documents,
+            beginning=self._beginning,
+            tied=tied if self._wanted.ties == "kept" else None,
+        )
+
+    def _with_keys(self, keys: KeyArray) -> IntArray:
+        """Return the lines that have one of some keys, by key."""
+        marked = np.zeros(1 << _MARKED_BITS, dtype=np.bool_)
+        marked[_mark(keys)] = True
+        lines = np.concatenate(
+            [
+                first + np.flatnonzero(marked[_mark(self._key[first : first + _LINES_AT_ONCE])])
+                for first in range(0, self._count, _LINES_AT_ONCE)
+            ]
+        )
+        lines = lines[lines < self._count]
+        place = np.searchsorted(keys, self._key[lines])
+        same = keys[np.minimum(place, len(keys) - 1)] == self._key[lines]
+        lines, place = lines[same], place[same]
+        by_key: IntArray = lines[np.argsort(place, kind="stable")]
+        return by_key
+
+    def _places(self, lines: IntArray) -> IntArray:
+        """Return the bytes where some lines begin."""
+        first_line, begin = np.array(self._blocks).T
+        block = np.searchsorted(first_line, lines, side="right") - 1
+        places: IntArray = begin[block] + self._where[lines]
+        return places
+
+
+def _mark(keys: KeyArray) -> KeyArray:
+    marks: KeyArray = keys * SPREAD >> np.uint64(64 - _MARKED_BITS)
+    return marks
+
+
+def _longer(array: npt.NDArray[Number], length: int) -> npt.NDArray[Number]:
+    """Return an array with room for more; memory that is not written to costs nothing."""
+    longer = np.empty(length, dtype=array.dtype)
+    longer[: len(array)] = array
+    return longer
+
+
+def _numbers_of(queries: Sequence[bytes]) -> Judgements:
+    """Make queries look like the judged documents of one query: those are found fast."""
+    count = len(queries)
+    return Judgements(
+        file="",
+        queries=[b""],
+        starts=np.array([0, count]),
+        document=Tokens.from_strings(queries),
+        level=np.zeros(count, dtype=np.int64),
+        index={b"": 0},
+    )
+
+
+def _falling(score: FloatArray) -> KeyArray:
+    """Return the first bits of scores as numbers that rise as scores fall; 0 and -0 are equal."""
+    bits = (score + 0.0).view(np.uint64)
+    rising = np.where(bits & _SIGN, ~bits, bits | _SIGN)
+    key: KeyArray = ~rising >> np.uint64(_QUERY_BITS)
+    return key
