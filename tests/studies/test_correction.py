@@ -41,10 +41,10 @@ def test_values_are_those_of_prediction_powered_inference():
         human[0]["map"].per_query[:, None], everything[::3], rest, lambda means: float(means[0])
     )
     assert (found.judged, found.queries, found.left_out) == (20, 60, 0)
-    assert one.found.estimate == pytest.approx(expected.estimate)
-    assert one.found.interval == pytest.approx(expected.interval)
-    assert one.found.other == pytest.approx(everything.mean())
-    assert one.found.worth > 20
+    assert one.result.estimate == pytest.approx(expected.estimate)
+    assert one.result.interval == pytest.approx(expected.interval)
+    assert one.result.other == pytest.approx(everything.mean())
+    assert one.result.worth > 20
 
 
 def test_differences_are_of_the_same_queries():
@@ -58,10 +58,10 @@ def test_differences_are_of_the_same_queries():
     expected = prediction_powered(
         difference[0], difference[1][::3], rest, lambda means: float(means[0])
     )
-    assert found.corrected[0].found.estimate == pytest.approx(expected.estimate)
-    assert found.corrected[0].found.p == pytest.approx(expected.p)
+    assert found.corrected[0].result.estimate == pytest.approx(expected.estimate)
+    assert found.corrected[0].result.p == pytest.approx(expected.p)
     # Holm: the smaller of two p-values doubles.
-    smaller = min(one.found.p for one in found.corrected)
+    smaller = min(one.result.p for one in found.corrected)
     assert min(one.p_corrected for one in found.corrected) == pytest.approx(2 * smaller)
 
 
@@ -71,7 +71,7 @@ def test_queries_whose_value_is_na_count_for_nothing():
     with_na = human[0]["map"].per_query.copy()
     with_na[::5] = math.nan
     found = correct([scores([(MAP, with_na)], human[0].queries)], model, "values")
-    assert found.corrected[0].found.human == pytest.approx(np.nanmean(with_na))
+    assert found.corrected[0].result.human == pytest.approx(np.nanmean(with_na))
 
 
 def test_ratios_of_means_go_through_their_statistics():
@@ -82,11 +82,11 @@ def test_ratios_of_means_go_through_their_statistics():
     model = [scores([(BOR, np.stack([says, chance], axis=1))], names(range(200)))]
     human = [scores([(BOR, np.stack([success, chance], axis=1)[:50])], names(range(50)))]
     (one,) = correct(human, model, "values").corrected
-    assert one.found.human == pytest.approx(math.log2(success[:50].mean() / chance[:50].mean()))
-    assert one.found.other == pytest.approx(math.log2(says.mean() / chance.mean()))
+    assert one.result.human == pytest.approx(math.log2(success[:50].mean() / chance[:50].mean()))
+    assert one.result.other == pytest.approx(math.log2(says.mean() / chance.mean()))
     whole = math.log2(success.mean() / chance.mean())
-    assert one.found.interval.low < whole < one.found.interval.high
-    assert one.found.worth > 60
+    assert one.result.interval.low < whole < one.result.interval.high
+    assert one.result.worth > 60
 
 
 def test_sums_and_counts_are_refused_in_words():
@@ -159,5 +159,5 @@ def test_a_true_difference_of_nothing_is_rarely_called_one():
         says = [run + random.normal(0.1, 0.1, size=90) for run in runs]
         human = [scores([(MAP, run[:30])], names(range(30))) for run in runs]
         model = [scores([(MAP, run)], names(range(90))) for run in says]
-        called += correct(human, model, "differences").corrected[0].found.p < 0.05
+        called += correct(human, model, "differences").corrected[0].result.p < 0.05
     assert 0.02 * 300 <= called <= 0.085 * 300  # 5 of 100, give or take 2.5 standard errors

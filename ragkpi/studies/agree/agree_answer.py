@@ -1,4 +1,4 @@
-"""The answer of `ragkpi agree`: labels, orders, and what the judgements may be used for."""
+"""The answer of `ragkpi agree`: labels and orders, in rows, notes and data."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from typing import Any, Literal
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.rank_agreement import PERSISTENCE
+from ragkpi.studies.agree.agree_sentences import sentences
 from ragkpi.studies.agree.agree_study import Agreement
 from ragkpi.studies.agree.label_study import Estimate, PairAgreement, by_query
-from ragkpi.studies.agree.order_study import OrderAgreement, Reversal
+from ragkpi.studies.agree.order_study import OrderAgreement
 from ragkpi.studies.evaluate.evaluation_report import interval_note
 from ragkpi.wording import counted, decoded
 
-ALIKE = 0.9  # a tau from which two orders are called the same, since Voorhees (SIGIR 1998)
-_FEW_RUNS = 5  # fewer have hardly any orders to choose from
-_SHOWN = 3  # documents named per query
+_DOCUMENTS_NAMED = 3  # per query
 
 
-def agree_answer(found: Agreement, per_query: Literal["hidden", "shown"]) -> Answer:
+def agree_answer(agreement: Agreement, per_query: Literal["hidden", "shown"]) -> Answer:
     """Put the agreement of judges into words; `per_query` shows what they disagree about."""
     columns = [
         Column("judges"),
@@ -32,18 +31,18 @@ def agree_answer(found: Agreement, per_query: Literal["hidden", "shown"]) -> Ans
         Column("value", "decimal"),
         Column("differ most", role="prose"),
     ]
-    several = len(found.labels.panel.names) > 2
+    several = len(agreement.labels.panel.names) > 2
     shown = slice(0 if several else 1, None if per_query == "shown" else -1)
-    rows = [row for pair in found.labels.pairs for row in _rows(found, pair, per_query)]
+    rows = [row for pair in agreement.labels.pairs for row in _rows(agreement, pair, per_query)]
     rows += [
         _row("all", "labels", f"alpha_{scale}", value=estimate)
-        for scale, estimate in found.labels.alpha.items()
+        for scale, estimate in agreement.labels.alpha.items()
     ]
     return Answer(
         "agree",
-        Table(columns[shown], [row[shown] for row in rows], list(_notes(found))),
-        list(_sentences(found)),
-        _findings(found, per_query),
+        Table(columns[shown], [row[shown] for row in rows], list(_notes(agreement))),
+        list(sentences(agreement)),
+        _findings(agreement, per_query),
         2 if several else 1,
     )
 
@@ -72,19 +71,19 @@ def _row(
 
 
 def _rows(
-    found: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
+    agreement: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
 ) -> Iterator[list[Cell]]:
-    panel = found.labels.panel
+    panel = agreement.labels.panel
     judges = f"{panel.names[pair.first]}, {panel.names[pair.second]}"
     yield from _label_rows(judges, pair)
-    if pair.first == 0 and found.orders:
-        for order in found.orders[pair.second - 1]:
-            yield from _order_rows(judges, order, found.runs)
+    if pair.first == 0 and agreement.orders:
+        for order in agreement.orders[pair.second - 1]:
+            yield from _order_rows(judges, order, agreement.runs)
     if per_query == "shown":
         for query in by_query(panel, pair.first, pair.second):
             names = ", ".join(
-                f"{decoded(document)} {one}/{other}"
-                for document, one, other in query.differing[:_SHOWN]
+                f"{decoded(document)} {level}/{other}"
+                for document, level, other in query.differing[:_DOCUMENTS_NAMED]
             )
             distance = Estimate(query.distance)
             yield _row(
@@ -124,19 +123,19 @@ def _order_rows(judges: str, order: OrderAgreement, runs: Sequence[str]) -> Iter
         yield _row(judges, about, of, order.queries, swap.p_reference, swap.p_other)
 
 
-def _notes(found: Agreement) -> Iterator[str]:
-    panel = found.labels.panel
+def _notes(agreement: Agreement) -> Iterator[str]:
+    panel = agreement.labels.panel
     others = ", ".join(panel.names[1:])
     yield f"reference: {panel.names[0]}; other: {others}"
-    for pair in found.labels.pairs:
-        yield from _pair_notes(found, pair)
+    for pair in agreement.labels.pairs:
+        yield from _pair_notes(agreement, pair)
     yield (
         "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
         "bias: other - level where the reference says it (errors at random pull to the middle)"
     )
-    yield interval_note(found.labels.bootstrap, queries="queries")
-    if found.orders:
-        procedure = found.procedure
+    yield interval_note(agreement.labels.bootstrap, queries="queries")
+    if agreement.orders:
+        procedure = agreement.procedure
         yield (
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
             f"reference {panel.names[0]}; rbo: p = {PERSISTENCE}, "
@@ -145,8 +144,8 @@ def _notes(found: Agreement) -> Iterator[str]:
         )
 
 
-def _pair_notes(found: Agreement, pair: PairAgreement) -> Iterator[str]:
-    names = found.labels.panel.names
+def _pair_notes(agreement: Agreement, pair: PairAgreement) -> Iterator[str]:
+    names = agreement.labels.panel.names
     first, second = names[pair.first], names[pair.second]
     head = " ".join(f"{level:>6}" for level in pair.levels)
     yield f"{first} (rows) and {second} (columns), documents: {head}"
@@ -157,131 +156,28 @@ def _pair_notes(found: Agreement, pair: PairAgreement) -> Iterator[str]:
             yield f"{counted(alone, 'document')} judged by {name} alone; --differences lists them"
 
 
-def _sentences(found: Agreement) -> Iterator[str]:
-    panel = found.labels.panel
-    for other in range(1, len(panel.names)):
-        pair = found.pair(other)
-        if pair is None:
-            continue
-        reference, judge = panel.names[0], panel.names[other]
-        yield _label_sentence(reference, judge, pair)
-        orders = found.orders[other - 1] if found.orders else []
-        for order in orders:
-            yield from _order_sentences(reference, judge, order, found.runs)
-        yield _last_sentence(reference, judge, pair, orders, found.runs)
-
-
-def _label_sentence(reference: str, judge: str, pair: PairAgreement) -> str:
-    same = pair.whole["agreement"].value
-    return (
-        f"{reference} and {judge} give {same:.0%} of {counted(pair.documents, 'document')} the "
-        f"same level (kappa {_with_interval(pair.whole['kappa'])}, quadratic "
-        f"{_with_interval(pair.whole['kappa_quadratic'])})."
-    )
-
-
-def _with_interval(estimate: Estimate) -> str:
-    if math.isnan(estimate.value):
-        return "NA"
-    low, high = estimate.interval
-    return f"{estimate.value:.2f}" + ("" if math.isnan(low) else f" [{low:.2f}, {high:.2f}]")
-
-
-def _order_sentences(
-    reference: str, judge: str, order: OrderAgreement, runs: Sequence[str]
-) -> Iterator[str]:
-    by = order.metric.name
-    for swap in order.swaps:
-        if swap.significant:
-            under = reference if swap.p_reference <= swap.p_other else judge
-            p = min(swap.p_reference, swap.p_other)
-            yield (
-                f"By {by}, {reference} puts {runs[swap.better]} above {runs[swap.worse]} and "
-                f"{judge} below; under {under} that is significant (p = {p:.2g})."
-            )
-    first, second = (runs[leader] for leader in order.leaders)
-    lead = f"both put {first} first" if first == second else f"{first} leads, and {second}"
-    if first != second:
-        lead = f"{reference} puts {first} first, {judge} {second}"
-    fallen, ranks = order.drop
-    fall = f"; {runs[fallen]} falls farthest, by {counted(ranks, 'rank')}" if ranks else ""
-    yield f"By {by}, {lead}{fall}."
-
-
-def _last_sentence(
-    reference: str,
-    judge: str,
-    pair: PairAgreement,
-    orders: Sequence[OrderAgreement],
-    runs: Sequence[str],
-) -> str:
-    if pair.whole["agreement"].value == 1:
-        return f"{judge} says what {reference} says: either serves."
-    difference = pair.whole["mean_difference"]
-    low, high = difference.interval
-    amount = f"{abs(difference.value):.2f} levels"
-    if low > 0 or high < 0:
-        biased = f"gives {amount} too {'much' if difference.value > 0 else 'little'}"
-    else:
-        more = "more" if difference.value > 0 else "less"
-        span = "" if math.isnan(low) else f" ({low:+.2f} to {high:+.2f})"
-        biased = f"gives {amount} {more} on average, which may be chance{span}"
-    known = [order for order in orders if not math.isnan(order.agreements["tau_ap"].value)]
-    if not known:
-        what = "no runs were given" if not runs else "the runs are all alike"
-        return f"{judge} {biased}; {what}, so nothing is known of how it orders them."
-    worst = min(known, key=lambda order: order.agreements["tau_ap"].value)
-    swaps = [swap for order in known for swap in order.swaps]
-    tau = worst.agreements["tau_ap"].value
-    significant = any(swap.significant for swap in swaps)
-    if significant:
-        how, advice = f"unlike {reference}", "do not rank with it"
-    elif tau >= ALIKE:
-        how, advice = f"like {reference}", "use it to rank, correct it to report"
-    else:
-        how = f"not quite like {reference}"
-        advice = "rank with it only what lies far apart, and correct it to report"
-    if len(runs) < _FEW_RUNS:
-        advice += f" (as far as {len(runs)} runs can tell)"
-    link = "but" if tau >= ALIKE and not significant else "and"
-    by = f" by {worst.metric.name}" if len(known) > 1 else ""
-    return (
-        f"{judge} orders these {len(runs)} runs {how} (tau_AP {tau:.2f}{by}"
-        f"{_swapped(worst.swaps, runs)}), {link} {biased}; {advice}."
-    )
-
-
-def _swapped(swaps: Sequence[Reversal], runs: Sequence[str]) -> str:
-    if not swaps:
-        return ", no swaps"
-    named = ", ".join(f"{runs[swap.better]} and {runs[swap.worse]}" for swap in swaps[:_SHOWN])
-    more = f" and {len(swaps) - _SHOWN} more pairs" if len(swaps) > _SHOWN else ""
-    significant = "" if any(swap.significant for swap in swaps) else ", not significantly"
-    return f", swaps {named}{more}{significant}"
-
-
-def _findings(found: Agreement, per_query: Literal["hidden", "shown"]) -> dict[str, Any]:
-    panel = found.labels.panel
+def _findings(agreement: Agreement, per_query: Literal["hidden", "shown"]) -> dict[str, Any]:
+    panel = agreement.labels.panel
     return {
         "judges": list(panel.names),
-        "runs": list(found.runs),
-        "resamples": found.labels.bootstrap.resamples,
-        "level": found.labels.bootstrap.level,
-        "seed": found.labels.bootstrap.seed,
-        "pairs": [_pair_findings(found, pair, per_query) for pair in found.labels.pairs],
-        "alpha": {scale: _plain(value) for scale, value in found.labels.alpha.items()},
+        "runs": list(agreement.runs),
+        "resamples": agreement.labels.bootstrap.resamples,
+        "level": agreement.labels.bootstrap.level,
+        "seed": agreement.labels.bootstrap.seed,
+        "pairs": [_pair_findings(agreement, pair, per_query) for pair in agreement.labels.pairs],
+        "alpha": {scale: _plain(value) for scale, value in agreement.labels.alpha.items()},
         "orders": [
-            {"judge": panel.names[place], **_order_findings(order, found.runs)}
-            for place, orders in enumerate(found.orders, start=1)
+            {"judge": panel.names[place], **_order_findings(order, agreement.runs)}
+            for place, orders in enumerate(agreement.orders, start=1)
             for order in orders
         ],
     }
 
 
 def _pair_findings(
-    found: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
+    agreement: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
 ) -> dict[str, Any]:
-    panel = found.labels.panel
+    panel = agreement.labels.panel
     queries = by_query(panel, pair.first, pair.second) if per_query == "shown" else []
     return {
         "judges": [panel.names[pair.first], panel.names[pair.second]],

@@ -15,26 +15,28 @@ from ragkpi.charts.chart import (
 from ragkpi.studies.agree.agree_study import Agreement
 
 
-def agree_charts(found: Agreement) -> list[Chart]:
+def agree_charts(agreement: Agreement) -> list[Chart]:
     """Draw a scatter of the runs for each judge and metric, then the bias of every judge."""
-    names = found.labels.panel.names
+    names = agreement.labels.panel.names
     charts: list[Chart] = []
-    for judge, orders in zip(names[1:], found.orders, strict=False):
+    for judge, orders in zip(names[1:], agreement.orders, strict=False):
         for order in orders:
             values = [*order.reference.tolist(), *order.other.tolist()]
             ends = [min(values), max(values)]
             charts.append(
                 PlaneChart(
-                    f"{order.metric.name} of {len(found.runs)} runs",
+                    f"{order.metric.name} of {len(agreement.runs)} runs",
                     Axis(f"under {names[0]}"),
                     Axis(f"under {judge}"),
                     lines=[Line("the same value", ends, ends, role="ceiling")],
                     points=[
-                        Points("runs", order.reference.tolist(), order.other.tolist(), found.runs)
+                        Points(
+                            "runs", order.reference.tolist(), order.other.tolist(), agreement.runs
+                        )
                     ],
                 )
             )
-    for pair in found.labels.pairs:
+    for pair in agreement.labels.pairs:
         if pair.first == 0:
             rows = [
                 IntervalRow(f"level {level}", bias.interval.low, bias.value, bias.interval.high)

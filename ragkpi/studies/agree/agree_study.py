@@ -40,7 +40,7 @@ class Agreement:
 
     def pair(self, other: int) -> PairAgreement | None:
         """Return how the first judge and another one agree; None if they share no document."""
-        pairs = (one for one in self.labels.pairs if one.first == 0 and one.second == other)
+        pairs = (pair for pair in self.labels.pairs if pair.first == 0 and pair.second == other)
         return next(pairs, None)
 
 

@@ -37,7 +37,7 @@ class CorrectedMetric:
     ----------
     metric, run
         What, and the number of the run.
-    found
+    result
         The estimates.
     p_corrected
         Of a difference, corrected for all in the call.
@@ -47,7 +47,7 @@ class CorrectedMetric:
 
     metric: Metric
     run: int
-    found: Corrected
+    result: Corrected
     p_corrected: float = math.nan
     rare: bool = False
 
@@ -156,10 +156,12 @@ def correct(
     names, refused = _means(human[0])
     if not names:
         raise UsageError("no mean over queries in what was asked for; ask for others with -m")
-    found = [one for name in names for one in _of_metric(name, people, other, judged, of, level)]
+    metrics = [
+        metric for name in names for metric in _of_metric(name, people, other, judged, of, level)
+    ]
     return Correction(
         of=of,
-        corrected=_with_p(found, correction) if of == "differences" else found,
+        corrected=_with_p(metrics, correction) if of == "differences" else metrics,
         refused=refused,
         judged=len(shared),
         queries=len(number),
@@ -195,7 +197,7 @@ def _of_metric(
     aggregate = metric.measure.aggregate
     by_people = [_counted(run[name]) for run in people]
     by_other = [_counted(run[name]) for run in other]
-    found = []
+    metrics = []
     for run in range(1 if of == "differences" else 0, len(people)):
         value: Value = _summary(aggregate)
         human, model = by_people[run], by_other[run]
@@ -204,8 +206,8 @@ def _of_metric(
             human = np.concatenate([human, by_people[0]], axis=1)
             model = np.concatenate([model, by_other[0]], axis=1)
         result = prediction_powered(human, model[judged], model[~judged], value, level)
-        found.append(CorrectedMetric(metric, run, result, rare=_rare(human)))
-    return found
+        metrics.append(CorrectedMetric(metric, run, result, rare=_rare(human)))
+    return metrics
 
 
 def _counted(column: MetricScores) -> FloatArray:
@@ -232,9 +234,11 @@ def _rare(statistics: FloatArray) -> bool:
     return len(counts) == 2 and int(counts.min()) < _RARE
 
 
-def _with_p(found: list[CorrectedMetric], correction: CorrectionName) -> list[CorrectedMetric]:
-    p = corrected(np.array([one.found.p for one in found]), correction)
-    return [replace(one, p_corrected=float(value)) for one, value in zip(found, p, strict=True)]
+def _with_p(metrics: list[CorrectedMetric], correction: CorrectionName) -> list[CorrectedMetric]:
+    p = corrected(np.array([metric.result.p for metric in metrics]), correction)
+    return [
+        replace(metric, p_corrected=float(value)) for metric, value in zip(metrics, p, strict=True)
+    ]
 
 
 def _sampling(
@@ -243,7 +247,7 @@ def _sampling(
     """Compare the judged queries with the others, by the other judge's values."""
     from scipy.stats import ttest_ind
 
-    found = []
+    samplings = []
     for name in names:
         with np.errstate(invalid="ignore"):
             values = np.mean([run[name].per_query for run in other], axis=0)
@@ -254,6 +258,6 @@ def _sampling(
                 warnings.simplefilter("ignore")  # scipy's, about nearly equal values
                 p = float(ttest_ind(*groups, equal_var=False).pvalue)
             means = [float(group.mean()) for group in groups]
-            found.append(Sampling(other[0][name].metric, means[0], means[1], p))
-    p_of = corrected(np.array([one.p for one in found]), correction)
-    return [replace(one, p=float(p)) for one, p in zip(found, p_of, strict=True)]
+            samplings.append(Sampling(other[0][name].metric, means[0], means[1], p))
+    p_of = corrected(np.array([sampling.p for sampling in samplings]), correction)
+    return [replace(sampling, p=float(p)) for sampling, p in zip(samplings, p_of, strict=True)]

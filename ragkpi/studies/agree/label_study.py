@@ -137,10 +137,10 @@ def label_agreement(panel: Panel, bootstrap: Bootstrap) -> LabelAgreement:
 
 def _pair(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
     both = panel.both(first, second)
-    one, other = panel.given[both, first], panel.given[both, second]
-    levels = np.unique(np.concatenate([one, other]))
+    given, other = panel.given[both, first], panel.given[both, second]
+    levels = np.unique(np.concatenate([given, other]))
     judged, query = np.unique(panel.query[both], return_inverse=True)
-    counts = confusion(query, one, other, len(judged), levels)
+    counts = confusion(query, given, other, len(judged), levels)
     samples = _Samples(counts, levels.astype(np.float64), bootstrap)
     return PairAgreement(
         first=first,
@@ -158,7 +158,7 @@ def _pair(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAg
         },
         bias={
             level: samples.estimate(partial(bias_at, level=level))
-            for level in np.unique(one).tolist()
+            for level in np.unique(given).tolist()
         },
     )
 
@@ -198,24 +198,24 @@ def by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
     """Return every query that two judges share, the one they disagree about most first."""
     rows = np.flatnonzero(panel.both(first, second))
     starts = np.flatnonzero(np.diff(panel.query[rows], prepend=-1))
-    found = [_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
-    return sorted(found, key=lambda query: (-query.distance, query.query))
+    queries = [_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
+    return sorted(queries, key=lambda query: (-query.distance, query.query))
 
 
 def _query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
-    one, other = panel.given[rows, first], panel.given[rows, second]
-    distance = np.abs(one - other)
+    given, other = panel.given[rows, first], panel.given[rows, second]
+    distance = np.abs(given - other)
     order = np.argsort(-distance, kind="stable")
     return QueryAgreement(
         query=panel.queries[panel.query[rows[0]]],
         documents=len(rows),
         agreement=float((distance == 0).mean()),
-        first=float(one.mean()),
+        first=float(given.mean()),
         second=float(other.mean()),
         distance=float(distance.mean()),
         differing=[
-            (panel.document[int(rows[place])], int(one[place]), int(other[place]))
-            for place in order.tolist()
-            if distance[place]
+            (panel.document[int(rows[row])], int(given[row]), int(other[row]))
+            for row in order.tolist()
+            if distance[row]
         ],
     )

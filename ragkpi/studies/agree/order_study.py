@@ -106,12 +106,12 @@ def order_agreement(
     if len(reference) < 2:
         raise UsageError("an order needs two runs; expected two or more, or none")
     samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
-    found = {
+    studies = {
         study.metric.name: study for sample in samples for study in _of_sample(sample, procedure)
     }
-    if not found:
+    if not studies:
         raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
-    return [found[metric.name] for metric in reference[0].metrics if metric.name in found]
+    return [studies[metric.name] for metric in reference[0].metrics if metric.name in studies]
 
 
 def _of_sample(sample: QuerySample, procedure: Procedure) -> Iterator[OrderAgreement]:
@@ -159,7 +159,7 @@ def _agreements(
     reference: FloatArray, other: FloatArray, again: Sequence[FloatArray], tails: Tails
 ) -> Mapping[str, Estimate]:
     """Compute every coefficient of two orders, and of the orders of every resample."""
-    found = {}
+    estimates = {}
     for name, agreement in RANK_AGREEMENTS.items():
         replicates = np.empty(0)
         if again:
@@ -168,8 +168,8 @@ def _agreements(
             replicates = np.concatenate(
                 [agreement(again[0][at : at + rows], again[1][at : at + rows]) for at in parts]
             )
-        found[name] = _estimate(float(agreement(reference, other)), replicates, tails)
-    return found
+        estimates[name] = _estimate(float(agreement(reference, other)), replicates, tails)
+    return estimates
 
 
 def _all_pairs(sample: QuerySample, half: slice, procedure: Procedure) -> list[FloatArray]:
@@ -192,13 +192,15 @@ def _all_pairs(sample: QuerySample, half: slice, procedure: Procedure) -> list[F
 def _swaps(
     reference: FloatArray, other: FloatArray, p_reference: FloatArray, p_other: FloatArray
 ) -> list[Reversal]:
-    found = []
-    for one, two in combinations(range(len(reference)), 2):
-        if (reference[one] - reference[two]) * (other[one] - other[two]) < 0:
-            better, worse = (one, two) if reference[one] > reference[two] else (two, one)
-            p_of = (float(p_reference[one, two]), float(p_other[one, two]))
-            found.append(Reversal(better, worse, *p_of))
-    return sorted(found, key=lambda swap: min(swap.p_reference, swap.p_other))
+    swaps = []
+    for first, second in combinations(range(len(reference)), 2):
+        if (reference[first] - reference[second]) * (other[first] - other[second]) < 0:
+            better, worse = (
+                (first, second) if reference[first] > reference[second] else (second, first)
+            )
+            p_of = (float(p_reference[first, second]), float(p_other[first, second]))
+            swaps.append(Reversal(better, worse, *p_of))
+    return sorted(swaps, key=lambda swap: min(swap.p_reference, swap.p_other))
 
 
 def _drop(reference: FloatArray, other: FloatArray) -> tuple[int, int]:

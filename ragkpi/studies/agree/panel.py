@@ -88,17 +88,17 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
         given[row[valid], place] = judge.level[valid]
     all_queries = np.concatenate(query)
     order = np.argsort(all_queries, kind="stable")
-    found = Panel(
+    panel = Panel(
         names, queries, all_queries[order], Tokens.joined(documents).take(order), given[order]
     )
-    for place in range(1, len(judges)):
-        if not found.both(0, place).any():
+    for column in range(1, len(judges)):
+        if not panel.both(0, column).any():
             raise NothingInCommonError(
-                f"{names[0]} and {names[place]} judged no document for the same query "
+                f"{names[0]} and {names[column]} judged no document for the same query "
                 f"({names[0]}: {listed(judges[0].queries, 3)}; "
-                f"{names[place]}: {listed(judges[place].queries, 3)})"
+                f"{names[column]}: {listed(judges[column].queries, 3)})"
             )
-    return found
+    return panel
 
 
 def _found(among: Judgements, judge: Judgements) -> tuple[IntArray, IntArray]:
@@ -107,28 +107,28 @@ def _found(among: Judgements, judge: Judgements) -> tuple[IntArray, IntArray]:
     return among.find(numbers, judge.starts, judge.document, among.keys_of(judge.document))
 
 
-def difference_lines(found: Panel) -> Iterator[bytes]:
+def difference_lines(panel: Panel) -> Iterator[bytes]:
     """Yield a line for every document that not all judges gave the same level.
 
     Tab-separated: query, document, and the level of each judge, nothing where there is none; the
     first line names the columns.
     """
-    yield b"\t".join([b"query", b"document", *(_field(name) for name in found.names)]) + b"\n"
-    differing = np.flatnonzero((found.given != found.given[:, :1]).any(axis=1))
+    yield b"\t".join([b"query", b"document", *(_field(name) for name in panel.names)]) + b"\n"
+    differing = np.flatnonzero((panel.given != panel.given[:, :1]).any(axis=1))
     for row in differing.tolist():
-        levels = [b"" if level < 0 else b"%d" % level for level in found.given[row].tolist()]
-        yield b"\t".join([found.queries[found.query[row]], found.document[row], *levels]) + b"\n"
+        levels = [b"" if level < 0 else b"%d" % level for level in panel.given[row].tolist()]
+        yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
 
 
 def _field(name: str) -> bytes:
     return visible(name).encode("utf-8", "backslashreplace")
 
 
-def scales_differ(found: Panel) -> str:
+def scales_differ(panel: Panel) -> str:
     """Say which two judges may not be on one scale: one goes beyond the other's levels."""
     ends = []
-    for judge, name in enumerate(found.names):
-        levels = found.levels(judge)
+    for judge, name in enumerate(panel.names):
+        levels = panel.levels(judge)
         ends.append((int(levels[0]), int(levels[-1]), name))
     low, high, reference = ends[0]
     for other_low, other_high, name in ends[1:]:
@@ -186,7 +186,7 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
 
 def parse_level_map(text: str, option: str) -> Mapping[int, int]:
     """Read a list such as ``0=0,1=0,2=1,3=2``: judged level = level on the common scale."""
-    found: dict[int, int] = {}
+    becomes_of: dict[int, int] = {}
     for item in text.split(","):
         level, _, becomes = item.partition("=")
         if not (level.removeprefix("-").isdecimal() and becomes.isdecimal()):
@@ -194,7 +194,7 @@ def parse_level_map(text: str, option: str) -> Mapping[int, int]:
                 f"{option} {text}: '{item}' is not LEVEL=LEVEL; expected a list such as "
                 "0=0,1=0,2=1,3=2"
             )
-        if int(level) in found:
+        if int(level) in becomes_of:
             raise UsageError(f"{option} {text}: level {level} is given twice")
-        found[int(level)] = int(becomes)
-    return found
+        becomes_of[int(level)] = int(becomes)
+    return becomes_of

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.report.report_runs import ReportedRun, documents_of
+from ragkpi.wording import decoded
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,17 @@ class QueryDetail:
     def is_first(self, place: int, depth: int) -> bool:
         """Say whether some run has a document among its first ones."""
         return any(place in ranking[:depth] for ranking in self.rankings)
+
+    def document(self, *, pooled: bool) -> dict[str, Any]:
+        """Return it as the page's JSON has it; ranks in the pool where there is one."""
+        return {
+            "query": self.query,
+            "documents": [decoded(name) for name in self.documents],
+            "levels": self.levels,
+            "pool_ranks": self.pool_ranks if pooled else [],
+            "rankings": self.rankings,
+            "below": [[list(pair) for pair in pairs] for pairs in self.below],
+        }
 
 
 def telling_queries(runs: Sequence[ReportedRun], measure: int, most: int) -> list[int]:
@@ -103,7 +116,7 @@ def _rankings(
     top: TopDocuments, judgements: Judgements, settings: Settings, depth: int | None
 ) -> _Rankings:
     """Order the documents of each query; -J closes the ranks over unjudged ones, -M cuts."""
-    found = _Rankings()
+    rankings = _Rankings()
     rows = np.lexsort((top.rank, top.query))
     if settings.unjudged == "removed":
         known = top.judgement[rows]
@@ -113,10 +126,10 @@ def _rankings(
     numbers = zip(top.query[rows].tolist(), rows.tolist(), strict=True)
     judgement = top.judgement.tolist()
     for query, row in numbers:
-        ranking = found.rows.setdefault(query, [])
+        ranking = rankings.rows.setdefault(query, [])
         if most is None or len(ranking) < most:
             ranking.append((top.document[row], judgement[row]))
-    return found
+    return rankings
 
 
 def _detail(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from typing import Any
@@ -33,7 +33,7 @@ from ragkpi.studies.report.report_runs import (
     reported_runs,
 )
 from ragkpi.studies.report.shown_texts import ShownTexts, shown_texts
-from ragkpi.studies.report.slices import MOST_RUNS, Slice, slice_object
+from ragkpi.studies.report.slices import MOST_RUNS, MOST_SLICES, largest_slices, slice_object
 from ragkpi.wording import as_json, counted, decoded
 
 EVERYTHING = 1 << 62
@@ -41,7 +41,6 @@ _MOST_CELLS = 5_000  # queries times runs whose documents are all kept in memory
 _MOST_DIGITS_CELLS = 100_000  # values of queries that are written with all their digits
 _FEW_DIGITS = 6
 _MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
-_MOST_SLICES = 30
 _MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
 _FIRST_TO_JUDGE = 10
 _MOST_HOLES = 3_000  # among which those to judge first are looked for
@@ -98,8 +97,8 @@ def report_document(
     texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
     compared = compared_over(evaluator.settings, names, evaluations)
-    notes = [*compared, *_concerning(names, [one.warnings for one in evaluations])]
-    notes += _concerning(names, [one.notes for one in evaluations])
+    notes = [*compared, *_concerning(names, [run.warnings for run in evaluations])]
+    notes += _concerning(names, [run.notes for run in evaluations])
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]
     return document
@@ -118,14 +117,14 @@ def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> lis
     """Read runs from their files or columns; the error of one that cannot be read is raised."""
     paths = [run for run in runs if isinstance(run, str)]
     of_paths = iter(evaluator.read(paths, wanted))
-    found = []
+    hits = []
     for run in runs:
         judgements = evaluator.relevance.judgements
         read = next(of_paths) if isinstance(run, str) else run.hits(judgements, wanted)
         if isinstance(read, RagkpiError):
             raise read
-        found.append(read)
-    return found
+        hits.append(read)
+    return hits
 
 
 def _details(
@@ -152,7 +151,7 @@ def _details(
     if evaluator.pool is not None:
         (pool,) = read_every(reader, [evaluator.pool], Wanted(depth=EVERYTHING))
     details = query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
-    entries = np.cumsum([len(one.documents) + sum(map(len, one.rankings)) for one in details])
+    entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
 
@@ -164,14 +163,14 @@ def _holes(
     names: Sequence[str],
 ) -> dict[str, Any]:
     """Bound what unjudged documents could change."""
-    some = [replace(one, scores=only(one.scores, shown)) for one in evaluations]
+    some = [replace(run, scores=only(run.scores, shown)) for run in evaluations]
     settings = evaluator.settings
-    found = find_bounds(evaluator.relevance.judgements, hits, some, settings)
-    few = len(found.holes.document) <= _MOST_HOLES
-    listed = candidates(found, some, settings) if few else []
-    together = removed_together(found, some, settings, listed[:_FIRST_TO_JUDGE])
-    answer = holes_answer(found, names, listed, _FIRST_TO_JUDGE, "hidden", together)
-    charts = [chart_object(chart) for chart in holes_charts(found, names)]
+    bounds = find_bounds(evaluator.relevance.judgements, hits, some, settings)
+    few = len(bounds.holes.document) <= _MOST_HOLES
+    listed = candidates(bounds, some, settings) if few else []
+    together = removed_together(bounds, some, settings, listed[:_FIRST_TO_JUDGE])
+    answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)
+    charts = [chart_object(chart) for chart in holes_charts(bounds, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
 
 
@@ -202,9 +201,9 @@ def _document(
     if pairs * len(scores.queries) * procedure.trials > _MOST_TRIALS:
         procedure = replace(procedure, test="t")
         notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
-    slices, left_out = _slices(scores.queries, options.labels)
+    slices, left_out = largest_slices(scores.queries, options.labels)
     if left_out:
-        notes.append(f"the page has the {_MOST_SLICES} largest slices; {left_out} are left out")
+        notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
     if len(details) < len(scores.queries):
         notes.append(
             f"documents are shown for {counted(len(details), 'query', 'queries')} of "
@@ -231,7 +230,7 @@ def _document(
         "slices": [
             slice_object(part, runs, judgements, procedure, options.signature) for part in slices
         ],
-        "details": [_detail(detail, evaluator.pool is not None) for detail in details],
+        "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
     }
     names = {name for detail in details for name in detail.documents}
     documents = sorted(name for name in names if name in texts.documents)
@@ -280,34 +279,5 @@ def _rounded(value: float) -> float:
     return float(f"{value:.{_FEW_DIGITS}g}")
 
 
-def _slices(
-    queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
-) -> tuple[list[Slice], int]:
-    """Return all queries and the largest slices of them, and how many are left out."""
-    found = []
-    for name, label_of in labels.items():
-        members: dict[str, list[int]] = {}
-        for number, query in enumerate(queries):
-            if query in label_of:
-                members.setdefault(label_of[query], []).append(number)
-        found += [
-            Slice(f"{name}: {label}", np.array(numbers)) for label, numbers in members.items()
-        ]
-    found.sort(key=lambda part: (-len(part.queries), part.name))
-    everything = Slice("all queries", np.arange(len(queries)))
-    return [everything, *found[:_MOST_SLICES]], max(0, len(found) - _MOST_SLICES)
-
-
 def _text(text: Text | None) -> list[Any] | None:
     return None if text is None else [decoded(text[0]), text[1]]
-
-
-def _detail(detail: QueryDetail, pool: bool) -> dict[str, Any]:
-    return {
-        "query": detail.query,
-        "documents": [decoded(name) for name in detail.documents],
-        "levels": detail.levels,
-        "pool_ranks": detail.pool_ranks if pool else [],
-        "rankings": detail.rankings,
-        "below": [[list(pair) for pair in pairs] for pairs in detail.below],
-    }

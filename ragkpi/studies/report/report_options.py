@@ -15,12 +15,12 @@ from ragkpi.studies.report.report_runs import CUTOFF
 
 def default_measures(settings: Settings, pool: object) -> list[str]:
     """Name the measures of a page for which nobody asked for others, the first one first."""
-    found = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
+    measures = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
     if pool is not None:
-        found += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
+        measures += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
     if settings.corpus_size is not None or settings.corpus_sizes:
-        found.append(f"bor.{CUTOFF}")
-    return found
+        measures.append(f"bor.{CUTOFF}")
+    return measures
 
 
 def over_all_queries(settings: Settings, runs: int) -> Settings:
@@ -36,7 +36,7 @@ def compared_over(
     """Say, in a line or none, which of several runs lack queries that count as empty."""
     if len(names) < 2 or settings.missing != "zero":
         return []
-    coverages = {name: one.coverage for name, one in zip(names, evaluations, strict=True)}
+    coverages = {name: run.coverage for name, run in zip(names, evaluations, strict=True)}
     note = what_is_compared(coverages, len(evaluations[0].scores.queries))
     return [note] if note else []
 

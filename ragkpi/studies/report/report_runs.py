@@ -78,8 +78,8 @@ def best_case(evaluator: Evaluator, hits: Hits) -> BestCase | None:
         return None
     generous = Evaluator(Qrels(best[0]), settings, pool=evaluator.pool)
     metrics = find_metrics([f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"])
-    (found,) = generous.score([best[1]], metrics)
-    return None if isinstance(found, RagkpiError) else BestCase(found.plain, best[0])
+    (evaluation,) = generous.score([best[1]], metrics)
+    return None if isinstance(evaluation, RagkpiError) else BestCase(evaluation.plain, best[0])
 
 
 def only(scores: Scores, shown: Sequence[Metric]) -> Scores:
@@ -95,8 +95,8 @@ def reported_runs(
 ) -> list[ReportedRun]:
     """Reduce evaluations to the queries that all runs have, and to the measures on the page."""
     runs = [
-        ReportedRun(name, only(one.scores, shown), one.plain, at_best)
-        for name, one, at_best in zip(names, evaluations, best, strict=True)
+        ReportedRun(name, only(run.scores, shown), run.plain, at_best)
+        for name, run, at_best in zip(names, evaluations, best, strict=True)
     ]
     common = set(runs[0].scores.queries).intersection(*(run.scores.queries for run in runs))
     return [

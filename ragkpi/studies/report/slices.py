@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -31,6 +31,7 @@ from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationRe
 from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, judged_share
 
 MOST_RUNS = 10  # of which depth and diagnose are drawn and put into words
+MOST_SLICES = 30
 _MOST_QUERIES = 20  # in the table of diagnose
 _MOST_MISSED = 3
 
@@ -51,6 +52,24 @@ class Slice:
     queries: IntArray
 
 
+def largest_slices(
+    queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
+) -> tuple[list[Slice], int]:
+    """Return all queries and the largest slices of them, and how many are left out."""
+    slices = []
+    for name, label_of in labels.items():
+        members: dict[str, list[int]] = {}
+        for number, query in enumerate(queries):
+            if query in label_of:
+                members.setdefault(label_of[query], []).append(number)
+        slices += [
+            Slice(f"{name}: {label}", np.array(numbers)) for label, numbers in members.items()
+        ]
+    slices.sort(key=lambda part: (-len(part.queries), part.name))
+    everything = Slice("all queries", np.arange(len(queries)))
+    return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
+
+
 def slice_object(
     part: Slice,
     runs: Sequence[ReportedRun],
@@ -61,7 +80,7 @@ def slice_object(
     """Collect what the page says of a slice, valid under ``schema.json#/$defs/report_slice``."""
     some = [run.over(part.queries) for run in runs]
     spoken = some[:MOST_RUNS]
-    found: dict[str, Any] = {
+    answers: dict[str, Any] = {
         "name": part.name,
         "queries": part.queries.tolist(),
         "runs": _evaluated(some, procedure, signature),
@@ -70,8 +89,8 @@ def slice_object(
         "depth": _depth(spoken),
     }
     if some[0].judged.pool is not None:
-        found["diagnoses"] = [_diagnosis(run, judgements) for run in spoken]
-    return found
+        answers["diagnoses"] = [_diagnosis(run, judgements) for run in spoken]
+    return answers
 
 
 def _evaluated(
@@ -111,24 +130,24 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
         )
         for run in runs
     ]
-    found = Curves(curves, depths, limits)
-    drawn = np.union1d(depths, found.chosen).astype(np.int64)  # few, for each page holds them all
+    studied = Curves(curves, depths, limits)
+    drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, for each page holds them all
     traces = [trace(run.judged, drawn, limits.m) for run in runs]
-    recall = _by_depth(found, "recall", "recall")
-    evidence = _by_depth(found, "ra_nwg", "RA-nWG")
-    return _answer(depth_answer(found, None), [*depth_charts(found, traces), recall, evidence])
+    recall = _by_depth(studied, "recall", "recall")
+    evidence = _by_depth(studied, "ra_nwg", "RA-nWG")
+    return _answer(depth_answer(studied, None), [*depth_charts(studied, traces), recall, evidence])
 
 
-def _by_depth(found: Curves, measure: str, label: str) -> Chart:
+def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
     """Draw a measure between 0 and 1 by depth, a line per run."""
-    ticks = found.depths
+    ticks = curves.depths
     lines = [
         Line(
             curve.name,
-            found.depths,
-            [_number(curve.value(measure, depth)) for depth in found.depths],
+            curves.depths,
+            [_number(curve.value(measure, depth)) for depth in curves.depths],
         )
-        for curve in found.curves
+        for curve in curves.curves
     ]
     return PlaneChart(
         f"{label} by depth",
@@ -143,23 +162,23 @@ def _number(value: float | None) -> float:
 
 
 def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
-    found = diagnose(run.judged, judgements, CUTOFF, Thresholds())
+    diagnosis = diagnose(run.judged, judgements, CUTOFF, Thresholds())
     if run.best is not None:
         best = diagnose(run.best.judged, run.best.judgements, CUTOFF, Thresholds())
-        found = replace(found, best_case=best.decomposition.means())
-    answer = diagnosis_answer(found, judgements.document, _MOST_QUERIES, _MOST_MISSED)
-    return {"run": run.name, **_answer(answer, [_labelled(found)])}
+        diagnosis = replace(diagnosis, best_case=best.decomposition.means())
+    answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
+    return {"run": run.name, **_answer(answer, [_labelled(diagnosis)])}
 
 
-def _labelled(found: Diagnosis) -> PlaneChart:
+def _labelled(diagnosis: Diagnosis) -> PlaneChart:
     """Name the points of the quadrants, so that a click on one opens its query."""
-    chart = diagnosis_chart(found)
+    chart = diagnosis_chart(diagnosis)
     groups = []
     for points in chart.points:
-        drawn = (np.array(found.verdicts) == points.name) & ~np.isnan(found.pct_proc)
+        drawn = (np.array(diagnosis.verdicts) == points.name) & ~np.isnan(diagnosis.pct_proc)
         names = [
             query.decode("utf-8", "surrogateescape")
-            for query, kept in zip(found.queries, drawn, strict=True)
+            for query, kept in zip(diagnosis.queries, drawn, strict=True)
             if kept
         ]
         groups.append(replace(points, labels=names if len(names) == len(points.x) else ()))
