@@ -275,3 +275,11 @@ def test_a_paper_table_is_not_for_programs(ragkpi):
     )
     assert outcome.status == 1
     assert b"it is for readers" in outcome.err
+
+
+def test_a_paper_has_its_caption_with_a_signature_too(compare):
+    asked = ("--paper", "--format", "latex", "qrels.txt", BM25, DENSE)
+    plain, signed = compare(*asked), compare(*asked, "--signature")
+    caption = next(line for line in plain.out.decode().splitlines() if "caption" in line)
+    assert caption in signed.out.decode().splitlines()
+    assert b"% ragkpi:" in signed.out

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from ragkpi import __version__
@@ -223,7 +223,7 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
         return Table([*table.columns, Column("signature")], rows, table.notes, blocks=blocks)
     distinct = list(dict.fromkeys(signatures.values()))
     notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
-    return Table(table.columns, table.rows, [*table.notes, *notes])
+    return replace(table, notes=[*table.notes, *notes])
 
 
 def _shown(metrics: Sequence[Metric], layout: Layout) -> list[Metric]:
