@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
 from ragkpi.cli.gate_options import GateOptions, gates
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.messages import tell
@@ -68,6 +68,7 @@ def command(
             help="With -q or --worst: the queries by this measure, the worst first, in a table.",
         ),
     ] = None,
+    by: By = None,
     human: Human = None,
     zscores: Annotated[
         str | None,
@@ -86,7 +87,8 @@ def command(
 
     One run prints trec_eval's lines: name, query or all, value. Several print a table: a row per
     run, a column per value; all are over all judged queries then, as with -c, or with --common
-    over those that all runs have. So is a run that a limit or a baseline is set for. With --ci the
+    over those that all runs have. So is a run that a limit or a baseline is set for. With --by
+    there is a table, too, with rows for all queries and for those of each label. With --ci the
     lines have the bounds in two more columns, and with --signature there is one more line.
 
     Options and files may stand in any order; short options may be joined (-qcm map) and long
@@ -118,6 +120,7 @@ def command(
             "-Z": zscores is not None,
             "--log": record is not None,
             "--fail-under": gates.given,
+            "--by": by is not None,
         }
         refuse_beside_human(refused)
         level = 0.95 if bootstrap is None else bootstrap.level
@@ -131,11 +134,12 @@ def command(
             "--format trec: its lines stand in the order of the ids; expected no --worst and no "
             "--sort, or another format"
         )
-    lines_wanted = output.format is None and len(paths) == 1 and not ordered
-    as_lines = output.format == "trec" or lines_wanted
-    if output.format == "trec" and len(paths) > 1:
+    alone = len(paths) == 1 and by is None
+    as_lines = output.format == "trec" or (output.format is None and alone and not ordered)
+    if output.format == "trec" and not alone:
+        several = "several runs" if len(paths) > 1 else "several slices"
         raise UsageError(
-            "--format trec: its lines do not say which of several runs they are of; expected "
+            f"--format trec: its lines do not say which of {several} they are of; expected "
             + ", ".join(FORMATS_OF_REPORTS)
         )
     from ragkpi.formats.inputs import inputs
@@ -151,6 +155,7 @@ def command(
         **gates._asdict(),
         worst=worst,
         sort=sort,
+        by=by,
         problems="kept",
         **options.named(labels.names),
     )
@@ -159,7 +164,7 @@ def command(
         "summary": "hidden" if no_summary else "shown",
     }
     if as_lines:
-        _write_lines(result.report, output, labels, zscores is not None, shown)
+        _write_lines(result.evaluation, output, labels, zscores is not None, shown)
     else:
         output.write(result.report, signature=labels.signature, **shown)
     if record is not None:

@@ -87,6 +87,17 @@ Level = Annotated[
 ]
 
 
+By = Annotated[
+    str | None,
+    option(
+        "--by",
+        metavar="FILE",
+        help="Also answer for slices of the queries: a line per query, its id and one or more "
+        "labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
+    ),
+]
+
+
 @option_group("Evaluation")
 def evaluation(
     measure: Measures = [],  # noqa: B006 - typer copies defaults

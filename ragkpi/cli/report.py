@@ -3,7 +3,7 @@
 from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import comparing
@@ -40,16 +40,7 @@ def command(
             help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
         ),
     ] = None,
-    by: Annotated[
-        str | None,
-        option(
-            "--by",
-            metavar="FILE",
-            help="Labels of queries, to look at slices of them: a line per query, its id and one "
-            "or more labels, separated by tabs or commas, or JSON Lines; a first line may name "
-            "them.",
-        ),
-    ] = None,
+    by: By = None,
     title: Annotated[str | None, option("--title", metavar="TEXT", help="Of the page.")] = None,
     detail_queries: Annotated[
         int,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 
 from ragkpi.errors import DataError, InputError
@@ -12,6 +13,7 @@ from ragkpi.formats.opening import Source
 from ragkpi.wording import visible
 
 _UNNAMED = "label"
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others are bytes that are no UTF-8
 
 # By column, then by query.
 Labels = Mapping[str, Mapping[bytes, str]]
@@ -87,8 +89,17 @@ def _of_json(path: str, lines: Sequence[str]) -> Iterator[tuple[int, bytes, Mapp
             raise InputError(
                 path, number, "no query's id", "expected an object with a query and its labels"
             )
-        labels = {key: str(one) for key, one in record.items() if key != name and one is not None}
-        yield number, _octets(str(record[name])), labels
+        labels = {
+            _text_of(key): _text_of(str(label))
+            for key, label in record.items()
+            if key != name and label is not None
+        }
+        yield number, _octets(_text_of(str(record[name]))), labels
+
+
+def _text_of(text: str) -> str:
+    """Replace halves of pairs, which JSON can hold and no output can."""
+    return _HALVES.sub("\ufffd", text)
 
 
 def _kinds(count: int) -> list[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import GateFailedError
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    labels_of,
     named_runs,
     note_files,
     one_of,
@@ -27,9 +28,13 @@ from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationRe
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
+    from ragkpi.formats.query_labels import Labels
     from ragkpi.library.gating import Gates, Limits
+    from ragkpi.reports.layout import Report
+    from ragkpi.reports.sliced_report import SlicedReport
     from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
+    from ragkpi.statistics.query_slices import QuerySlice
 
 Problems = Literal["raised", "kept"]
 
@@ -53,6 +58,7 @@ def evaluate(
     gate_confidence: float | None = None,
     worst: int | None = None,
     sort: str | None = None,
+    by: Any = None,
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> RunResult | RunResults:
@@ -85,6 +91,9 @@ def evaluate(
     worst, sort
         How many queries the report has if it shows them, and by which measure they are ordered,
         the worst first; None is all of them, and the first measure.
+    by
+        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
+        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
     problems
         What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
         or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
@@ -127,6 +136,7 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
+    labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(Problems))
@@ -149,30 +159,42 @@ def evaluate(
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
+    slices: Sequence[QuerySlice] = ()
+    if labels is not None:
+        from ragkpi.statistics.query_slices import all_queries, query_slices
+
+        slices = query_slices(labels, all_queries(of_runs))
     verdicts: Sequence[Verdict] = ()
     if gates:
         others = {name: scores for name, scores in scored.items() if name not in runs}
-        verdicts = gates.verdicts(of_runs, others)
+        verdicts = gates.verdicts(of_runs, others, slices)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
         bad += missed
-    files = asked.files(qrels=qrels, zscores=zscores) if noted.hashed else {}
+    files = asked.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
     signature = asked.signature(metrics, files) if noted.hashed else None
-    intervals = _intervals(of_runs, bootstrap)
-    rows = [
-        EvaluatedRun(name, scores, intervals.get(name, {}), signature)
-        for name, scores in of_runs.items()
-    ]
-    order = None
-    if worst is not None or sort is not None:
-        from ragkpi.studies.evaluate.worst_queries import worst_queries
 
-        most = None if worst is None else whole("worst", worst, 1)
-        order = worst_queries(list(of_runs.values()), sort, most)
+    def reported(some: Mapping[str, Scores]) -> EvaluationReport:
+        intervals = _intervals(some, bootstrap)
+        rows = [
+            EvaluatedRun(name, scores, intervals.get(name, {}), signature)
+            for name, scores in some.items()
+        ]
+        order = None
+        if worst is not None or sort is not None:
+            from ragkpi.studies.evaluate.worst_queries import worst_queries
+
+            most = None if worst is None else whole("worst", worst, 1)
+            order = worst_queries(list(some.values()), sort, most)
+        return EvaluationReport(rows, bootstrap, order)
+
+    report: Report = reported(of_runs)
+    if labels is not None:
+        report = _sliced(report, of_runs, reported, labels, slices)
     kind = RunResult if several is None else RunResults
     return kind(
-        EvaluationReport(rows, bootstrap, order),
+        report,
         notes=tuple(asked.said),
         signature=signature,
         files=files,
@@ -205,6 +227,25 @@ def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
 
     norms = read_zscores(path)
     return {name: standardize(scores, norms) for name, scores in scored.items()}
+
+
+def _sliced(
+    whole: Report,
+    runs: Mapping[str, Scores],
+    reported: Callable[[Mapping[str, Scores]], Report],
+    labels: Labels,
+    slices: Sequence[QuerySlice],
+) -> SlicedReport:
+    """Report on the slices, too."""
+    from ragkpi.reports.sliced_report import ReportPart, SlicedReport
+    from ragkpi.statistics.query_slices import all_queries, unlabelled
+
+    parts = []
+    for part in slices:
+        of_part = {name: part.of(scores) for name, scores in runs.items()}
+        parts.append(ReportPart(part.by, part.label, len(part.queries), reported(of_part)))
+    queries = all_queries(runs)
+    return SlicedReport(whole, len(queries), parts, unlabelled(labels, queries))
 
 
 def _intervals(

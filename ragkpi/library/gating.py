@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from ragkpi.errors import GateFailedError, UsageError
@@ -22,12 +22,14 @@ from ragkpi.statistics.gates import (
     unmet,
     verdicts,
 )
+from ragkpi.statistics.query_slices import QuerySlice
 from ragkpi.studies.evaluate.stored_result import (
     StoredResult,
     is_stored_result,
     read_stored_result,
     stored_verdicts,
 )
+from ragkpi.wording import visible
 
 Limits = Mapping[str, float] | Iterable[tuple[str, float]]
 
@@ -66,12 +68,28 @@ class Gates:
         return {name: self.baseline}
 
     def verdicts(
-        self, runs: Mapping[str, Scores], baselines: Mapping[str, Scores]
+        self,
+        runs: Mapping[str, Scores],
+        baselines: Mapping[str, Scores],
+        slices: Sequence[QuerySlice] = (),
     ) -> list[Verdict]:
-        """Hold every run against all there is; `baselines` are those of `runs` that were read."""
+        """Hold every run against all there is; `baselines` are those of `runs` that were read.
+
+        Baselines, and limits that name no slice, are held against the values over all queries.
+        """
+        of_all = [gate for gate in self.limits if gate.name == gate.metric]
+        for gate in self.limits:
+            if gate not in of_all and not any(gate.is_of(*part[:2]) for part in slices):
+                known = ", ".join(visible(part.name) for part in slices[:10])
+                raise UsageError(
+                    f"--fail-under {visible(gate.name)}: no such slice of the evaluated queries; "
+                    + (f"there are {known}" if slices else "give labels with --by FILE")
+                )
         found: list[Verdict] = []
         for run in runs.items():
-            found += verdicts(*run, self.limits)
+            found += verdicts(*run, of_all)
+            for part in slices:
+                found += _of_slice(run, part, [gate for gate in self.limits if gate not in of_all])
             for baseline in baselines.items():
                 found += baseline_verdicts(baseline, run, self.against)
             if self.stored is not None:
@@ -81,6 +99,15 @@ class Gates:
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return what falls short, once per run and value."""
         return [GateFailedError(str(verdict)) for verdict in unmet(found)]
+
+
+def _of_slice(
+    run: tuple[str, Scores], part: QuerySlice, limits: Sequence[Gate]
+) -> Iterator[Verdict]:
+    """Hold a slice of a run against the limits that name it."""
+    own = [replace(gate, name=gate.metric) for gate in limits if gate.is_of(part.by, part.label)]
+    for verdict in verdicts(run[0], part.of(run[1]), own):
+        yield replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
 
 
 def gates_of(

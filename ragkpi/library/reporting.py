@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.evaluation import Run
 from ragkpi.formats.given_columns import octets
-from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, qrels_of, session, whole
+from ragkpi.library.arguments import (
+    Evaluating,
+    in_one_order,
+    labels_of,
+    named_runs,
+    qrels_of,
+    session,
+    whole,
+)
 from ragkpi.library.session import Session
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
@@ -19,7 +27,6 @@ from ragkpi.ranking.relevance import Relevance
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ragkpi.formats.query_labels import Labels
     from ragkpi.formats.texts import Text
     from ragkpi.studies.report.report_options import ReportOptions
     from ragkpi.studies.report.report_page import HtmlReport
@@ -78,7 +85,7 @@ def report(
         title=title or "",
         query_texts=_texts(queries),
         document_texts=_texts(corpus),
-        labels=_labels(by),
+        labels=labels_of(by) or {},
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
     )
@@ -133,16 +140,3 @@ def _texts(given: Any) -> str | Mapping[bytes, Text] | None:
     if isinstance(given, str | os.PathLike):
         return str(os.fspath(given))
     return {octets(id_): Text((text, len(text))) for id_, text in given.items()}
-
-
-def _labels(given: Any) -> Labels:
-    from ragkpi.formats.query_labels import read_query_labels
-
-    if given is None:
-        return {}
-    if isinstance(given, str | os.PathLike):
-        return read_query_labels(os.fspath(given))
-    return {
-        str(kind): {octets(query): str(label) for query, label in labels.items()}
-        for kind, labels in given.items()
-    }

@@ -7,10 +7,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import UsageError
-from ragkpi.records import dataclass
+from ragkpi.records import dataclass, replace
 from ragkpi.wording import decoded, visible
 
 if TYPE_CHECKING:
+    from typing_extensions import Self
+
     from ragkpi.charts.chart import Charts
     from ragkpi.reports.layout import Cell, Layout, Report, Table
     from ragkpi.reports.signature import Signature
@@ -70,6 +72,14 @@ class Result:
             }
             for row in table.rows
         ]
+
+    @cached_property
+    def slices(self) -> Mapping[str, Self]:
+        """The same result over the queries of each label, by names such as ``lang=de``."""
+        from ragkpi.reports.sliced_report import SlicedReport
+
+        parts = self.report.parts if isinstance(self.report, SlicedReport) else ()
+        return {part.name: replace(self, report=part.report, charts=None) for part in parts}
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""

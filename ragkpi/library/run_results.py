@@ -14,6 +14,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python, voice
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
+from ragkpi.reports.sliced_report import SlicedReport
 from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
 from ragkpi.wording import decoded
 
@@ -29,8 +30,6 @@ class EvaluationResult(Result):
 
     Attributes
     ----------
-    report
-        The runs, their scores and intervals.
     files
         By role (``"qrels"``, ``"pool"``) path and hash of what was read besides the runs.
     paths
@@ -42,12 +41,18 @@ class EvaluationResult(Result):
         unless ``problems="kept"`` was asked for.
     """
 
-    report: EvaluationReport
     files: Hashes = field(default_factory=dict)
     paths: Sequence[str | None] = ()
     verdicts: Sequence[Verdict] = ()
     problems: Sequence[RagkpiError] = ()
     inputs: Inputs = field(default_factory=inputs)
+
+    @property
+    def evaluation(self) -> EvaluationReport:
+        """The report on all queries."""
+        report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
+        assert isinstance(report, EvaluationReport)
+        return report
 
     @property
     def passed(self) -> dict[str, int]:
@@ -77,10 +82,10 @@ class EvaluationResult(Result):
         from ragkpi.studies.evaluate.evaluation_log import append, record
 
         records = []
-        for run, of_run in zip(self.report.runs, self.paths, strict=True):
+        for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
             own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
             files = {**self.files, **own}
-            records.append(record(run, self.report.bootstrap, files, meta or {}))
+            records.append(record(run, self.evaluation.bootstrap, files, meta or {}))
         append(path, records)
 
 
@@ -90,7 +95,7 @@ class RunResult(EvaluationResult):
     @property
     def scores(self) -> Scores:
         """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
-        return self.report.runs[0].scores
+        return self.evaluation.runs[0].scores
 
     @cached_property
     def mean(self) -> dict[str, Any]:
@@ -165,13 +170,13 @@ class RunResults(EvaluationResult):
         """The result of each run by its name."""
         return {
             run.name: RunResult(
-                EvaluationReport([run], self.report.bootstrap),
+                EvaluationReport([run], self.evaluation.bootstrap),
                 signature=self.signature,
                 files=self.files,
                 paths=[path],
                 inputs=self.inputs,
             )
-            for run, path in zip(self.report.runs, self.paths, strict=True)
+            for run, path in zip(self.evaluation.runs, self.paths, strict=True)
         }
 
     @property
@@ -184,4 +189,4 @@ class RunResults(EvaluationResult):
         return self.runs[name]
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(run.name for run in self.report.runs)})"
+        return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"

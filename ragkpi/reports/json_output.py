@@ -22,11 +22,18 @@ def dump(value: Any, indent: int | None = None) -> str:
     A byte that is none becomes the four characters ``\xff``. So that it can be had back, a text
     that already looks so begins with ``\x5c`` instead of its backslash.
     """
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
     if "\\\\x" in text:
         text = _LOOKS_SO.sub(r"\\\\x5cx", text)
     text = _NO_UTF8.sub(lambda found: f"\\\\x{ord(found[0]) & 0xFF:02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of pairs, of JSON
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """Make a dictionary of a mapping that is none, as values of queries are."""
+    if isinstance(value, Mapping):
+        return dict(value.items())
+    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def write_json(report: Report, layout: Layout) -> Iterator[str]:

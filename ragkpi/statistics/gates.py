@@ -24,10 +24,23 @@ DecidedBy = Literal["value", "worse", "noninferior"]
 
 @dataclass(frozen=True)
 class Gate:
-    """The worst that a value may be: the lowest, or the highest where lower is better."""
+    """The worst that a value may be: the lowest, or the highest where lower is better.
+
+    ``lang=de:ndcg_cut_10`` is the value of a slice, and ``lang=*:ndcg_cut_10`` that of each slice
+    of a kind.
+    """
 
     name: str
     limit: float
+
+    @property
+    def metric(self) -> str:
+        """The name of the value, whatever it is over."""
+        return self.name.rpartition(":")[2]
+
+    def is_of(self, by: str, label: str) -> bool:
+        """Whether it is a limit of a slice."""
+        return self.name.rpartition(":")[0] in (f"{by}={label}", f"{by}=*")
 
 
 @dataclass(frozen=True)

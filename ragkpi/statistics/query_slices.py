@@ -1,0 +1,106 @@
+"""Slices of an evaluation: the queries of one label, as if there were no others.
+
+Measures of a query depend on that query alone, so the scores of a slice are some rows of the
+scores of all queries, and what follows from them is what an evaluation on qrels with these queries
+alone would say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.measures.scores import Scores
+from ragkpi.ranking.judged import IntArray
+from ragkpi.wording import counted, listed
+
+if TYPE_CHECKING:
+    from ragkpi.formats.query_labels import Labels
+
+MOST_SLICES = 1000
+
+
+class QuerySlice(NamedTuple):
+    """The queries of one label.
+
+    Attributes
+    ----------
+    by, label
+        The kind of label, as the file names its column, and the label.
+    queries
+        Those that have it.
+    """
+
+    by: str
+    label: str
+    queries: frozenset[bytes]
+
+    @property
+    def name(self) -> str:
+        """What a gate calls it: ``lang=de``."""
+        return f"{self.by}={self.label}"
+
+    def rows(self, queries: Sequence[bytes]) -> IntArray:
+        """Return which of some queries belong to it, ascending."""
+        return np.flatnonzero([query in self.queries for query in queries])
+
+    def of(self, scores: Scores) -> Scores:
+        """Return the same run over the queries of the slice alone."""
+        return scores.over(self.rows(scores.queries))
+
+
+def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+    """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
+
+    Parameters
+    ----------
+    labels
+        By kind, then by query. A query without a label of a kind is in no slice of that kind.
+    evaluated
+        The queries that any of the runs is evaluated over.
+
+    Raises
+    ------
+    NothingInCommonError
+        If no evaluated query has a label.
+    UsageError
+        If there are more slices than anybody reads: ids, not labels.
+    """
+    slices = []
+    for by, label_of in labels.items():
+        members: dict[str, list[bytes]] = {}
+        for query in evaluated:
+            if query in label_of:
+                members.setdefault(label_of[query], []).append(query)
+        of_kind = [QuerySlice(by, label, frozenset(some)) for label, some in members.items()]
+        slices += sorted(of_kind, key=lambda part: (-len(part.queries), part.label))
+    if not slices:
+        labelled = sorted(set().union(*labels.values()))
+        raise NothingInCommonError(
+            f"--by: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
+            f"labelled: {listed(labelled, 3)})"
+        )
+    if len(slices) > MOST_SLICES:
+        raise UsageError(
+            f"--by: {len(slices):,} different labels; expected at most {MOST_SLICES:,}"
+        )
+    return slices
+
+
+def unlabelled(labels: Labels, evaluated: Sequence[bytes]) -> list[str]:
+    """Say which evaluated queries are in no slice of a kind, a line for each kind."""
+    notes = []
+    for by, label_of in labels.items():
+        lacking = [query for query in evaluated if query not in label_of]
+        if lacking:
+            have = counted(len(lacking), "query has", "queries have")
+            notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
+    return notes
+
+
+def all_queries(runs: Mapping[str, Scores]) -> list[bytes]:
+    """Return the queries that any run is evaluated over, in byte order."""
+    return sorted(set().union(*(scores.queries for scores in runs.values())))

@@ -1,0 +1,171 @@
+"""Slices: each is what an evaluation on qrels with its queries alone would say."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ragkpi
+from tests.published_schema import valid_document, valid_lines
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+QRELS, BM25, DENSE = (
+    str(FIXTURES / name) for name in ("qrels.txt", "runs/bm25.run", "runs/dense.run")
+)
+LABELS = {
+    "lang": {f"hd-{n:02}": "de" if n % 3 else "en" for n in range(1, 12)},
+    "kind": {f"hd-{n:02}": f"k{n % 4}" for n in range(2, 13)},
+}
+EVERY = ["all_trec", "rag", "chance", "kpi"]  # gm_*, num_*, sums, texts, ratios of means
+
+
+def only(queries, tmp_path):
+    """Qrels that hold these queries alone."""
+    lines = Path(QRELS).read_text().splitlines(keepends=True)
+    (tmp_path / "some.qrels").write_text("".join(li for li in lines if li.split()[0] in queries))
+    return str(tmp_path / "some.qrels")
+
+
+def parts():
+    for by, labels in LABELS.items():
+        for label in sorted(set(labels.values())):
+            yield f"{by}={label}", {query for query, of in labels.items() if of == label}
+
+
+def assert_same(values, others):
+    """Chances of several queries share their sums, so their last digits may differ."""
+    assert list(values) == list(others)
+    for name, value in values.items():
+        expected = others[name]
+        number = isinstance(expected, float)
+        assert value == (pytest.approx(expected, rel=1e-13, nan_ok=True) if number else expected)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"missing": "zero"},
+        {"max_retrieved": 3},
+        {"unjudged": "removed", "relevance_level": 2},
+        {"measures": "map", "ties": "expected"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("run", [BM25, DENSE], ids=["all queries", "one missing"])
+def test_a_slice_is_an_evaluation_of_its_queries(tmp_path, run, how):
+    how = {"measures": EVERY, "corpus_size": 5000, **how}
+    found = ragkpi.evaluate(QRELS, run, by=LABELS, **how)
+    assert set(found.slices) == {name for name, _ in parts()}
+    for name, queries in parts():
+        alone = ragkpi.evaluate(only(queries, tmp_path), run, **how)
+        assert_same(found.slices[name].mean, alone.mean)
+        assert list(found.slices[name].per_query) == list(alone.per_query)
+        for query, values in alone.per_query.items():
+            assert_same(found.slices[name].per_query[query], values)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+def test_intervals_and_rows_of_a_slice_are_those_of_its_evaluation(tmp_path):
+    how = {"measures": ["map", "gm_map", "bor.5", "P.5"], "corpus_size": 5000, "ci": True}
+    runs = {"bm25": BM25, "dense": DENSE}
+    found = ragkpi.evaluate(QRELS, runs, by=LABELS, **how)
+    for name, queries in parts():
+        alone = ragkpi.evaluate(only(queries, tmp_path), runs, **how)
+        rows = [row for row in found.rows if f"{row['by']}={row['label']}" == name]
+        for row, own in zip(rows, alone.rows, strict=True):
+            assert_same({key: row[key] for key in own}, own)
+            assert row["queries"] == len(queries)
+    assert [row["label"] for row in found.rows if row["by"] is None] == ["all", "all"]
+
+
+@pytest.fixture
+def labels(tmp_path):
+    lines = [f"{query}\t{LABELS['lang'].get(query, '')}" for query in sorted(LABELS["kind"])]
+    (tmp_path / "labels.tsv").write_text("\n".join(["query_id\tlang", *lines]) + "\n")
+    return str(tmp_path / "labels.tsv")
+
+
+def test_columns_and_notes(ragkpi, labels):
+    out = ragkpi("eval", "--by", labels, "-m", "num_q", QRELS, BM25).out.decode()
+    assert out.splitlines() == [
+        "by\tlabel\tqueries\trun\tnum_q",
+        "\tall\t12\tbm25\t12",
+        "lang\tde\t7\tbm25\t7",
+        "lang\ten\t3\tbm25\t3",
+    ]
+    table = ragkpi("eval", "--by", labels, "-m", "num_q", "--format", "table", QRELS, BM25)
+    assert table.out.decode().splitlines()[2:] == [
+        "all            12   bm25      12",
+        "lang=de         7   bm25       7",
+        "lang=en         3   bm25       3",
+        "2 queries have no lang and count among all queries alone (hd-01, hd-12)",
+    ]
+
+
+def test_documents_are_as_the_schema_has_them(ragkpi, labels):
+    command = ("eval", "--by", labels, "-m", "map", "-q", "--ci", QRELS, BM25, DENSE)
+    document = valid_document(ragkpi(*command, "--format", "json").out)
+    assert [part["label"] for part in document["slices"]] == ["de", "en"]
+    assert [run["queries"] for run in document["slices"][1]["runs"]] == [3, 3]
+    lines = valid_lines(ragkpi(*command, "--format", "jsonl").out)
+    runs = [line["slice"]["label"] for line in lines if "slice" in line and "run_id" in line]
+    assert runs == ["de", "de", "en", "en"]
+
+
+def test_a_stored_result_with_slices_is_a_baseline_for_all_queries(ragkpi, labels, tmp_path):
+    for form in ("json", "jsonl"):
+        stored = str(tmp_path / form)
+        options = ("eval", "-c", "--by", labels, "-m", "map", "--format", form, "-o", stored)
+        assert ragkpi(*options, QRELS, DENSE).status == 0
+        gate = ("--fail-under-baseline", stored)
+        assert ragkpi("eval", "-c", "-m", "map", *gate, QRELS, DENSE).status == 0
+        assert ragkpi("eval", "-c", "-m", "map", *gate, QRELS, BM25).status == 3
+
+
+def test_trec_lines_are_refused(ragkpi, labels):
+    outcome = ragkpi("eval", "--by", labels, "--format", "trec", QRELS, BM25)
+    assert outcome.status == 1
+    assert b"do not say which of several slices they are of" in outcome.err
+
+
+@pytest.mark.parametrize(
+    ("gate", "status", "says"),
+    [
+        ("lang=de:map=0.01", 0, "bm25: passed 1 gate"),
+        ("lang=en:map=0.99", 3, "bm25: lang=en:map is "),
+        ("lang=*:map=0.99", 3, "bm25: lang=de:map is "),
+        ("lang=fr:map=0.1", 1, "lang=fr:map: no such slice of the evaluated queries; there are"),
+        ("lang=de:P_5=0.1", 1, "--fail-under P_5: not among the numbers of this evaluation"),
+    ],
+)
+def test_gates_of_slices(ragkpi, labels, gate, status, says):
+    outcome = ragkpi("eval", "--by", labels, "-m", "map", "--fail-under", gate, QRELS, BM25)
+    assert outcome.status == status
+    assert says in outcome.err.decode()
+
+
+def test_a_gate_of_a_slice_needs_labels(ragkpi):
+    outcome = ragkpi("eval", "-m", "map", "--fail-under", "lang=de:map=0.1", QRELS, BM25)
+    assert outcome.status == 1
+    assert b"give labels with --by FILE" in outcome.err
+
+
+def test_labels_of_other_queries_are_refused():
+    with pytest.raises(ragkpi.NothingInCommonError, match="no evaluated query has a label"):
+        ragkpi.evaluate(QRELS, BM25, "map", by={"lang": {"another": "de"}})
+
+
+def test_hostile_labels(ragkpi, tmp_path):
+    label = "\x1b[31m=cmd()\u202e\x07"
+    bad = json.dumps({"query_id": "hd-01", "la\x1bng": label, "x": "\ud800"}).encode()
+    more = json.dumps({"query_id": "\ud800", "x": "y"}).encode()
+    (tmp_path / "labels.jsonl").write_bytes(bad + b"\n" + more + b"\n")
+    command = ("eval", "--by", "labels.jsonl", "-m", "map", "--fail-under", "x=\x1b:map=1")
+    for form in ("table", "markdown", "latex", "csv", "tsv"):
+        outcome = ragkpi(*command[:5], "--format", form, QRELS, BM25, folder=tmp_path)
+        assert outcome.status == 0
+        assert form in ("csv", "tsv") or b"\x1b" not in outcome.out
+    valid_document(ragkpi(*command[:5], "--format", "json", QRELS, BM25, folder=tmp_path).out)
+    assert b"\x1b" not in ragkpi(*command, QRELS, BM25, folder=tmp_path).err
