@@ -27,7 +27,6 @@ from ragkpi.ranking.settings import (
 from ragkpi.reports.run_names import run_names
 
 if TYPE_CHECKING:
-    from ragkpi.formats.query_labels import Labels
     from ragkpi.ranking.gains import GivenGains
     from ragkpi.statistics.bootstrap import Bootstrap, Method
 
@@ -164,22 +163,6 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         of_run,
         one_of("names", given.get("names", "given"), get_args(Names)),
     )
-
-
-def labels_of(given: Any) -> Labels | None:
-    """Return labels of queries, from a path or by kind and query; None if there are none."""
-    from ragkpi.formats.query_labels import read_query_labels
-
-    if given is None:
-        return None
-    if isinstance(given, str | os.PathLike):
-        return read_query_labels(os.fspath(given))
-    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
-        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
-    return {
-        str(kind): {octets(query): str(label) for query, label in labels.items()}
-        for kind, labels in given.items()
-    }
 
 
 def in_one_order(given: Evaluating) -> Evaluating:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import GateFailedError
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
-    labels_of,
     named_runs,
     note_files,
     one_of,
@@ -21,6 +20,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.run_results import RunResult, RunResults
 from ragkpi.library.session import good_ones, problems_of
+from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
@@ -28,10 +28,7 @@ from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationRe
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ragkpi.formats.query_labels import Labels
     from ragkpi.library.gating import Gates, Limits
-    from ragkpi.reports.layout import Report
-    from ragkpi.reports.sliced_report import SlicedReport
     from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
     from ragkpi.statistics.query_slices import QuerySlice
@@ -159,15 +156,11 @@ def evaluate(
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
-    slices: Sequence[QuerySlice] = ()
-    if labels is not None:
-        from ragkpi.statistics.query_slices import all_queries, query_slices
-
-        slices = query_slices(labels, all_queries(of_runs))
+    queries = queries_of(of_runs)
     verdicts: Sequence[Verdict] = ()
     if gates:
         others = {name: scores for name, scores in scored.items() if name not in runs}
-        verdicts = gates.verdicts(of_runs, others, slices)
+        verdicts = gates.verdicts(of_runs, others, slices_of(labels, queries))
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -189,9 +182,10 @@ def evaluate(
             order = worst_queries(list(some.values()), sort, most)
         return EvaluationReport(rows, bootstrap, order)
 
-    report: Report = reported(of_runs)
-    if labels is not None:
-        report = _sliced(report, of_runs, reported, labels, slices)
+    def of_slice(part: QuerySlice) -> EvaluationReport:
+        return reported({name: part.of(scores) for name, scores in of_runs.items()})
+
+    report = with_slices(reported(of_runs), labels, queries, of_slice)
     kind = RunResult if several is None else RunResults
     return kind(
         report,
@@ -227,25 +221,6 @@ def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
 
     norms = read_zscores(path)
     return {name: standardize(scores, norms) for name, scores in scored.items()}
-
-
-def _sliced(
-    whole: Report,
-    runs: Mapping[str, Scores],
-    reported: Callable[[Mapping[str, Scores]], Report],
-    labels: Labels,
-    slices: Sequence[QuerySlice],
-) -> SlicedReport:
-    """Report on the slices, too."""
-    from ragkpi.reports.sliced_report import ReportPart, SlicedReport
-    from ragkpi.statistics.query_slices import all_queries, unlabelled
-
-    parts = []
-    for part in slices:
-        of_part = {name: part.of(scores) for name, scores in runs.items()}
-        parts.append(ReportPart(part.by, part.label, len(part.queries), reported(of_part)))
-    queries = all_queries(runs)
-    return SlicedReport(whole, len(queries), parts, unlabelled(labels, queries))
 
 
 def _intervals(

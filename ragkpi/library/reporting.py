@@ -12,13 +12,13 @@ from ragkpi.formats.given_columns import octets
 from ragkpi.library.arguments import (
     Evaluating,
     in_one_order,
-    labels_of,
     named_runs,
     qrels_of,
     session,
     whole,
 )
 from ragkpi.library.session import Session
+from ragkpi.library.slicing import labels_of
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits

@@ -7,7 +7,7 @@ alone would say.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -99,8 +99,3 @@ def unlabelled(labels: Labels, evaluated: Sequence[bytes]) -> list[str]:
             have = counted(len(lacking), "query has", "queries have")
             notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
     return notes
-
-
-def all_queries(runs: Mapping[str, Scores]) -> list[bytes]:
-    """Return the queries that any run is evaluated over, in byte order."""
-    return sorted(set().union(*(scores.queries for scores in runs.values())))

@@ -1,0 +1,77 @@
+"""Slices of what was evaluated, for every function that takes ``by=``."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ragkpi.errors import UsageError
+from ragkpi.formats.given_columns import octets
+from ragkpi.measures.scores import Scores
+
+if TYPE_CHECKING:
+    from ragkpi.formats.query_labels import Labels
+    from ragkpi.reports.layout import Report
+    from ragkpi.statistics.query_slices import QuerySlice
+
+
+def labels_of(given: Any) -> Labels | None:
+    """Return labels of queries, from a path or by kind and query; None if there are none."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        from ragkpi.formats.query_labels import read_query_labels
+
+        return read_query_labels(os.fspath(given))
+    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
+        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+    return {
+        str(kind): {octets(query): str(label) for query, label in labels.items()}
+        for kind, labels in given.items()
+    }
+
+
+def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+    """Return the slices of some queries; none without labels."""
+    if labels is None:
+        return []
+    from ragkpi.statistics.query_slices import query_slices
+
+    return query_slices(labels, evaluated)
+
+
+def with_slices(
+    whole: Report,
+    labels: Labels | None,
+    evaluated: Sequence[bytes],
+    reported: Callable[[QuerySlice], Report],
+) -> Report:
+    """Put the reports on slices beside the one on all queries, if there are labels.
+
+    Parameters
+    ----------
+    whole
+        The report on all queries.
+    labels
+        By which they are sliced.
+    evaluated
+        All queries.
+    reported
+        Makes the report on a slice.
+    """
+    if labels is None:
+        return whole
+    from ragkpi.reports.sliced_report import ReportPart, SlicedReport
+    from ragkpi.statistics.query_slices import unlabelled
+
+    parts = [
+        ReportPart(part.by, part.label, len(part.queries), reported(part))
+        for part in slices_of(labels, evaluated)
+    ]
+    return SlicedReport(whole, len(evaluated), parts, unlabelled(labels, evaluated))
+
+
+def queries_of(runs: Mapping[str, Scores]) -> list[bytes]:
+    """Return the queries that any of some runs is evaluated over, in byte order."""
+    return sorted(set().union(*(scores.queries for scores in runs.values())))
