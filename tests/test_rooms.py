@@ -12,7 +12,7 @@ PACKAGE = Path(ragkpi.__file__).parent
 
 # From the ground up. Rooms on one line do not know each other.
 ORDER = [
-    ["errors", "wording", "records"],
+    ["errors", "wording", "records", "progress"],
     ["formats"],
     ["ranking"],
     ["measures"],

@@ -4,6 +4,7 @@ import os
 import sys
 from typing import Literal
 
+from ragkpi.cli.progress_bar import hide_bar
 from ragkpi.wording import visible
 
 
@@ -33,6 +34,7 @@ def tell(text: object) -> None:
         coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
         if coloured and line.startswith("ragkpi: warning:"):
             line = f"{_YELLOW}{line}{_PLAIN}"
+    hide_bar()
     print(line, file=sys.stderr)
 
 

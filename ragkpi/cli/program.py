@@ -30,9 +30,15 @@ class _OutputError(RagkpiError):
 
 
 class _StandardOutput(io.FileIO):
-    """Standard output, whose errors can be told from those of all other files."""
+    """Standard output, whose errors can be told from those of all other files.
+
+    `begin` is called before anything is written.
+    """
+
+    begin: Callable[[], None] = staticmethod(lambda: None)
 
     def write(self, octets: Any, /) -> int:
+        self.begin()
         try:
             return super().write(octets) or 0
         except BrokenPipeError:
@@ -161,25 +167,33 @@ def _fail_unforeseen(problem: Exception) -> int:
 def _run(arguments: list[str]) -> int:
     import warnings
 
-    from ragkpi.cli.command_line import command_and_values
     from ragkpi.cli.messages import Finished
+    from ragkpi.cli.progress_bar import bar, end_bar
     from ragkpi.cli.run_files import terminal
     from ragkpi.formats.inputs import noted_inputs
     from ragkpi.library.voice import speaking
 
+    _StandardOutput.begin = staticmethod(end_bar)
     with noted_inputs(), speaking(terminal()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
-            read = command_and_values(arguments)
-            if read is None:
-                from ragkpi.cli.typer_commands import run_by_typer
-
-                return run_by_typer(arguments)
-            command, values = read
-            command(**values)
+            with bar(arguments[0] if arguments else ""):
+                return _run_command(arguments)
         except Finished as end:
             return end.status
+
+
+def _run_command(arguments: list[str]) -> int:
+    from ragkpi.cli.command_line import command_and_values
+
+    read = command_and_values(arguments)
+    if read is None:
+        from ragkpi.cli.typer_commands import run_by_typer
+
+        return run_by_typer(arguments)
+    command, values = read
+    command(**values)
     return 0
 
 

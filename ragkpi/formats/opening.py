@@ -12,6 +12,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 from ragkpi.errors import InputError
 from ragkpi.formats.inputs import UNTOUCHED, inputs, same_state
+from ragkpi.progress import reading
 
 _MAGIC_LENGTH = 10
 # No more than this is held, in memory or in a copy, of what does not say how long it is: a bomb.
@@ -166,6 +167,7 @@ class Source:
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
+        self._filled = 0
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
@@ -296,6 +298,8 @@ class Source:
         filled = ahead + self._read(buffer[ahead:])
         if self._spool is not None:
             self._keep(buffer[:filled])
+        self._filled += filled
+        reading(self.name, self._filled, self.size)
         return filled
 
     def _keep(self, text: memoryview) -> None:
@@ -406,4 +410,5 @@ class Source:
                 self._finish_hash()
                 self.refuse_changed()
         finally:
+            reading(self.name, 0, 0)  # nobody waits for it any more
             self.close()

@@ -18,6 +18,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python
+from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits
 from ragkpi.studies.holes.assessment import Candidate, candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer
@@ -81,9 +82,9 @@ def holes(
     results = asked.done(list(named), outcomes)
     hits = [run for run in read if isinstance(run, Hits)]
     judgements = evaluator.relevance.judgements
-    with asked.voice.progress(len(metrics), "bounds") as watch:
+    with doing("bounds", len(metrics)) as watch:
         found = find_bounds(judgements, hits, results, asked.settings, reach, watch)
-    with asked.voice.progress(len(metrics), "documents to judge") as watch:
+    with doing("documents to judge", len(metrics)) as watch:
         listed = candidates(found, results, asked.settings, watch)
     names = asked.called(list(named), [result.scores for result in results])
     together = removed_together(found, results, asked.settings, listed[:named_first])

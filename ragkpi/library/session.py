@@ -15,6 +15,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.rel_info import default_requests, refuse_unserved
 from ragkpi.measures.scores import Scores
+from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import Relevance
@@ -127,7 +128,7 @@ class Session:
         self, evaluator: Evaluator, runs: Mapping[str, Run], wanted: Wanted
     ) -> list[Hits | RagkpiError]:
         """Read runs, or find out what is wrong with them, under a bar."""
-        with self.voice.progress(len(runs), "runs") as watch:
+        with doing("reading runs", len(runs)) as watch:
             return evaluator.read(list(runs.values()), wanted, watch)
 
     def evaluate_every(

@@ -6,7 +6,7 @@ import re
 import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
 from typing import NamedTuple, ParamSpec, TypeVar
@@ -15,7 +15,6 @@ from ragkpi.errors import RagkpiError, RagkpiWarning
 
 _Given = ParamSpec("_Given")
 _Returned = TypeVar("_Returned")
-Watch = Callable[[int], None]
 
 _ARGUMENTS = {
     "-c": 'missing="zero"',
@@ -37,8 +36,6 @@ class Voice(NamedTuple):
 
     Attributes
     ----------
-    progress
-        From a number of steps and what they are to a context that takes how many are done.
     note, warn
         Say what was left out or assumed, and what may mislead.
     refuse
@@ -47,7 +44,6 @@ class Voice(NamedTuple):
         Whether texts name options of the command line or arguments of Python.
     """
 
-    progress: Callable[[int, str], AbstractContextManager[Watch]]
     note: Callable[[str], None]
     warn: Callable[[str], None]
     refuse: Callable[[Sequence[RagkpiError]], None]
@@ -83,9 +79,7 @@ def _raise(problems: Sequence[RagkpiError]) -> None:
         raise problems[0]
 
 
-_IN_PYTHON = Voice(
-    lambda total, label: nullcontext(lambda done: None), _warn, _warn, _raise, in_python
-)
+_IN_PYTHON = Voice(_warn, _warn, _raise, in_python)
 _VOICE: ContextVar[Voice] = ContextVar("voice", default=_IN_PYTHON)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.progress import steps
 
 # Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
 BLOCK = 1 << 16
@@ -32,7 +33,7 @@ def drawn(queries: int, resamples: int, seed: int) -> Iterator[FloatArray]:
         How often each query is drawn; all blocks together have `resamples` rows.
     """
     generator = np.random.default_rng(seed)
-    for rows in _rows(resamples, queries):
+    for rows in _rows(resamples, queries, "resamples"):
         yield times_drawn(generator.integers(0, queries, size=(rows, queries)))
 
 
@@ -47,7 +48,7 @@ def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
     """Yield which queries exchange their labels, (rows, queries) of 0 and 1, `trials` rows."""
     generator = np.random.default_rng(seed)
     words = -(-queries // 64)
-    for rows in _rows(trials, queries):
+    for rows in _rows(trials, queries, "randomization test"):
         yield _bits(generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64), queries)
 
 
@@ -72,9 +73,9 @@ def totals(statistics: FloatArray) -> FloatArray:
     return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
 
 
-def _rows(total: int, queries: int) -> Iterator[int]:
+def _rows(total: int, queries: int, label: str) -> Iterator[int]:
     most = max(1, BLOCK // max(queries, 1))
-    for start in range(0, total, most):
+    for start in steps(range(0, total, most), label, -(-total // most)):
         yield min(most, total - start)
 
 

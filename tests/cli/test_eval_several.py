@@ -1,11 +1,9 @@
 import os
 import subprocess
 import sys
-from types import SimpleNamespace
 
 import pytest
 
-from ragkpi.cli import run_files as cli_runs
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.ranking import reading
 from ragkpi.ranking.forked import forked
@@ -205,27 +203,6 @@ def test_help_stands_in_groups(evaluate):
     for heading in ("Options", "Evaluation", "Output", "Labels", "Intervals", "Record", "Gates"):
         assert f"\n{heading}:\n" in found
     assert "ragkpi schema" in " ".join(found.split())
-
-
-@pytest.mark.parametrize(("seconds", "drawn"), [(0.6, False), (1.6, True)])
-def test_a_bar_is_drawn_on_a_terminal_after_a_second(monkeypatch, seconds, drawn):
-    class Terminal(SimpleNamespace):
-        def write(self, text):
-            self.text += text
-
-    terminal = Terminal(isatty=lambda: True, flush=lambda: None, text="")
-    clock = iter([0.0, seconds / 2, seconds, seconds, seconds])
-    monkeypatch.setattr(cli_runs, "time", SimpleNamespace(monotonic=lambda: next(clock)))
-    monkeypatch.setattr(sys, "stderr", terminal)
-    with cli_runs.progress(3) as watch:
-        for done in range(3):
-            watch(done)
-    assert ("━" in terminal.text) == drawn
-
-
-def test_no_bar_where_nobody_sees_it(evaluate, monkeypatch):
-    monkeypatch.setattr(cli_runs, "_SHORT", 0)
-    assert b"runs" not in evaluate("-m", "map", "qrels.txt", BM25, FUSION).err
 
 
 def test_stars_and_gates_are_over_all_judged_queries(evaluate, tmp_path):

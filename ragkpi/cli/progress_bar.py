@@ -1,0 +1,112 @@
+"""A bar on the terminal: what is being done, how much of it, and that something moves.
+
+A timer of the system draws it, in this thread: another thread would keep processes from being
+forked, and single steps may take seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ragkpi.progress import present, share
+from ragkpi.wording import visible
+
+# Seconds until the first is drawn, and from one to the next.
+_FIRST = 0.4
+_EVERY = 0.1
+
+_CLEAR = "\r\x1b[K"
+_TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_WIDTH = 20
+
+
+class _Bar:
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._begun = time.monotonic()
+        self._process = os.getpid()
+        self._ticks = 0
+        self._drawn = False
+        self._over = False
+
+    def tick(self, *_: object) -> None:
+        """Draw it, unless this is a child or the terminal is another command's."""
+        try:
+            if self._over or os.getpid() != self._process or _in_background():
+                return
+            self._ticks += 1
+            os.write(2, f"{_CLEAR}{self._line()}".encode())
+            self._drawn = True
+        except (OSError, UnicodeError):
+            self._over = True
+
+    def hide(self) -> None:
+        """Take it off the screen, so that something can be written there."""
+        if self._drawn and os.getpid() == self._process:
+            self._drawn = False
+            os.write(2, _CLEAR.encode())
+
+    def end(self) -> None:
+        """Take it off the screen for good."""
+        self.hide()
+        self._over = True
+
+    def _line(self) -> str:
+        works = present()
+        done = share(works)
+        parts = [_TURNING[self._ticks % len(_TURNING)], f"ragkpi {self._command}"]
+        if done is not None:
+            full = round(done * _WIDTH)
+            parts += ["━" * full + "╌" * (_WIDTH - full), f"{100 * done:3.0f} %"]
+        seconds = int(time.monotonic() - self._begun)
+        parts += [f"{seconds // 60}:{seconds % 60:02d}"]
+        parts += [", ".join(dict.fromkeys(work.label for work in works))]
+        return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
+
+
+def _in_background() -> bool:
+    try:
+        return os.tcgetpgrp(2) != os.getpgrp()
+    except OSError:  # a terminal that is nobody's
+        return False
+
+
+_BAR: _Bar | None = None
+
+
+def hide_bar() -> None:
+    """Make room for a line on standard error; the bar comes again."""
+    if _BAR is not None:
+        _BAR.hide()
+
+
+def end_bar() -> None:
+    """Make room for a result; the bar does not come again."""
+    if _BAR is not None:
+        _BAR.end()
+
+
+@contextmanager
+def bar(command: str) -> Iterator[None]:
+    """Show what a command does if it takes longer and standard error is a terminal."""
+    global _BAR
+    import signal
+
+    plain = not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb"
+    if plain or not hasattr(signal, "setitimer"):
+        yield
+        return
+    _BAR = _Bar(command)
+    before = signal.signal(signal.SIGALRM, _BAR.tick)
+    signal.setitimer(signal.ITIMER_REAL, _FIRST, _EVERY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _BAR.end()
+        _BAR = None
