@@ -24,10 +24,15 @@ if TYPE_CHECKING:
     from ragkpi.library.calibrate import calibrate as calibrate
     from ragkpi.library.checking import check as check
     from ragkpi.library.comparing import compare as compare
+    from ragkpi.library.converting import convert as convert
     from ragkpi.library.depth import depth as depth
+    from ragkpi.library.describing import describe_formats as describe_formats
+    from ragkpi.library.describing import describe_measures as describe_measures
+    from ragkpi.library.describing import log as log
+    from ragkpi.library.describing import schema as schema
     from ragkpi.library.diagnose import diagnose as diagnose
     from ragkpi.library.evaluating import evaluate as evaluate
-    from ragkpi.library.files import convert as convert
+    from ragkpi.library.evaluating import zscores as zscores
     from ragkpi.library.files import read_qrels as read_qrels
     from ragkpi.library.files import read_run as read_run
     from ragkpi.library.holes import holes as holes
@@ -46,8 +51,10 @@ _MODULES = {
     "library.arguments": "Evaluating",
     "library.checking": "check",
     "library.comparing": "compare",
-    "library.evaluating": "evaluate",
-    "library.files": "convert read_qrels read_run",
+    "library.evaluating": "evaluate zscores",
+    "library.converting": "convert",
+    "library.describing": "describe_formats describe_measures log schema",
+    "library.files": "read_qrels read_run",
     "library.calibrate": "calibrate",
     "library.depth": "depth",
     "library.diagnose": "diagnose",

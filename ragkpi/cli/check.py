@@ -12,8 +12,6 @@ from ragkpi.errors import GateFailedError, UsageError
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
-    from ragkpi.studies.check.checked_file import CheckedFile
-    from ragkpi.studies.check.inspection import Inspection
 
 
 @takes(output=output, reading=reading_options)
@@ -66,45 +64,20 @@ def command(
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
-    if fix is not None and len(runs) > 1:
-        raise UsageError(f"--fix {fix}: {len(runs)} runs; expected one")
     of_qrels, of_run = reading
-    from dataclasses import replace
+    from ragkpi.library.checking import check
 
-    from ragkpi.library.checking import inspect_files
-    from ragkpi.studies.check.check_answer import check_answer
-
-    inspections = []
-    for checked, inspection in inspect_files(
-        runs, qrels, measure, level, max_hits, of_qrels, of_run
-    ):
-        if fix is not None:
-            inspection = replace(inspection, changes=_write(checked, inspection, max_hits, fix))
-        inspections.append(inspection)
-    output.write(check_answer(inspections))
-    found = [inspection.count("error") for inspection in inspections]
-    if strict:
-        found += [inspection.count("warning") for inspection in inspections]
-    if any(found):
+    result = check(
+        runs,
+        qrels,
+        measure,
+        relevance_level=level,
+        max_hits=max_hits,
+        fix=fix,
+        qrels_format=of_qrels,
+        run_format=of_run,
+    )
+    output.write(result.report)
+    if result.count("error") or (strict and result.count("warning")):
         sys.stdout.flush()
         raise Finished(GateFailedError.exit_status)
-
-
-def _write(
-    run: "CheckedFile", inspection: "Inspection", max_hits: int | None, target: str
-) -> list[str]:
-    """Write the mended run; return what was changed."""
-    from ragkpi.formats.file_formats import RUN_FORMATS
-    from ragkpi.reports.output_files import replacing
-    from ragkpi.studies.check.mend import Mender
-
-    if not inspection.documents:
-        raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")
-    mender = Mender(max_hits)
-    with replacing(target, "--fix") as file:
-        run.through(
-            lambda parts: RUN_FORMATS["trec"].write_run(
-                mender.rankings(parts), inspection.last_run_id, file
-            )
-        )
-    return mender.changes

@@ -61,12 +61,13 @@ def command(
     numbers. Where a format has no scores (msmarco, references), they become negative ranks.
     """
     if list_:
-        from ragkpi.cli.formats import described
+        from ragkpi.library.describing import describe_formats
 
-        print("\n".join(described()))
+        print(describe_formats())
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
-    from ragkpi.library.converting import convert_file
+    from ragkpi.library.converting import convert
 
-    convert_file(source, target, to, from_, kind, reading)
+    of_qrels, of_run = reading
+    convert(source, target, to=to, from_=from_, kind=kind, qrels_format=of_qrels, run_format=of_run)

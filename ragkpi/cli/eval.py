@@ -207,7 +207,7 @@ def _write_lines(
 
 
 def _explain(metrics: "list[Metric]") -> None:
-    from ragkpi.cli.measures import explanation
+    from ragkpi.library.describing import explanation
 
     measures = {metric.measure.name: metric.measure for metric in metrics}
     print("\n\n".join(map(explanation, measures.values())))

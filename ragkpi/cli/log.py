@@ -31,10 +31,6 @@ def command(
     The best value of every column is marked where all were computed with the same settings; where
     they were not, a column says what differs.
     """
-    from ragkpi.studies.evaluate.evaluation_log import read_records
-    from ragkpi.studies.evaluate.log_report import History
+    from ragkpi.library.describing import log
 
-    history = History(read_records(file)).where(where)
-    if sort is not None:
-        history = history.sorted_by(sort)
-    output.write(history)
+    output.write(log(file, where, sort).report)

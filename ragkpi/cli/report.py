@@ -1,12 +1,11 @@
 """`ragkpi report`: one page that a team looks at."""
 
-from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
-from ragkpi.cli.resampling_options import comparing
+from ragkpi.cli.resampling_options import comparing, procedure_arguments
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
@@ -72,21 +71,20 @@ def command(
     refuse_standard_input_twice([qrels, *paths])
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
-    from ragkpi.formats.query_labels import read_query_labels
-    from ragkpi.library.reporting import make_report, page_session
+    from ragkpi.library.reporting import report
     from ragkpi.reports.output_files import write
-    from ragkpi.studies.report.report_options import ReportOptions
 
-    asked = page_session(options.session(), len(paths))
-    page = ReportOptions(
-        title=title or "",
-        procedure=procedure,
-        query_texts=queries,
-        document_texts=corpus,
-        labels={} if by is None else read_query_labels(by),
+    page = report(
+        qrels,
+        by_path(paths),
+        options.requests,
+        queries=queries,
+        corpus=corpus,
+        by=by,
+        title=title,
         detail_queries=detail_queries,
         detail_depth=detail_depth,
-        signature=asked.signature(asked.metrics(), asked.files(qrels=qrels)),
+        **procedure_arguments(procedure),
+        **options.named(labels.names),
     )
-    made = make_report(asked, qrels, by_path(paths), page, partial(labels.of, paths))
-    write(made.html, output)
+    write(page.html, output)

@@ -5,8 +5,6 @@ from __future__ import annotations
 
 def command() -> None:
     """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
-    from pathlib import Path
+    from ragkpi.library.describing import schema_text
 
-    from ragkpi import reports
-
-    print((Path(reports.__path__[0]) / "schema.json").read_text("utf-8"), end="")
+    print(schema_text(), end="")

@@ -3,25 +3,48 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.file_formats import Reading, read_any_qrels
+from ragkpi.formats.file_formats import RUN_FORMATS, Reading, read_any_qrels
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-from ragkpi.library.arguments import whole
+from ragkpi.library.arguments import HowRead, readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.reports.output_files import replacing
 from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_file import CheckedFile
-from ragkpi.studies.check.finding import Asked
+from ragkpi.studies.check.finding import Asked, Severity
 from ragkpi.studies.check.inspection import Inspection, inspect_file
+from ragkpi.studies.check.mend import Mender
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Result):
+    """What is wrong with runs.
+
+    Attributes
+    ----------
+    inspections
+        All findings about each run.
+    """
+
+    inspections: Sequence[Inspection] = ()
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity, over all runs."""
+        return sum(inspection.count(severity) for inspection in self.inspections)
 
 
 @speaks_python
@@ -32,7 +55,9 @@ def check(
     *,
     relevance_level: int = 1,
     max_hits: int | None = None,
-) -> Result:
+    fix: str | os.PathLike[str] | None = None,
+    **how: Unpack[HowRead],
+) -> CheckResult:
     """Report everything that is wrong with files of runs or suspicious, as ``ragkpi check``.
 
     Parameters
@@ -48,6 +73,11 @@ def check(
         Lowest level that is relevant.
     max_hits
         Most documents of a query.
+    fix
+        Write the run to this path, sorted, ranked, without repetitions and unreadable lines, cut
+        at `max_hits`.
+    how
+        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
 
     Examples
     --------
@@ -60,45 +90,40 @@ def check(
     wrong = [path for path in (*paths, qrels or "") if not isinstance(path, str | os.PathLike)]
     if wrong:
         raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
-    inspected = inspect_files(
-        [os.fspath(path) for path in paths],
-        None if qrels is None else os.fspath(qrels),
-        [measures] if isinstance(measures, str) else list(measures),
-        whole("relevance_level", relevance_level, 0),
-        None if max_hits is None else whole("max_hits", max_hits, 1),
-    )
-    return Result(check_answer([inspection for _, inspection in inspected]))
+    if fix is not None and len(paths) > 1:
+        raise UsageError(f"--fix {os.fspath(fix)}: {len(paths)} runs; expected one")
+    level = whole("relevance_level", relevance_level, 0)
+    most = None if max_hits is None else whole("max_hits", max_hits, 1)
+    of_qrels, of_run = readings_of(how)
+    requests = [measures] if isinstance(measures, str) else list(measures)
+    metrics = find_metrics(requests or list(CHECKED))
+    files = [os.fspath(path) for path in paths]
+    judgements = None if qrels is None else _read_qrels(os.fspath(qrels), files[0], of_qrels)
+    asked = Asked(judgements, metrics, Settings(relevance_level=level), most)
+    inspections = []
+    for file in files:
+        with Source(file) as source:
+            checked = CheckedFile(source, of_run)
+            inspection = inspect_file(checked, asked)
+            if fix is not None:
+                changes = _mend(checked, inspection, most, os.fspath(fix))
+                inspection = replace(inspection, changes=changes)
+        inspections.append(inspection)
+    return CheckResult(check_answer(inspections), inspections=inspections)
 
 
-def inspect_files(
-    runs: Sequence[str],
-    qrels: str | None,
-    measures: Sequence[str],
-    relevance_level: int,
-    max_hits: int | None,
-    qrels_format: Reading | None = None,
-    run_format: Reading | None = None,
-) -> Iterator[tuple[CheckedFile, Inspection]]:
-    """Check run after run for everything in the catalogue; a run is open until the next one.
-
-    Parameters
-    ----------
-    runs, qrels
-        Paths; None without qrels.
-    measures
-        Ties are looked for at their cutoffs; `CHECKED` if there are none.
-    relevance_level, max_hits
-        Lowest level that is relevant; most documents of a query.
-    qrels_format, run_format
-        How the files are to be read; None recognises each one's format.
-    """
-    metrics = find_metrics(list(measures) or list(CHECKED))
-    judgements = None if qrels is None else _read_qrels(qrels, runs[0], qrels_format)
-    asked = Asked(judgements, metrics, Settings(relevance_level=relevance_level), max_hits)
-    for run in runs:
-        with Source(run) as source:
-            checked = CheckedFile(source, run_format)
-            yield checked, inspect_file(checked, asked)
+def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
+    """Write the mended run; return what was changed."""
+    if not inspection.documents:
+        raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")
+    mender = Mender(max_hits)
+    with replacing(target, "--fix") as out:
+        run.through(
+            lambda parts: RUN_FORMATS["trec"].write_run(
+                mender.rankings(parts), inspection.last_run_id, out
+            )
+        )
+    return mender.changes
 
 
 def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:

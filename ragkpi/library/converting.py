@@ -1,8 +1,10 @@
-"""Files in other formats."""
+"""`convert`: files in other formats."""
 
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import TYPE_CHECKING, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
@@ -15,31 +17,48 @@ from ragkpi.formats.file_formats import (
     written_formats,
 )
 from ragkpi.formats.opening import Source
+from ragkpi.library.arguments import HowRead, one_of, readings_of
+from ragkpi.library.voice import speaks_python
 from ragkpi.reports.output_files import replacing
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
 
-def convert_file(
-    source: str,
-    target: str,
-    to: str | None,
-    from_: str | None,
-    kind: Kind | None,
-    reading: tuple[Reading | None, Reading | None] = (None, None),
-) -> None:
-    """Write a run or qrels in another format; the target is replaced at once or not at all.
+
+@speaks_python
+def convert(
+    source: str | os.PathLike[str],
+    target: str | os.PathLike[str],
+    *,
+    to: str | None = None,
+    from_: str | None = None,
+    kind: Kind | None = None,
+    **how: Unpack[HowRead],
+) -> Path:
+    """Write a run or qrels in another format; `target` is replaced at once or not at all.
 
     Parameters
     ----------
     source, target
-        Paths; ``-`` is standard input and output.
+        Paths; ``-`` is standard input and output. Without `to`, the suffix of the target says the
+        format.
     to, from_
-        Names of formats; None goes by the suffix of the target, or recognises the source's.
+        Names of formats, as ``ragkpi formats`` describes them; without `from_` the format is
+        recognised.
     kind
-        What the source holds; None recognises it.
-    reading
-        How it is to be read if it holds qrels, and if it holds a run.
+        ``"run"`` or ``"qrels"``; None recognises it.
+    how
+        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
+
+    Returns
+    -------
+    Path
+        The target.
     """
-    with Source(source) as opened:
+    if kind is not None:
+        one_of("kind", kind, get_args(Kind))
+    reading = readings_of(how)
+    with Source(os.fspath(source)) as opened:
         mapped = [of for of in reading if of is not None and of.shape is not None]
         if len(mapped) == 1 and kind is None:
             kind = "qrels" if reading[0] in mapped else "run"
@@ -50,9 +69,10 @@ def convert_file(
             find_format(conversion.kind, from_, "--from")
             given = given._replace(format=from_)
         conversion = Conversion(opened, conversion.kind, given)
-        format_ = _target_format(conversion.kind, target, to)
-        with replacing(target, "OUT", revocable=True) as file:
+        format_ = _target_format(conversion.kind, os.fspath(target), to)
+        with replacing(os.fspath(target), "OUT", revocable=True) as file:
             conversion.write(format_, file)
+    return Path(target)
 
 
 def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:

@@ -18,7 +18,7 @@ from ragkpi.library.arguments import (
     session,
     whole,
 )
-from ragkpi.library.run_results import RunResult, RunResults
+from ragkpi.library.run_results import RunResult, RunResults, ZScores
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
 from ragkpi.library.voice import speaks_python
@@ -197,6 +197,52 @@ def evaluate(
         problems=bad,
         inputs=noted,
     )
+
+
+@speaks_python
+def zscores(
+    qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+) -> ZScores:
+    """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them. A run counts for the queries that it has, or with
+        ``missing="zero"`` for all.
+
+    Returns
+    -------
+    ZScores
+        ``.save(path)`` writes the file that ``evaluate(…, zscores=path)`` reads.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+    >>> runs = [{"q1": {"d1": 0.5, "d2": 0.9}}, {"q1": {"d1": 1.5}}]
+    >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
+    [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
+    """
+    from ragkpi.reports.answer import Answer
+    from ragkpi.reports.layout import Cell, Column, Table
+    from ragkpi.statistics.zscores import zscore_lines
+
+    asked = session(measures, how)
+    metrics = asked.metrics()
+    named = named_runs(runs)
+    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
+    results = asked.evaluate_every(asked.evaluator(judged, metrics), named, metrics)
+    lines = list(zscore_lines([result.scores for result in results]))
+    numbers = Column("mean", "decimal"), Column("deviation", "decimal")
+    rows = []
+    for line in lines:
+        query, measure, mean, deviation = line.split()
+        rows.append([Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))])
+    sentence = f"Means and deviations are over {len(named)} runs."
+    table = Table([Column("query"), Column("measure"), *numbers], rows)
+    answer = Answer("zscores", table, [sentence], {})
+    return ZScores(answer, None, tuple(asked.said), asked.signed(qrels, metrics), lines)
 
 
 def _gates(

@@ -1,18 +1,13 @@
-"""Qrels and runs read once, to be used again, and written in other formats."""
+"""Qrels and runs read once, to be used again."""
 
 from __future__ import annotations
 
 import os
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of, qrels_of
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
-
-if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import Kind
 
 
 @speaks_python
@@ -71,38 +66,3 @@ def read_run(
             )
             for ranking in Conversion(source, "run", file_format).rankings()
         }
-
-
-@speaks_python
-def convert(
-    source: str | os.PathLike[str],
-    target: str | os.PathLike[str],
-    *,
-    to: str | None = None,
-    from_: str | None = None,
-    kind: str | None = None,
-) -> Path:
-    """Write a run or qrels in another format; `target` is replaced at once or not at all.
-
-    Parameters
-    ----------
-    source, target
-        Paths. Without `to`, the suffix of the target says the format.
-    to, from_
-        Names of formats, as ``ragkpi convert --list`` describes them; without `from_` the format
-        is recognised.
-    kind
-        ``"run"`` or ``"qrels"``; None recognises it.
-
-    Returns
-    -------
-    Path
-        The target.
-    """
-    from ragkpi.library.converting import convert_file
-
-    if os.fspath(target) == "-":
-        raise UsageError("target='-': expected the path of a file")
-    known: Kind | None = None if kind is None else one_of("kind", kind, ("run", "qrels"))
-    convert_file(os.fspath(source), os.fspath(target), to, from_, known)
-    return Path(target)

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
-from ragkpi.evaluation import Run
 from ragkpi.formats.given_columns import octets
+from ragkpi.formats.texts import Text
 from ragkpi.library.arguments import (
     Evaluating,
+    bootstrap_of,
     in_one_order,
     named_runs,
+    one_of,
     qrels_of,
     session,
     whole,
 )
-from ragkpi.library.session import Session
 from ragkpi.library.slicing import labels_of
 from ragkpi.library.voice import speaks_python
-from ragkpi.measures.scores import Scores
 from ragkpi.ranking.hits import Hits
-from ragkpi.ranking.relevance import Relevance
+from ragkpi.statistics.corrections import CorrectionName
+from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.significance import TestName
+from ragkpi.studies.report.report_content import report_document, wanted_of
+from ragkpi.studies.report.report_options import (
+    ReportOptions,
+    compared_over,
+    default_measures,
+    over_all_queries,
+)
+from ragkpi.studies.report.report_page import HtmlReport, refuse_without_packages, report_page
+from ragkpi.studies.report.report_runs import metrics_needed
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
-
-    from ragkpi.formats.texts import Text
-    from ragkpi.studies.report.report_options import ReportOptions
-    from ragkpi.studies.report.report_page import HtmlReport
 
 _TITLED = 3  # runs that a title names
 
@@ -46,6 +53,13 @@ def report(
     title: str | None = None,
     detail_queries: int = 200,
     detail_depth: int = 100,
+    test: TestName = "randomization",
+    correction: CorrectionName = "holm",
+    family: Literal["metric", "all"] = "metric",
+    trials: int = 10_000,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
     **how: Unpack[Evaluating],
 ) -> HtmlReport:
     """Make one HTML page about runs, as ``ragkpi report``; a notebook shows it inline.
@@ -63,6 +77,8 @@ def report(
         Of the page; None names the runs.
     detail_queries, detail_depth
         Of how many queries documents are shown, and how many of each run.
+    test, correction, family, trials, resamples, seed, confidence
+        How runs are compared, as `compare` takes it.
 
     Returns
     -------
@@ -77,64 +93,47 @@ def report(
     >>> ragkpi.report("fixtures/qrels.txt", runs, "P.10", corpus_size=5000).data["runs"]
     ['bm25', 'fusion']
     """
-    from ragkpi.studies.report.report_options import ReportOptions
-
+    refuse_without_packages()
     named = named_runs(runs)
-    asked = page_session(session(measures, in_one_order(how)), len(named))
+    asked = session(measures, in_one_order(how))
+    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
+    settings = over_all_queries(asked.settings, len(named))
+    asked = replace(asked, requests=requests, settings=settings)
+    metrics = asked.metrics()
+    procedure = Procedure(
+        one_of("test", test, get_args(TestName)),
+        one_of("correction", correction, get_args(CorrectionName)),
+        one_of("family", family, ("metric", "all")),
+        whole("trials", trials, 1),
+        bootstrap_of(resamples, seed, confidence),
+    )
+    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
+    read = asked.read(evaluator, named, wanted_of(evaluator, metrics, len(named)))
+    needed = metrics_needed(metrics, asked.pool is not None)
+    evaluations = asked.every(list(named), evaluator.score(read, needed))
+    names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
+    for note in compared_over(asked.settings, names, evaluations):
+        asked.note(note)
+    titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
-        title=title or "",
+        title=title or titled,
+        main=asked.requests[0],
+        procedure=procedure,
         query_texts=_texts(queries),
         document_texts=_texts(corpus),
         labels=labels_of(by) or {},
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
+        signature=asked.signature(metrics, asked.files(qrels=qrels)),
     )
-    return make_report(asked, qrels_of(qrels), named, options, lambda _: list(named))
-
-
-def page_session(asked: Session, runs: int) -> Session:
-    """Settle what a page is about where nobody says: its measures, and queries that runs lack."""
-    from ragkpi.studies.report.report_options import default_measures, over_all_queries
-    from ragkpi.studies.report.report_page import refuse_without_packages
-
-    refuse_without_packages()
-    requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    return replace(asked, requests=requests, settings=over_all_queries(asked.settings, runs))
-
-
-def make_report(
-    asked: Session,
-    qrels: str | Relevance,
-    runs: Mapping[str, Run],
-    options: ReportOptions,
-    called: Callable[[Sequence[Scores]], list[str]],
-) -> HtmlReport:
-    """Evaluate runs as `page_session` has it and make their page; `called` names them."""
-    from ragkpi.studies.report.report_content import report_document, wanted_of
-    from ragkpi.studies.report.report_options import compared_over
-    from ragkpi.studies.report.report_page import report_page
-    from ragkpi.studies.report.report_runs import metrics_needed
-
-    metrics = asked.metrics()
-    evaluator = asked.evaluator(qrels, metrics)
-    read = asked.read(evaluator, runs, wanted_of(evaluator, metrics, len(runs)))
-    needed = metrics_needed(metrics, asked.pool is not None)
-    evaluations = asked.every(list(runs), evaluator.score(read, needed))
     hits = [run for run in read if isinstance(run, Hits)]
-    names = called([evaluation.scores for evaluation in evaluations])
-    for note in compared_over(asked.settings, names, evaluations):
-        asked.note(note)
-    more = [*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]]
-    options = replace(options, title=options.title or ", ".join(more), main=asked.requests[0])
-    given = list(runs.values())
+    given = list(named.values())
     return report_page(
         report_document(evaluator, given, names, hits, evaluations, metrics, options)
     )
 
 
 def _texts(given: Any) -> str | Mapping[bytes, Text] | None:
-    from ragkpi.formats.texts import Text
-
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):

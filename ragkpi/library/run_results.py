@@ -190,3 +190,24 @@ class RunResults(EvaluationResult):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZScores(Result):
+    """Means and deviations over runs, per query and measure.
+
+    Attributes
+    ----------
+    lines
+        ``query measure mean deviation``, the numbers with all their digits, as trec_eval reads
+        them.
+    """
+
+    lines: Sequence[bytes] = ()
+
+    def save(self, path: str | None) -> None:
+        """Write the lines to a file, which is replaced at once or not at all."""
+        from ragkpi.reports.output_files import opened
+
+        with opened(path) as file:
+            file.writelines(self.lines)
