@@ -236,7 +236,7 @@ def test_the_corpus_size_of_the_environment_holds(monkeypatch):
         (lambda: ragkpi.calibrate(QRELS, RERANKED, 5), "quality is int"),
         (lambda: ragkpi.holes(QRELS, RUNS, within="all"), "within='all': expected one of"),
         (lambda: ragkpi.check({"q": {}}), "check is about files, not dict"),
-        (lambda: ragkpi.convert(RERANKED, "-"), "target='-'"),
+        (lambda: ragkpi.convert(RERANKED, "-"), "OUT -: its suffix names no format"),
         (lambda: ragkpi.read_run(RERANKED, file_format="x"), "file_format"),
     ],
 )
