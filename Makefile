@@ -54,6 +54,7 @@ pictures: $(READY)
 	$(BIN)/ragkpi depth -N 5000 fixtures/qrels.txt fixtures/runs/*.run --plot docs/depth.png
 	$(BIN)/ragkpi diagnose fixtures/qrels.txt fixtures/reranked.run --pool fixtures/first_stage.run --plot docs/diagnose.png
 	$(BIN)/ragkpi calibrate --quality fixtures/quality.tsv fixtures/qrels.txt fixtures/reranked.run -m P.10 -m ndcg_cut.10 -m F.10 --plot docs/calibrate.png
+	$(BIN)/ragkpi compare -m map -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run --plot docs/compare.png
 	$(BIN)/ragkpi holes -c fixtures/qrels.txt fixtures/runs/*.run -m P.20 -m ndcg_cut.20 --plot docs/holes.png
 	$(MAKE) docs/example-report.html
 	$(BIN)/python docs/screenshot.py docs/example-report.html docs/report.png
