@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
-from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import comparing, procedure_arguments
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
@@ -16,13 +16,14 @@ if TYPE_CHECKING:
 
 
 # Runs are always compared over the queries that all judges have.
-_asked = without_pool.without(complete=False, debug="0")
+_asked = without_pool.without(complete=False, common=False, debug="0")
 
 
-@takes(options=_asked, output=output_and_plot, procedure=comparing)
+@takes(options=_asked, output=output_and_plot, labels=naming, procedure=comparing)
 def command(
     options: EvaluationOptions,
     output: Output,
+    labels: Labels,
     procedure: "Procedure",
     files: Annotated[
         list[str] | None,
@@ -103,7 +104,7 @@ def command(
         reference=reference,
         per_query=per_query,
         **procedure_arguments(procedure),
-        **options.how,
+        **options.named(labels.names),
     )
     _write_differences(result.panel, differences)
     output.write(result.report, result.charts)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 from ragkpi.cli.evaluation_options import Level, Measures
 from ragkpi.cli.messages import Finished
 from ragkpi.cli.option_groups import argument, option, takes
-from ragkpi.cli.output_options import Output, output
+from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import GateFailedError, UsageError
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading
 
 
-@takes(output=output, reading=reading_options)
+@takes(output=output_of_texts, reading=reading_options)
 def command(
     output: Output,
     reading: "tuple[Reading | None, Reading | None]",

@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
-from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import interval_arguments, intervals
 from ragkpi.cli.run_files import by_path, expect_files
 from ragkpi.errors import UsageError
@@ -13,10 +13,16 @@ if TYPE_CHECKING:
     from ragkpi.statistics.bootstrap import Bootstrap
 
 
-@takes(options=without_pool.without(measure=[]), output=output_and_plot, bootstrap=intervals)
+@takes(
+    options=without_pool.without(measure=[]),
+    output=output_and_plot,
+    labels=naming,
+    bootstrap=intervals,
+)
 def command(
     options: EvaluationOptions,
     output: Output,
+    labels: Labels,
     bootstrap: "Bootstrap | None",
     files: Annotated[
         list[str] | None,
@@ -122,7 +128,7 @@ def command(
         max_tokens=max_tokens,
         relevant=None if relevant is None else _numbers("--relevant", relevant),
         **interval_arguments(bootstrap),
-        **options.how,
+        **options.named(labels.names),
     )
     output.write(result.report, result.charts)
 

@@ -7,8 +7,13 @@ from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
+# It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
+_asked = of_qrels.without(
+    measure=[], common=False, level=1, corpus_size=None, corpus_sizes=None, draws="nominal"
+)
 
-@takes(options=of_qrels.without(measure=[]), output=output_and_plot)
+
+@takes(options=_asked, output=output_and_plot)
 def command(
     options: EvaluationOptions,
     output: Output,

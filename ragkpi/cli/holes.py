@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
-from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.run_files import by_path, expect_files
 
 if TYPE_CHECKING:
@@ -13,10 +13,11 @@ if TYPE_CHECKING:
     from ragkpi.studies.holes.assessment import Candidate
 
 
-@takes(options=without_pool.without(judged_only=False), output=output_and_plot)
+@takes(options=without_pool.without(judged_only=False), output=output_and_plot, labels=naming)
 def command(
     options: EvaluationOptions,
     output: Output,
+    labels: Labels,
     files: Annotated[
         list[str] | None,
         argument(metavar="QRELS RUN...", help="Qrels and runs."),
@@ -75,7 +76,7 @@ def command(
         within=within,
         per_query=per_query,
         first=first,
-        **options.how,
+        **options.named(labels.names),
     )
     _write(result.to_judge, assess, assess_qrels)
     output.write(result.report, result.charts)

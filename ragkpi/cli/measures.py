@@ -4,10 +4,10 @@ from typing import Annotated
 
 from ragkpi.cli.completion import measure_names
 from ragkpi.cli.option_groups import argument, takes
-from ragkpi.cli.output_options import Output, output
+from ragkpi.cli.output_options import Output, output_of_texts
 
 
-@takes(output=output)
+@takes(output=output_of_texts)
 def command(
     output: Output,
     names: Annotated[

@@ -223,6 +223,10 @@ def output_and_plot(
     return Output(format_, path, digits, plot, wide, colour)
 
 
+# For tables of texts and counts.
+output_of_texts = output.without(digits=None)
+
+
 class Labels(NamedTuple):
     """What a result says about itself: how runs are called, and which signature is shown."""
 
@@ -259,6 +263,10 @@ def labels(
 ) -> Labels:
     """Read the options that say how runs are called, and what is said about all of them."""
     return Labels(names, "long" if long else "short" if short else "none")
+
+
+# For answers that name runs, and whose signature stands in the small print of their pictures.
+naming = labels.without(short=False, long=False)
 
 
 def is_signed(output: Output, labels: Labels) -> bool:

@@ -127,7 +127,7 @@ def agree(
     scores = []
     if named:
         metrics = asked.metrics(JUDGED)
-        for evaluator in evaluators(judgements, asked.settings):
+        for evaluator in evaluators(judgements, asked.settings, asked.run_format):
             results = asked.evaluate_every(evaluator, named, metrics)
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])

@@ -133,3 +133,31 @@ def test_judges_of_different_documents(ragkpi, tmp_path):
     outcome = ragkpi("agree", "qrels.txt", other, folder=FIXTURES)
     assert outcome.status == 7
     assert b"judged no document for the same query" in outcome.err
+
+
+def test_runs_are_read_and_called_as_is_said(ragkpi):
+    """Distances turn every ranking round; nDCG is that of `eval`. Runs have their ids."""
+    options = ("--scores", "distance", "--names", "runid", "--format", "json")
+    found = document(ragkpi("agree", *JUDGES, *RUNS, *FAST, *options, folder=FIXTURES))
+    turned = ragkpi(
+        *("eval", "-c", "-m", "ndcg_cut.10", "--scores", "distance", "qrels.txt", RUNS[0]),
+        folder=FIXTURES,
+    )
+    (order, *_) = found["findings"]["orders"]
+    assert order["reference"][0] == pytest.approx(float(turned.out.split()[-1]), abs=1e-4)
+
+
+@pytest.mark.parametrize(
+    ("command", "options"),
+    [
+        ("agree", ["--common"]),
+        ("diagnose", ["--common", "-l", "-N", "--corpus-sizes", "--draws", "-m"]),
+        ("check", ["--digits"]),
+        ("measures", ["--digits"]),
+    ],
+)
+def test_no_command_offers_what_does_nothing_for_it(ragkpi, command, options):
+    for option in options:
+        outcome = ragkpi(command, option, "1", "qrels.txt", "reranked.run", folder=FIXTURES)
+        assert outcome.status == 1
+        assert outcome.err.decode().startswith(f"ragkpi: No such option: {option}")

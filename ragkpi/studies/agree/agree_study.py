@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 
 from ragkpi.errors import NothingInCommonError
 from ragkpi.evaluation import Evaluator
+from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels
@@ -44,7 +45,9 @@ class Agreement:
         return next(pairs, None)
 
 
-def evaluators(judges: Sequence[Judgements], settings: Settings) -> list[Evaluator]:
+def evaluators(
+    judges: Sequence[Judgements], settings: Settings, run_format: Reading | None = None
+) -> list[Evaluator]:
     """Prepare an evaluation under each judge, over the queries that all of them judged.
 
     A query that a run lacks is an empty ranking, or an error if the settings have it so: else
@@ -54,7 +57,7 @@ def evaluators(judges: Sequence[Judgements], settings: Settings) -> list[Evaluat
     shared = shared_queries(judges)
     if not shared[0].queries:
         raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
-    return [Evaluator(Qrels(judge), settings=alike) for judge in shared]
+    return [Evaluator(Qrels(judge), alike, run_format=run_format) for judge in shared]
 
 
 def agree(
