@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
+from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
@@ -58,6 +58,7 @@ def command(
             "repeated.",
         ),
     ] = None,
+    by: By = None,
     human: Human = None,
 ) -> None:
     """Compare runs with a baseline, query by query.
@@ -67,12 +68,13 @@ def command(
     difference is by chance. Lines below explain the test, and a sentence for each value says who is
     better. Everything is over all judged queries, as with -c, or with --common over those that all
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
-    --plot draws the differences with their intervals, and those of the queries.
+    With --by the same for each slice of the queries, each tested on its own. --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
     refuse_standard_input_twice([qrels, *paths])
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
+    _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
     if paper and output.format in ("json", "jsonl"):
@@ -89,6 +91,7 @@ def command(
                 "--all-pairs": all_pairs,
                 "--paper": paper,
                 "--plot": output.plot is not None,
+                "--by": by is not None,
             }
         )
         level, correction = procedure.bootstrap.level, procedure.correction
@@ -105,6 +108,7 @@ def command(
         options.requests,
         pairs="all" if all_pairs else "baseline",
         **procedure_arguments(procedure),
+        by=by,
         problems="kept",
         **options.named(labels.names),
     )

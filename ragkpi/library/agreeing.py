@@ -194,7 +194,7 @@ def correct(
     question = "eval" if kind == "values" else "compare"
     names = asked.called(list(named), scored[1])
     answer = correction_answer(found, question, names, (people, model))
-    return Result(answer, None, tuple(asked.said), asked.signed(qrels, metrics))
+    return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:

@@ -85,7 +85,7 @@ def calibrate(
         notes = asked.small_print(qrels, metrics, results[0].plain)
         return noted(calibration_charts(found), notes)
 
-    signature = asked.signed(qrels, metrics)
+    signature = asked.signed(metrics, qrels=qrels)
     return Result(calibration_answer(found), charts, tuple(asked.said), signature)
 
 

@@ -19,8 +19,10 @@ from ragkpi.library.arguments import (
 from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
+from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
+from ragkpi.reports.sliced_report import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.significance import TestName
@@ -30,7 +32,9 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ragkpi.charts.chart import Chart, Charts
+    from ragkpi.reports.layout import Report
     from ragkpi.reports.signature import Signature
+    from ragkpi.statistics.query_slices import QuerySlice
     from ragkpi.studies.compare.all_pairs_report import AllPairsReport
 
 
@@ -65,9 +69,10 @@ class ComparisonResult(Result):
         """
         from ragkpi.studies.compare.query_outcomes import outcome_objects
 
-        if not isinstance(self.report, ComparisonReport):
+        report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
+        if not isinstance(report, ComparisonReport):
             return []
-        comparison = self.report.comparison
+        comparison = report.comparison
         return [
             {"measure": difference.metric.name, "run": difference.run, **outcome}
             for difference in comparison.differences
@@ -122,6 +127,7 @@ def compare(
     resamples: int = 5000,
     seed: int = 7,
     confidence: float = 0.95,
+    by: Any = None,
     problems: Problems = "raised",
     **how: Unpack[Evaluating],
 ) -> ComparisonResult:
@@ -145,6 +151,9 @@ def compare(
         What becomes of many p-values, those by one metric or all of the call.
     resamples, seed, confidence
         Of the intervals of differences.
+    by
+        Labels of queries, as `evaluate` takes them: the same comparison in each slice, corrected
+        for the tests of that slice.
     problems
         As `evaluate` takes it. Without its baseline, nothing is compared.
 
@@ -173,6 +182,7 @@ def compare(
         _refuse_idle(procedure, baseline)
     if baseline is not None:
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
+    labels = labels_of(by)
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
     judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     outcomes = asked.evaluate_side_by_side(judged, named, metrics)
@@ -183,8 +193,15 @@ def compare(
     if problems == "raised" or len(scored) < 2 or lacking:
         asked.voice.refuse(bad)
     shown = asked.called(list(scored), list(scored.values()))
-    signature = asked.signed(qrels, metrics)
-    report, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
+    signature = asked.signed(metrics, qrels=qrels, by=by)
+    of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
+
+    def of_slice(part: QuerySlice) -> Report:
+        some = [part.of(scores) for scores in scored.values()]
+        return _compared(pairs, shown, some, procedure, signature)[0]
+
+    caution = "each slice is tested on its own: of many, some differ by chance"
+    report = with_slices(of_all, labels, queries_of(scored), of_slice, caution)
 
     def charts() -> list[Chart]:
         from ragkpi.charts.chart import noted

@@ -133,7 +133,7 @@ def depth(
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(asked.said), asked.signed(qrels, metrics))
+    return Result(report, charts, tuple(asked.said), asked.signed(metrics, qrels=qrels))
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:

@@ -84,5 +84,5 @@ def diagnose(
         diagnosis_answer(diagnosis, judgements.document, most, whole("missed", missed, 0)),
         lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
         tuple(asked.said),
-        asked.signed(qrels, metrics),
+        asked.signed(metrics, qrels=qrels),
     )

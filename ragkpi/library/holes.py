@@ -98,6 +98,6 @@ def holes(
         holes_answer(found, names, listed, named_first, shown, together),
         charts,
         tuple(asked.said),
-        asked.signed(qrels, metrics),
+        asked.signed(metrics, qrels=qrels),
         listed,
     )

@@ -99,9 +99,9 @@ class Session:
         ids = [scores.run_id.decode("utf-8", "surrogateescape") for scores in scored]
         return run_names(runs, ids if self.names == "runid" else ())
 
-    def signed(self, qrels: Any, metrics: Sequence[Metric]) -> Signature | None:
-        """Say what the numbers depend on, if somebody wants to know."""
-        return self.signature(metrics, self.files(qrels=qrels)) if inputs().hashed else None
+    def signed(self, metrics: Sequence[Metric], **files: Any) -> Signature | None:
+        """Say what the numbers depend on, if somebody wants to know; `files` are by role."""
+        return self.signature(metrics, self.files(**files)) if inputs().hashed else None
 
     def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
         """Say what the numbers depend on."""

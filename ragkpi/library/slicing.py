@@ -46,6 +46,7 @@ def with_slices(
     labels: Labels | None,
     evaluated: Sequence[bytes],
     reported: Callable[[QuerySlice], Report],
+    caution: str = "",
 ) -> Report:
     """Put the reports on slices beside the one on all queries, if there are labels.
 
@@ -59,6 +60,8 @@ def with_slices(
         All queries.
     reported
         Makes the report on a slice.
+    caution
+        What a reader of many slices must know.
     """
     if labels is None:
         return whole
@@ -69,7 +72,8 @@ def with_slices(
         ReportPart(part.by, part.label, len(part.queries), reported(part))
         for part in slices_of(labels, evaluated)
     ]
-    return SlicedReport(whole, len(evaluated), parts, unlabelled(labels, evaluated))
+    notes = [*unlabelled(labels, evaluated), *([caution] if caution else [])]
+    return SlicedReport(whole, len(evaluated), parts, notes)
 
 
 def queries_of(runs: Mapping[str, Scores]) -> list[bytes]:

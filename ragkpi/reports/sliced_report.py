@@ -41,14 +41,14 @@ class SlicedReport:
         How many that are.
     parts
         Those on the slices.
-    left_out
-        Which queries are in no slice, a line each.
+    notes
+        Which queries are in no slice, and what else is to be said of slices, a line each.
     """
 
     whole: Report
     queries: int
     parts: Sequence[ReportPart]
-    left_out: Sequence[str] = ()
+    notes: Sequence[str] = ()
 
     @property
     def sentences(self) -> list[str]:
@@ -77,7 +77,7 @@ class SlicedReport:
         heads = [Column("by"), Column("label")] if by_name else [Column("slice")]
         rows: list[list[Cell]] = []
         blocks: list[Iterator[Block]] = []
-        notes = [*first.notes, *self.left_out]
+        notes = [*first.notes, *self.notes]
         for part, table in zip(self._all, tables, strict=True):
             keys: list[Any] = [part.by or None, part.label] if by_name else [part.name]
             keys += [part.queries] if counting else []

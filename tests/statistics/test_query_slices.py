@@ -169,3 +169,38 @@ def test_hostile_labels(ragkpi, tmp_path):
         assert form in ("csv", "tsv") or b"\x1b" not in outcome.out
     valid_document(ragkpi(*command[:5], "--format", "json", QRELS, BM25, folder=tmp_path).out)
     assert b"\x1b" not in ragkpi(*command, QRELS, BM25, folder=tmp_path).err
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize("more", [{}, {"test": "t", "family": "all"}, {"pairs": "all"}], ids=str)
+def test_a_slice_of_a_comparison_is_a_comparison_of_its_queries(tmp_path, more):
+    runs = {"bm25": BM25, "dense": DENSE, "fusion": str(FIXTURES / "runs/fusion.run")}
+    how = {"measures": ["map", "bor.5"], "corpus_size": 5000, "trials": 500, **more}
+    found = ragkpi.compare(QRELS, runs, by=LABELS, **how)
+    for name, queries in parts():
+        alone = ragkpi.compare(only(queries, tmp_path), runs, **how)
+        assert repr(found.slices[name].rows) == repr(alone.rows)
+        assert found.slices[name].answer == alone.answer
+
+
+def test_comparisons_of_slices_are_as_the_schema_has_them(ragkpi, labels):
+    command = ("compare", "--by", labels, "-m", "map", QRELS, BM25, DENSE)
+    document = valid_document(ragkpi(*command, "--format", "json").out)
+    assert [len(part["comparison"]["differences"]) for part in document["slices"]] == [1, 1]
+    lines = valid_lines(ragkpi(*command, "--format", "jsonl").out)
+    assert [line["slice"]["label"] for line in lines if "slice" in line and "p" in line] == [
+        *("de", "en")
+    ]
+    outcome = ragkpi(*command)
+    heads = outcome.out.decode().splitlines()[0].split("\t")
+    assert heads[:6] == ["by", "label", "measure", "run", "queries", "value"]
+    assert "answer: lang=en: map: dense " in outcome.err.decode()
+    table = ragkpi(*command, "--format", "table").out.decode()
+    assert "\nlang=de   map" in table
+    assert table.count("p: paired randomization test") == 1
+    assert "each slice is tested on its own: of many, some differ by chance" in table
+
+
+def test_a_table_for_papers_has_no_slices(ragkpi, labels):
+    outcome = ragkpi("compare", "--by", labels, "--paper", "-m", "map", QRELS, BM25, DENSE)
+    assert (outcome.status, outcome.out) == (1, b"")
