@@ -68,7 +68,8 @@ def command(
     difference is by chance. Lines below explain the test, and a sentence for each value says who is
     better. Everything is over all judged queries, as with -c, or with --common over those that all
     runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
-    With --by the same for each slice of the queries, each tested on its own. --plot draws the differences with their intervals, and those of the queries.
+    With --by the same for each slice of the queries, each tested on its own.
+    --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
