@@ -242,7 +242,7 @@ def zscores(
     sentence = f"Means and deviations are over {len(named)} runs."
     table = Table([Column("query"), Column("measure"), *numbers], rows)
     answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, tuple(asked.said), asked.signed(qrels, metrics), lines)
+    return ZScores(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels), lines)
 
 
 def _gates(
