@@ -74,11 +74,20 @@ def test_nothing_is_lost(name):
     assert sorted(_letters(drawn)) == sorted(_letters(spelled))
 
 
-def test_mathml():
+def _converted(text):
     convert = pytest.importorskip("latex2mathml.converter").convert
-    for name, formula in FORMULAS.items():
-        for line in formulas.lines(formula):
-            for latex in re.findall(r"\$`(.+?)`\$|\$\$(.+?)\$\$", str(line)):
-                made = convert("".join(latex))
-                assert made.startswith("<math"), name
-                assert "\\" not in made, name
+    for latex in re.findall(r"\$`(.+?)`\$|\$\$(.+?)\$\$", text):
+        made = convert("".join(latex))
+        assert made.startswith("<math"), latex
+        assert "\\" not in made, latex
+        yield made
+
+
+def test_mathml_of_measures():
+    for formula in FORMULAS.values():
+        list(_converted("\n".join(map(str, formulas.lines(formula)))))
+
+
+def test_mathml_of_pages():
+    texts = [page.read_text("utf-8") for page in (ROOT / "docs").rglob("*.md")]
+    assert len([made for text in texts for made in _converted(text)]) > 20
