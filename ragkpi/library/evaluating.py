@@ -185,10 +185,9 @@ def evaluate(
     def of_slice(part: QuerySlice) -> EvaluationReport:
         return reported({name: part.of(scores) for name, scores in of_runs.items()})
 
-    report = with_slices(reported(of_runs), labels, queries, of_slice)
     kind = RunResult if several is None else RunResults
     return kind(
-        report,
+        with_slices(reported(of_runs), labels, queries, of_slice),
         notes=tuple(asked.said),
         signature=signature,
         files=files,

@@ -62,6 +62,14 @@ class EvaluationResult(Result):
         return {run: number for run, number in held.items() if run not in missing}
 
     @speaks_python
+    def plot(self) -> Any:
+        """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
+        from ragkpi.charts.picture import figure_of
+        from ragkpi.studies.evaluate.evaluation_charts import evaluation_charts
+
+        return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap))
+
+    @speaks_python
     def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
 

@@ -111,7 +111,7 @@ def test_the_picture_is_a_figure(question):
 
 def test_where_there_is_no_picture_that_is_said():
     with pytest.raises(ragkpi.UsageError, match="there is no picture"):
-        ragkpi.evaluate(QRELS, RUNS[0], "map").plot()
+        ragkpi.check(RUNS[0]).plot()
 
 
 def test_queries_letters_and_tables_of_a_comparison():

@@ -1,0 +1,69 @@
+"""The pictures of an evaluation: runs with their intervals, or one run query by query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ragkpi.charts.chart import (
+    Axis,
+    Chart,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    PlaneChart,
+    Rule,
+    noted,
+)
+from ragkpi.errors import UsageError
+from ragkpi.measures.scores import MetricScores
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, interval_note
+from ragkpi.wording import counted
+
+
+def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
+    """Draw a chart per metric.
+
+    Several runs stand under each other, in their order, with bootstrap intervals; of one run all
+    queries are drawn, the best first.
+
+    Raises
+    ------
+    UsageError
+        If nothing that was evaluated can be drawn: numbers of documents, texts.
+    """
+    shown = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
+    if len(runs) == 1:
+        shown = [column for column in shown if column.metric.is_printed("query")]
+    if not shown:
+        names = ", ".join(metric.name for metric in runs[0].scores.metrics)
+        raise UsageError(f"nothing of {names} can be drawn; expected a measure such as map")
+    over = counted(runs[0].scores.divisor, "query", "queries")
+    if len(runs) == 1:
+        return noted([_queries(runs[0].name, column) for column in shown], [over])
+    how = bootstrap or Bootstrap()
+    bounds = [run.intervals or intervals(run.scores, how) for run in runs]
+    charts: list[Chart] = []
+    for column in shown:
+        found = [of_run[column.name] for of_run in bounds]
+        rows = [
+            IntervalRow(run.name, low, float(run.scores[column.name].summary), high)
+            for run, (low, high) in zip(runs, found, strict=True)
+        ]
+        charts.append(IntervalChart(column.name, Axis("value of each run"), rows))
+    return noted(charts, [interval_note(how).replace("[low, high]", "bars"), over])
+
+
+def _queries(run: str, column: MetricScores) -> Chart:
+    """Draw the values of all queries, the best first, and the value over all of them."""
+    better = column.metric.measure.sign
+    values = (-better * np.sort(-better * column.per_query[column.known])).tolist()
+    return PlaneChart(
+        f"{column.name} of {run}, query by query",
+        Axis("queries, the best first", low=1),
+        Axis(column.name),
+        [Line(run, range(1, len(values) + 1), values)],
+        rules=[Rule("y", float(column.summary), "over all queries")],
+    )

@@ -1,0 +1,156 @@
+"""What `evaluate` takes and returns beside values: limits, records, z-scores, names, pictures."""
+
+import dataclasses
+import json
+import warnings
+from pathlib import Path
+
+import pytest
+
+import ragkpi
+
+FIXTURES = Path(__file__).parents[2] / "fixtures"
+QRELS = FIXTURES / "qrels.txt"
+BM25, DENSE, FUSION = (FIXTURES / "runs" / f"{name}.run" for name in ("bm25", "dense", "fusion"))
+JUDGED = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 1}}
+HALF = {"q1": {"d1": 1.0}, "q2": {"d9": 1.0}}  # P_1 is 1 and 0
+WHOLE = {"q1": {"d1": 1.0}, "q2": {"d3": 1.0}}
+
+
+@pytest.fixture(autouse=True)
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ragkpi.RagkpiWarning)
+        yield
+
+
+def test_a_missed_limit_is_an_error_and_may_be_kept_beside_the_values():
+    with pytest.raises(ragkpi.GateFailedError, match=r"P_1 is 0\.5, under 0\.75 by 0\.25"):
+        ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P.1": 0.75})
+    kept = ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.75}, problems="kept")
+    assert kept.mean == {"P_1": 0.5}
+    assert [verdict.passed for verdict in kept.verdicts] == [False]
+    assert [type(problem) for problem in kept.problems] == [ragkpi.GateFailedError]
+    assert ragkpi.evaluate(JUDGED, HALF, "P.1", fail_under={"P_1": 0.5}).passed == {"run": 1}
+
+
+def test_a_run_that_a_limit_is_set_for_is_over_all_judged_queries():
+    alone = {"q1": {"d1": 1.0}}
+    assert ragkpi.evaluate(JUDGED, alone, "P.1").mean == {"P_1": 1.0}
+    with pytest.raises(ragkpi.GateFailedError, match=r"P_1 is 0\.5"):
+        ragkpi.evaluate(JUDGED, alone, "P.1", fail_under={"P_1": 0.75})
+
+
+@pytest.mark.parametrize("margin", [0.5, "50%"])
+def test_a_baseline_in_memory(margin):
+    better = {"run": HALF, "measures": "P.1", "fail_under_baseline": WHOLE}
+    with pytest.raises(ragkpi.GateFailedError, match="under 1 by"):
+        ragkpi.evaluate(JUDGED, **better)
+    result = ragkpi.evaluate(JUDGED, **better, margin=margin)
+    assert result.mean == {"P_1": 0.5}  # the baseline is no row
+    with pytest.raises(ragkpi.UsageError, match=r"margin= 0\.1: no baseline"):
+        ragkpi.evaluate(JUDGED, HALF, "P.1", margin=0.1)
+
+
+def test_a_bad_run_among_good_ones():
+    runs = {"good": HALF, "bad": {"q1": {"d1": "x"}}}
+    with pytest.raises(ragkpi.RagkpiError, match=r"^bad: "):
+        ragkpi.evaluate(JUDGED, runs, "P.1")
+    kept = ragkpi.evaluate(JUDGED, runs, "P.1", problems="kept")
+    assert kept.mean == {"good": {"P_1": 0.5}}
+    assert str(kept.problems[0]).startswith("bad: ")
+    with pytest.raises(ragkpi.RagkpiError, match=r"^bad: "):  # nothing is left
+        ragkpi.compare(JUDGED, runs, "P.1", problems="kept")
+
+
+def test_settings_hold_for_each_of_several_runs_in_memory():
+    """Distances: the smaller one ranks first."""
+    run = {"q1": {"d1": 0.1, "d2": 0.9}}
+    for given in (run, {"a": run}):
+        result = ragkpi.evaluate(JUDGED, given, "P.1", scores="distance", missing="zero")
+        value = result.mean if given is run else result.mean["a"]
+        assert value == {"P_1": 0.5}
+
+
+def test_records_are_those_of_the_command(tmp_path, ragkpi):
+    import ragkpi as library
+
+    theirs, ours = tmp_path / "theirs", tmp_path / "ours"
+    ragkpi("eval", "-m", "map", "--log", theirs, "--meta", "i=3", QRELS, BM25, FUSION)
+    result = library.evaluate(QRELS, [BM25, FUSION], "map")
+    result.log(str(ours), {"i": "3"})
+    lines = [
+        [json.loads(line) | {"time": ""} for line in path.read_text().splitlines()]
+        for path in (theirs, ours)
+    ]
+    assert lines[0] == lines[1]
+    shown = library.log(ours, "map>0.2", sort="map")
+    assert [(row["run"], row["i"]) for row in shown.rows] == [("fusion", "3")]
+
+
+def test_a_run_that_changed_is_not_recorded_as_the_one_that_was_evaluated(tmp_path):
+    path = tmp_path / "run"
+    path.write_bytes(BM25.read_bytes())
+    result = ragkpi.evaluate(QRELS, path, "map")
+    path.write_bytes(FUSION.read_bytes())
+    with pytest.raises(ragkpi.InputError, match="changed after it was read"):
+        result.log(str(tmp_path / "log"))
+    assert not (tmp_path / "log").exists()
+
+
+def test_z_scores(tmp_path):
+    """Values 0.5 and 1: the mean is 0.75, both are half the root of 2 deviations from it."""
+    norms = ragkpi.zscores(
+        {"q": {"d": 1}}, [{"q": {"x": 2, "d": 1}}, {"q": {"d": 1}}], "recip_rank"
+    )
+    norms.save(str(tmp_path / "norms"))
+    found = ragkpi.evaluate(
+        {"q": {"d": 1}}, {"q": {"d": 1}}, "recip_rank", zscores=tmp_path / "norms"
+    )
+    assert found.mean["Zrecip_rank"] == pytest.approx(0.5**0.5)
+
+
+def test_runs_are_called_as_they_are_given_or_by_their_ids():
+    runs = {"my.run": str(BM25), "other": str(FUSION)}
+    assert list(ragkpi.evaluate(QRELS, runs, "map").mean) == ["my.run", "other"]
+    assert list(ragkpi.evaluate(QRELS, runs, "map", names="runid").mean) == ["bm25", "fusion"]
+
+
+@pytest.mark.parametrize("runs", [BM25, [BM25, DENSE]])
+def test_a_result_is_frozen_signed_and_drawn(runs):
+    pytest.importorskip("matplotlib")
+    result = ragkpi.evaluate(QRELS, runs, ["map", "num_ret"], missing="zero")
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        result.notes = ()
+    assert "qrels:sha256:" in result.signature.long()
+    assert result.to_dict()["runs"][0]["signature"] == result.signature.long()
+    assert len(result.plot().axes) == 1  # numbers of documents are not drawn
+    if runs is not BM25:
+        assert result["dense"].plot().axes
+        assert result["dense"].signature == result.signature
+
+
+def test_every_answer_is_signed():
+    results = [
+        ragkpi.depth(QRELS, BM25, corpus_size=5000),
+        ragkpi.holes(QRELS, BM25),
+        ragkpi.compare(QRELS, [BM25, FUSION], "map", trials=10, resamples=10),
+        ragkpi.diagnose(QRELS, FIXTURES / "reranked.run", pool=FIXTURES / "first_stage.run"),
+        ragkpi.zscores(QRELS, [BM25, FUSION], "map"),
+    ]
+    assert all("|l:1|" in result.signature.long() for result in results)
+
+
+def test_what_there_is_can_be_asked_for(ragkpi):
+    import ragkpi as library
+
+    for command, description in (
+        (["measures"], library.describe_measures()),
+        (["measures", "hit", "rate"], library.describe_measures("hit", "rate")),
+        (["measures", "bor"], library.describe_measures("bor")),
+        (["formats"], library.describe_formats()),
+        (["formats", "map"], library.describe_formats("map")),
+    ):
+        assert ragkpi(*command).out.decode() == f"{description}\n"
+    assert {row["measure"] for row in library.describe_measures().rows} >= {"map", "bor"}
+    assert library.schema()["$defs"]["line"]
