@@ -38,6 +38,7 @@ _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#
 _GREY = "#777777"
 _NEAREST = 0.05  # of the length of an axis, between two ticks
 _LONGEST_TITLE = 60  # characters that a panel has room for
+_LONGEST_LABEL = 30  # the same for half of it
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -220,8 +221,11 @@ def _points(group: Points, number: int, axes: Any) -> Any:
         zorder=3,
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
-    for text, x, y in zip(group.labels, group.x, group.y, strict=False):
-        axes.annotate(visible(text), (x, y), xytext=(4, 3), **beside)
+    middle = sum(axes.get_xlim()) / 2
+    labels = row_names(group.labels, _LONGEST_LABEL)
+    for text, x, y in zip(labels, group.x, group.y, strict=False):
+        inward = {"xytext": (4, 3)} if x < middle else {"xytext": (-4, 3), "ha": "right"}
+        axes.annotate(text, (x, y), **inward, **beside)
     for (x, y), count in Counter(zip(group.x, group.y, strict=True)).items():
         if not group.labels and count > 1 and math.isfinite(x + y):
             axes.annotate(f"×{count}", (x, y), xytext=(4, -9), color=_GREY, **beside)

@@ -13,6 +13,7 @@ from ragkpi.charts.chart import (
     IntervalRow,
     Line,
     PlaneChart,
+    Points,
     extent,
     row_names,
     small_print,
@@ -65,11 +66,13 @@ class _Grid:
         if self.rows[row][column] == " ":
             self.rows[row][column] = character
 
-    def write(self, column: int, row: int, words: str) -> None:
-        """Write words where all their places are free."""
+    def write(self, column: int, row: int, words: str) -> bool:
+        """Write words where all their places are free; say whether they are."""
         inside = column >= 0 and column + len(words) <= self.width
-        if inside and not "".join(self.rows[row][column : column + len(words)]).strip():
+        free = inside and not "".join(self.rows[row][column : column + len(words)]).strip()
+        if free:
             self.rows[row][column : column + len(words)] = words
+        return free
 
 
 def _plane(chart: PlaneChart, width: int) -> list[str]:
@@ -79,6 +82,7 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
     for group, marker in zip(chart.points, _markers(chart.points), strict=True):
         for x, y in _places(chart, group.x, group.y):
             grid.set(grid.column(x), grid.row(y), marker)
+    unnamed = [name for group in chart.points for name in _write_labels(chart, group, grid)]
     curves = list(zip(chart.curves, _markers(chart.curves), strict=True))
     for line, marker in curves:
         for x, y in _places(chart, *([number] for number in line.marked or ())):
@@ -103,7 +107,23 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
         *(f"{head:>{margin}} │{''.join(row)}" for head, row in zip(heads, grid.rows, strict=True)),
         *_foot(chart.x, extent(chart, "x"), grid.width, margin),
         *_legend(chart, width),
+        *([f"  without room for a name: {', '.join(unnamed)}"] if unnamed else []),
     ]
+
+
+def _write_labels(chart: PlaneChart, group: Points, grid: _Grid) -> list[str]:
+    """Name points beside them; return the names that there is no room for."""
+    unnamed = []
+    names = row_names(group.labels, max(grid.width // 3, 12))
+    for name, across, up in zip(names, group.x, group.y, strict=False):
+        for x, y in _places(chart, [across], [up]):
+            column, row = grid.column(x), grid.row(y)
+            written = grid.write(column + 2, row, name) or grid.write(
+                column - 1 - len(name), row, name
+            )
+            if not written:
+                unnamed.append(name)
+    return unnamed
 
 
 def _markers(drawn: Sequence[object]) -> list[str]:

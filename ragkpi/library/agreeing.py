@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
+from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import (
     Evaluating,
@@ -33,6 +34,7 @@ from ragkpi.studies.agree.correction_answer import correction_answer, doubts
 from ragkpi.studies.agree.correction_study import Of
 from ragkpi.studies.agree.correction_study import correct as correct_scores
 from ragkpi.studies.agree.panel import Panel, mapped, panel, scales_differ
+from ragkpi.wording import counted
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -125,16 +127,24 @@ def agree(
     named = {} if runs is None else named_runs(runs)
     names: Sequence[str] = []
     scores = []
+    metrics = asked.metrics(JUDGED) if named else []
     if named:
-        metrics = asked.metrics(JUDGED)
         for evaluator in evaluators(judgements, asked.settings, asked.run_format):
             results = asked.evaluate_every(evaluator, named, metrics)
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])
     found = agree_judges(together, names, scores, procedure)
+
+    def charts() -> list[Chart]:
+        roles = ["qrels", *(f"other{place or ''}" for place in range(len(judges) - 1))]
+        files = asked.files(**dict(zip(roles, judges.values(), strict=True)))
+        signature = asked.signature(metrics, files).short()
+        queries = counted(len(together.queries), "query", "queries")
+        return noted(agree_charts(found), [f"{queries} judged by one at least; {signature}"])
+
     return AgreeResult(
         agree_answer(found, "shown" if per_query else "hidden"),
-        lambda: agree_charts(found),
+        charts,
         tuple(asked.said),
         panel=together,
     )

@@ -185,6 +185,18 @@ def test_points_beyond_the_limits_are_drawn_and_coinciding_ones_counted():
 
 
 @needs_matplotlib
+def test_long_names_of_points_leave_the_axes_their_room():
+    from ragkpi.charts.picture import figure_of
+
+    points = Points("runs", [0.0, 1.0], [0.0, 1.0], ["a" * 200, "b" * 200])
+    figure = figure_of([PlaneChart("t", Axis("x"), Axis("y"), points=[points])])
+    figure.draw_without_rendering()
+    (axes,) = figure.axes
+    assert axes.get_window_extent().width > 0.7 * 5.2 * figure.dpi
+    assert all(inside(figure, text) for text in axes.texts)
+
+
+@needs_matplotlib
 def test_more_panels_than_a_picture_can_hold_are_counted():
     from ragkpi.charts.picture import figure_of
 

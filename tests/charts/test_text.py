@@ -146,6 +146,21 @@ def test_shortened_names_stay_apart(names):
     assert max(map(len, short)) <= 32
 
 
+def test_points_have_their_names_beside_them():
+    points = Points("runs", [0, 1, 0.5], [0, 1, 0.5], ["low", "high", "middle"])
+    drawn = rows(plane(points=[points]))
+    assert drawn[-1].startswith("o low")
+    assert drawn[0].rstrip().endswith("high o")
+    assert "o middle" in drawn[len(drawn) // 2]
+
+
+def test_points_without_room_for_a_name_are_named_below():
+    points = Points("runs", [0.5] * 3, [0.5] * 3, ["one", "two", "three"])
+    drawn = text(plane(points=[points]))
+    assert "two o one" in drawn
+    assert drawn.splitlines()[-1] == "  without room for a name: three"
+
+
 def test_long_legends_are_broken_not_cut():
     lines = [Line(f"{name * 100}", [0, 1], [0, 1]) for name in "ab"]
     drawn = text(plane(lines=lines), 80)
