@@ -113,3 +113,14 @@ def test_record(project):
     done = run(project, f"git() {{ echo 1a2b3c; }}; {script}")
     assert done.returncode == 0, done.stderr
     assert "1a2b3c" in done.stdout
+
+
+@pytest.mark.parametrize(("which", "status"), [("better", 0), ("worse", 1), ("none", 2)])
+def test_a_script_that_tells_worse_from_broken(project, which, status):
+    page = (ROOT / "docs/exit-statuses.md").read_text("utf-8")
+    script = re.search(r"^```sh\n(.*?)^```", page, re.MULTILINE | re.DOTALL)[1]
+    shutil.copy(ROOT / "fixtures/qrels.txt", project / "qrels.txt")
+    if which != "none":
+        candidate(project, which)
+        shutil.copy(project / "runs/candidate.run", project / "candidate.run")
+    assert run(project, f"set +e; {script}").returncode == status
