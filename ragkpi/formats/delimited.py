@@ -18,7 +18,7 @@ import numpy as np
 from ragkpi.errors import DataError, InputError, RagkpiWarning
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
-from ragkpi.formats.line_scanner import Lines, LineShape, scan, scan_separated
+from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import (
     Listed,
@@ -30,6 +30,7 @@ from ragkpi.formats.rows import (
     score_texts,
     stream_listed,
 )
+from ragkpi.formats.separated_lines import scan_separated
 from ragkpi.formats.shapes import SHAPES, Shape
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ragkpi.wording import shown
 
 Comments = Literal["first_column", "first_word"]
 Extra = Literal["refused", "ignored"]
-_NEWLINE, _SPACE, _TAB, _HASH, _RETURN = b"\n \t#\r"
+_NEWLINE, _SPACE, _TAB, _HASH = b"\n \t#"
 
 
 class LineShape(NamedTuple):
@@ -96,21 +96,36 @@ def scan(block: Block, shape: LineShape) -> Lines:
     Blank lines and comments are passed over. Raises `InputError` for the first line with a wrong
     number of columns, and for a NUL byte.
     """
-    regular = _scan_regular(block, shape)
-    return _scan_general(block, shape) if regular is None else regular
+    regular = _scan_regular(block, shape, separators := _separators(block))
+    return _scan_general(block, shape, separators) if regular is None else regular
 
 
-def _scan_regular(block: Block, shape: LineShape) -> Lines | None:
+class _Separators(NamedTuple):
+    """What may be a separator: all bytes up to the space, beginning before the first line.
+
+    `places` are counted from the byte before the block, `kinds` are the bytes there; the first
+    place is that byte, a newline or padding, and has no kind.
+    """
+
+    text: ByteArray
+    places: IntArray
+    kinds: ByteArray
+
+
+def _separators(block: Block) -> _Separators:
+    """Find them: the one look at all bytes."""
+    text = block.buffer[block.start - 1 : block.end]
+    places = np.flatnonzero(text <= _SPACE)
+    return _Separators(text, places, text[places[1:]])
+
+
+def _scan_regular(block: Block, shape: LineShape, separators: _Separators) -> Lines | None:
     """Read a block whose lines all have the separators of the first; None if it is not so.
 
-    One look at all bytes finds what may be a separator. Only those are looked at again: by their
-    kinds, which must repeat from line to line, and by their distances, which must leave a word
-    between any two but a carriage return and its newline.
+    Their kinds must repeat from line to line, and their distances must leave a word between any
+    two but a carriage return and its newline.
     """
-    origin = block.start - 1  # another newline or padding, both taken for a separator
-    text = block.buffer[origin : block.end]
-    places = np.flatnonzero(text <= _SPACE)
-    kinds = text[places[1:]]
+    text, places, kinds = separators
     width = int(np.argmax(kinds == _NEWLINE)) + 1
     rows, rest = divmod(len(kinds), width)
     pattern = kinds[:width].tobytes()
@@ -132,30 +147,32 @@ def _scan_regular(block: Block, shape: LineShape) -> Lines | None:
     if (text[begin] == _HASH).any():
         return None
     line = block.first_line + np.arange(rows)
-    return Lines(block.buffer, origin, before, ends, line, begin)
+    return Lines(block.buffer, block.start - 1, before, ends, line, begin)
 
 
-def _scan_general(block: Block, shape: LineShape) -> Lines:
+def _scan_general(block: Block, shape: LineShape, separators: _Separators) -> Lines:
     """Read any block: runs of white space, blank lines, comments, more columns than named."""
-    text = block.buffer[block.start : block.end]
-    white = (text - np.uint8(_TAB)) <= 4
-    white |= text == _SPACE
-    newlines = np.flatnonzero(text == _NEWLINE)
-    _refuse_nul(block, text, newlines)
-    # A word begins or ends wherever white space changes; the last byte is a newline.
-    changes = np.flatnonzero(white[1:] != white[:-1]) + 1
-    if not white[0]:
-        changes = np.concatenate([[0], changes])
-    starts, ends = changes[0::2], changes[1::2]
-    first_word = np.searchsorted(starts, np.concatenate([[0], newlines]))
+    text, places, kinds = separators
+    if (kinds == 0).any():
+        refuse_nul(block, text[1:], np.flatnonzero(text[1:] == _NEWLINE))
+    white = (kinds - np.uint8(_TAB)) <= 4
+    white |= kinds == _SPACE
+    if not white.all():  # other control characters are parts of words
+        places, kinds = places[np.append(True, white)], kinds[white]
+    # A word stands between separators that are not neighbours.
+    words = np.flatnonzero(np.diff(places) > 1)
+    before, ends = places[words], places[words + 1]
+    newlines = np.flatnonzero(kinds == _NEWLINE)
+    first_word = np.append(0, np.searchsorted(words, newlines, side="right"))
     counts = np.diff(first_word)
     first_word = first_word[:-1]
-    begin = np.concatenate([[0], newlines[:-1] + 1])
+    newlines = places[newlines + 1]
+    begin = np.append(1, newlines[:-1] + 1)
     data = counts > 0
     if shape.comments == "first_column":
         data &= text[begin] != _HASH
     else:
-        data[data] = text[starts[first_word[data]]] != _HASH
+        data[data] = text[before[first_word[data]] + 1] != _HASH
     wanted = len(shape.columns)
     wrong = counts < wanted if shape.extra == "ignored" else counts != wanted
     if (wrong & data).any():
@@ -170,18 +187,24 @@ def _scan_general(block: Block, shape: LineShape) -> Lines:
             f"expected {wanted}: {' '.join(shape.columns)}{advice}",
         )
     rows = np.flatnonzero(data)
-    words = first_word[rows, np.newaxis] + np.arange(wanted)
+    width = int(counts[0])
+    if len(rows) == len(counts) and (counts == width).all():
+        cells: Any = np.s_[:, :wanted]
+        before, ends = before.reshape(-1, width), ends.reshape(-1, width)
+    else:
+        cells = first_word[rows, np.newaxis] + np.arange(wanted)
     return Lines(
         block.buffer,
-        block.start,
-        starts[words] - 1,
-        ends[words],
+        block.start - 1,
+        before[cells],
+        ends[cells],
         block.first_line + rows,
         begin[rows],
     )
 
 
-def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
+def refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
+    """Raise `InputError` for the first NUL byte of a block's text."""
     if text.min() > 0:
         return
     place = int(np.flatnonzero(text == 0)[0])
@@ -191,88 +214,6 @@ def _refuse_nul(block: Block, text: ByteArray, newlines: IntArray) -> None:
         "a NUL byte",
         "expected text",
     )
-
-
-def scan_separated(block: Block, separator: bytes, names: Sequence[bytes], header: int) -> Lines:
-    """Find the columns of lines in which each single separator ends one; they may be empty.
-
-    Empty lines are passed over, and carriage returns at the ends of lines.
-
-    Parameters
-    ----------
-    names
-        One for each column.
-    header
-        The line that holds them, for the message.
-
-    Raises
-    ------
-    InputError
-        For the first line with another number of columns, a NUL byte, or a carriage return alone.
-    """
-    text = block.buffer[block.start : block.end]
-    width = len(names)
-    regular = _separate_regular(block, text, separator, width)
-    if regular is not None:
-        return regular
-    newlines = np.flatnonzero(text == _NEWLINE)
-    _refuse_nul(block, text, newlines)
-    ends = np.flatnonzero((text == ord(separator)) | (text == _NEWLINE))
-    begin = np.concatenate([[0], newlines[:-1] + 1])
-    # Where the line ends, without its carriage return.
-    stop = newlines - ((newlines > begin) & (text[newlines - 1] == _RETURN))
-    returns = np.count_nonzero(text == _RETURN)
-    if returns > np.count_nonzero(stop < newlines):
-        _refuse_return(block, text, newlines)
-    first = np.concatenate([[0], np.searchsorted(ends, newlines[:-1], side="right")])
-    counts = np.searchsorted(ends, newlines) - first + 1
-    data = stop > begin
-    wrong = np.flatnonzero(data & (counts != width))
-    if len(wrong):
-        row = int(wrong[0])
-        line = bytes(text[begin[row] : stop[row]])
-        raise InputError(
-            block.file,
-            block.first_line + row,
-            f"{counts[row]} columns ({shown(line.replace(separator, b' '))})",
-            f"expected {width}, as line {header} names",
-        )
-    rows = np.flatnonzero(data)
-    place = first[rows, np.newaxis] + np.arange(width)
-    column_ends = ends[place]
-    before = np.concatenate([(begin[rows] - 1)[:, np.newaxis], column_ends[:, :-1]], axis=1)
-    column_ends[:, -1] = stop[rows]
-    line_number = block.first_line + rows
-    return Lines(block.buffer, block.start, before, column_ends, line_number, begin[rows])
-
-
-def _separate_regular(block: Block, text: ByteArray, separator: bytes, width: int) -> Lines | None:
-    """Read a block whose lines all have the columns, and nothing odd; None if it is not so."""
-    places = np.flatnonzero((text == ord(separator)) | (text == _NEWLINE))
-    rows, rest = divmod(len(places), width)
-    if rest or width < 2 or text.min() == 0 or (text == _RETURN).any():
-        return None
-    newlines = text[places] == _NEWLINE
-    if np.count_nonzero(newlines) != rows or not newlines[width - 1 :: width].all():
-        return None
-    before = np.concatenate([[-1], places[:-1]]).reshape(rows, width)
-    line = block.first_line + np.arange(rows)
-    return Lines(
-        block.buffer, block.start, before, places.reshape(rows, width), line, before[:, 0] + 1
-    )
-
-
-def _refuse_return(block: Block, text: ByteArray, newlines: IntArray) -> None:
-    """Raise `InputError` for a carriage return with no newline behind it."""
-    returns = np.flatnonzero(text == _RETURN)
-    alone = returns[text[returns + 1] != _NEWLINE]
-    if len(alone):
-        raise InputError(
-            block.file,
-            block.first_line + int(np.searchsorted(newlines, alone[0])),
-            "a carriage return inside a line",
-            "expected lines that end with a newline",
-        )
 
 
 def read_table(path: str, shape: LineShape) -> ColumnTable:

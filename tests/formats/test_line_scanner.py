@@ -1,6 +1,7 @@
 """The two ways to find columns, and the files read by them, against `bytes.split`."""
 
 import itertools
+from functools import partial
 
 import numpy as np
 import pytest
@@ -50,8 +51,10 @@ def assert_both_ways_agree(text, shape, before=0):
         expected = [(number + before, words) for number, words in expected]
     block = block_of(text, before)
     assert outcome(table.scan, block, shape) == expected
-    assert outcome(table._scan_general, block, shape) == expected
-    regular = table._scan_regular(block, shape)
+    separators = table._separators(block)
+    general = partial(table._scan_general, separators=separators)
+    assert outcome(general, block, shape) == expected
+    regular = table._scan_regular(block, shape, separators)
     if regular is not None:
         assert rows_of(regular, wanted) == expected
         lengths = [len(line) + 1 for line in text.split(b"\n")]
@@ -100,7 +103,8 @@ REGULAR = {
 def test_regular_files_take_the_fast_way(form):
     text = b"".join(REGULAR[form] % number for number in range(12))
     shape = table.LineShape("abcdef", "ignored", "first_word")
-    regular = table._scan_regular(block_of(text, before=1), shape)
+    block = block_of(text, before=1)
+    regular = table._scan_regular(block, shape, table._separators(block))
     assert regular is not None
     assert regular.column(0).tolist() == [b"%d" % number for number in range(12)]
     assert regular.column(5, slice(3, 4)).tolist() == [b"tag"]
