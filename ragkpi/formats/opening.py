@@ -253,6 +253,7 @@ class Source:
         reader = copy(self)
         reader._plain = reader._stream = _PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")
+        reader._filled = offset
         reader.at_start = offset == 0
         return reader
 

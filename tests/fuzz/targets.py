@@ -44,7 +44,7 @@ class MemorySource(Source):
         self.name, self.size, self.at_start = name, len(text), True
         self._compression = self._spool = self._before = self._plain = None
         self._ahead = memoryview(b"")
-        self._text = text
+        self._text, self._filled = text, 0
         self._file = self._stream = io.BytesIO(text)
 
     def _refuse_shrunk(self):
