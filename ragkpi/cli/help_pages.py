@@ -19,8 +19,8 @@ ABOUT = """\
 trec_eval's numbers, and the ones that retrieval for language models needs.
 
 'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command with
-examples, 'ragkpi measures NAME' a measure. 'ragkpi --completion bash' (zsh, fish) prints what makes
-a shell complete commands, options and names.
+examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in fish: ragkpi
+--completion fish | source) makes a shell complete commands, options and names.
 
 With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would need
 more is refused. Default: three quarters of what the system has.
