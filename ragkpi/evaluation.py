@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -19,7 +20,7 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.reading import read_hits, read_runs
-from ragkpi.ranking.relevance import READERS, AnyJudged, Relevance
+from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import available_workers
 from ragkpi.records import dataclass, replace
@@ -117,6 +118,17 @@ class Evaluator:
             if pool is None
             else _read(pool, self.relevance.judgements, format_name=self._pool_reading)
         )
+
+    def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
+        """Return what evaluates as if the qrels had these queries alone, and its view of runs."""
+        from ragkpi.ranking.part import JudgementPart
+
+        part = JudgementPart.of(self.relevance.judgements, queries)
+        evaluator = copy(self)
+        evaluator.relevance = Qrels(part.judgements)
+        if self._pool_hits is not None:
+            evaluator._pool_hits = part.hits(self._pool_hits)
+        return evaluator, part.hits
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
         """Return what a run has to be read for.

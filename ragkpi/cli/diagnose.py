@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
@@ -45,6 +45,7 @@ def command(
         int,
         option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),
     ] = 3,
+    by: By = None,
 ) -> None:
     """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
 
@@ -68,6 +69,7 @@ def command(
         good_pct_proc=pct_proc,
         worst=None if per_query else worst,
         missed=missed,
+        by=by,
         **options.how,
     )
     output.write(result.report, result.charts)

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
+from ragkpi.cli.evaluation_options import By, EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.run_files import by_path, expect_files
@@ -56,6 +56,7 @@ def command(
             help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
         ),
     ] = None,
+    by: By = None,
 ) -> None:
     """Answer "how much can unjudged documents change these values?".
 
@@ -76,6 +77,7 @@ def command(
         within=within,
         per_query=per_query,
         first=first,
+        by=by,
         **options.named(labels.names),
     )
     _write(result.to_judge, assess, assess_qrels)

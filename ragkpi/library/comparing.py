@@ -201,7 +201,7 @@ def compare(
         return _compared(pairs, shown, some, procedure, signature)[0]
 
     caution = "each slice is tested on its own: of many, some differ by chance"
-    report = with_slices(of_all, labels, queries_of(scored), of_slice, caution)
+    report = with_slices(of_all, labels, queries_of(scored.values()), of_slice, caution)
 
     def charts() -> list[Chart]:
         from ragkpi.charts.chart import noted

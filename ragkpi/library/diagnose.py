@@ -7,19 +7,24 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.charts.chart import noted
-from ragkpi.errors import UsageError
+from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import Evaluating, in_one_order, qrels_of, run_of, session, whole
 from ragkpi.library.result import Result
+from ragkpi.library.slicing import labels_of, with_slices
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.relevance import Qrels
+from ragkpi.reports.answer import Answer
 from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
-from ragkpi.studies.diagnose.diagnosis_study import Thresholds, with_shown_at_their_best
+from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, with_shown_at_their_best
 from ragkpi.studies.diagnose.diagnosis_study import diagnose as diagnose_run
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ragkpi.statistics.query_slices import QuerySlice
 
 
 @speaks_python
@@ -32,6 +37,7 @@ def diagnose(
     good_pct_proc: float = 0.8,
     worst: int | None = None,
     missed: int = 3,
+    by: Any = None,
     **how: Unpack[Evaluating],
 ) -> Result:
     """Answer "is it the retriever or the reranker?", as ``ragkpi diagnose``.
@@ -49,6 +55,8 @@ def diagnose(
         How many of the worst queries have a row; None for all.
     missed
         How many missed documents of each query are named.
+    by
+        Labels of queries, as `evaluate` takes them: the same answer for each slice.
 
     Examples
     --------
@@ -63,26 +71,40 @@ def diagnose(
     if asked.pool is None:
         raise UsageError("no pool is given; expected pool=, which the run was selected from")
     most = None if worst is None else whole("worst", worst, 0)
-    shown = whole("cutoff", cutoff, 1)
+    shown, labels = whole("cutoff", cutoff, 1), labels_of(by)
     thresholds = Thresholds(good_proc, good_pct_proc)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
     evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
     (read,) = asked.read(evaluator, named, evaluator.needs(metrics, shown))
     (result,) = asked.every(list(named), evaluator.score([read], metrics))
-    judgements = evaluator.relevance.judgements
-    diagnosis = diagnose_run(result.plain, judgements, shown, thresholds)
-    if isinstance(read, Hits) and asked.pool != "-":  # which is read again
-        best = with_shown_at_their_best(judgements, read, asked.settings, shown)
-        if best is not None:
-            generous = asked.evaluator(Qrels(best[0]), metrics)
-            (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
-            shares = diagnose_run(at_best.plain, best[0], shown, thresholds).decomposition.means()
-            diagnosis = replace(diagnosis, best_case=shares)
+    documents = whole("missed", missed, 0)
+
+    def diagnosed(
+        evaluator: Evaluator, read: Hits | RagkpiError, result: Evaluation
+    ) -> tuple[Answer, Diagnosis]:
+        judgements = evaluator.relevance.judgements
+        diagnosis = diagnose_run(result.plain, judgements, shown, thresholds)
+        if isinstance(read, Hits) and asked.pool != "-":  # which is read again
+            best = with_shown_at_their_best(judgements, read, asked.settings, shown)
+            if best is not None:
+                generous = asked.evaluator(Qrels(best[0]), metrics)
+                (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
+                study = diagnose_run(at_best.plain, best[0], shown, thresholds)
+                diagnosis = replace(diagnosis, best_case=study.decomposition.means())
+        return diagnosis_answer(diagnosis, judgements.document, most, documents), diagnosis
+
+    def of_slice(part: QuerySlice) -> Answer:
+        narrowed, view = evaluator.over(part.queries)
+        some = view(read) if isinstance(read, Hits) else read
+        (of_part,) = asked.done(list(named), narrowed.score([some], metrics))
+        return diagnosed(narrowed, some, of_part)[0]
+
+    answer, diagnosis = diagnosed(evaluator, read, result)
     chart = diagnosis_chart(diagnosis)
     return Result(
-        diagnosis_answer(diagnosis, judgements.document, most, whole("missed", missed, 0)),
+        with_slices(answer, labels, result.scores.queries, of_slice),
         lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
         tuple(asked.said),
-        asked.signed(metrics, qrels=qrels),
+        asked.signed(metrics, qrels=qrels, by=by),
     )

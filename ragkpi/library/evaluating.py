@@ -156,7 +156,7 @@ def evaluate(
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
-    queries = queries_of(of_runs)
+    queries = queries_of(of_runs.values())
     verdicts: Sequence[Verdict] = ()
     if gates:
         others = {name: scores for name, scores in scored.items() if name not in runs}

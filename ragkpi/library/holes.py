@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.charts.chart import Chart, noted
+from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import (
     Evaluating,
     in_one_order,
@@ -17,16 +18,20 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
+from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.voice import speaks_python
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits
+from ragkpi.reports.answer import Answer
 from ragkpi.studies.holes.assessment import Candidate, candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
-from ragkpi.studies.holes.holes_study import Within, depth_needed, find_bounds
+from ragkpi.studies.holes.holes_study import HoleBounds, Within, depth_needed, find_bounds
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
+
+    from ragkpi.statistics.query_slices import QuerySlice
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62
@@ -54,6 +59,7 @@ def holes(
     within: Literal["retrieved", "cutoff"] = "retrieved",
     per_query: bool = False,
     first: int = 5,
+    by: Any = None,
     **how: Unpack[Evaluating],
 ) -> HolesResult:
     """Answer "how much can unjudged documents change these values?", as ``ragkpi holes``.
@@ -68,11 +74,14 @@ def holes(
         Whether each query has rows.
     first
         How many documents to judge first are named.
+    by
+        Labels of queries, as `evaluate` takes them: the same answer for each slice.
     """
     asked = session(measures, in_one_order(how))
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
     given, named = qrels_of(qrels, how=asked.qrels_format), named_runs(runs)
+    labels = labels_of(by)
     metrics = asked.metrics(BOUNDED)
     alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
     evaluator = asked.evaluator(given, metrics)
@@ -81,23 +90,37 @@ def holes(
     outcomes = asked.compared(alone, named, evaluator, evaluator.score(read, metrics))
     results = asked.done(list(named), outcomes)
     hits = [run for run in read if isinstance(run, Hits)]
-    judgements = evaluator.relevance.judgements
-    with doing("bounds", len(metrics)) as watch:
-        found = find_bounds(judgements, hits, results, asked.settings, reach, watch)
-    with doing("documents to judge", len(metrics)) as watch:
-        listed = candidates(found, results, asked.settings, watch)
     names = asked.called(list(named), [result.scores for result in results])
-    together = removed_together(found, results, asked.settings, listed[:named_first])
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+
+    def bounded(
+        evaluator: Evaluator, hits: Sequence[Hits], results: Sequence[Evaluation]
+    ) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
+        with doing("bounds", len(metrics)) as watch:
+            found = find_bounds(
+                evaluator.relevance.judgements, hits, results, asked.settings, reach, watch
+            )
+        with doing("documents to judge", len(metrics)) as watch:
+            listed = candidates(found, results, asked.settings, watch)
+        together = removed_together(found, results, asked.settings, listed[:named_first])
+        return holes_answer(found, names, listed, named_first, shown, together), found, listed
+
+    def of_slice(part: QuerySlice) -> Answer:
+        narrowed, view = evaluator.over(part.queries)
+        some = list(map(view, hits))
+        return bounded(narrowed, some, asked.done(names, narrowed.score(some, metrics)))[0]
+
+    answer, found, listed = bounded(evaluator, hits, results)
+    queries = queries_of([result.scores for result in results])
 
     def charts() -> list[Chart]:
         notes = asked.small_print(qrels, metrics, results[0].plain)
         return noted(holes_charts(found, names), notes)
 
     return HolesResult(
-        holes_answer(found, names, listed, named_first, shown, together),
+        with_slices(answer, labels, queries, of_slice),
         charts,
         tuple(asked.said),
-        asked.signed(metrics, qrels=qrels),
+        asked.signed(metrics, qrels=qrels, by=by),
         listed,
     )

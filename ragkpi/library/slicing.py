@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import UsageError
@@ -76,6 +76,6 @@ def with_slices(
     return SlicedReport(whole, len(evaluated), parts, notes)
 
 
-def queries_of(runs: Mapping[str, Scores]) -> list[bytes]:
+def queries_of(runs: Iterable[Scores]) -> list[bytes]:
     """Return the queries that any of some runs is evaluated over, in byte order."""
-    return sorted(set().union(*(scores.queries for scores in runs.values())))
+    return sorted(set().union(*(scores.queries for scores in runs)))

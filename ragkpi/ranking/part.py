@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import NamedTuple
+
 import numpy as np
 
+from ragkpi.ranking.doubts import NOTHING
+from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks
 from ragkpi.records import replace
 
@@ -17,8 +23,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
     """
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
-    number = np.full(len(judged.queries), -1, dtype=np.int64)
-    number[queries] = np.arange(len(queries))
+    number = _numbers(len(judged.queries), queries)
     outside = judged.outside_pool
     if outside is not None:
         outside = outside[number[outside[:, 0]] >= 0]
@@ -41,6 +46,70 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
         tied=None if judged.tied is None else TiedRanks(*(ranks[hits] for ranks in judged.tied)),
         gains=None if judged.gains is None else _part_of_gains(judged.gains, hits, queries),
     )
+
+
+class JudgementPart(NamedTuple):
+    """Some queries of qrels, as if they had no others.
+
+    Attributes
+    ----------
+    judgements
+        With these queries alone.
+    query : (Q,)
+        For each query of the whole qrels its number in the part, -1 for the others.
+    row : (J,)
+        The same for each row.
+    """
+
+    judgements: Judgements
+    query: IntArray
+    row: IntArray
+
+    @classmethod
+    def of(cls, judgements: Judgements, queries: Collection[bytes]) -> JudgementPart:
+        """Keep some queries."""
+        kept = np.flatnonzero([query in queries for query in judgements.queries])
+        rows, starts = rows_of(judgements.starts, kept)
+        names = [judgements.queries[query] for query in kept.tolist()]
+        part = replace(
+            judgements,
+            queries=names,
+            starts=starts,
+            document=judgements.document.take(rows),
+            level=judgements.level[rows],
+            index={name: number for number, name in enumerate(names)},
+            gain=None if judgements.gain is None else judgements.gain[rows],
+        )
+        numbers = _numbers(len(judgements.queries), kept), _numbers(len(judgements.level), rows)
+        return cls(part, *numbers)
+
+    def hits(self, run: Hits) -> Hits:
+        """Return what a run retrieved for these queries; the others are not judged for it."""
+        judged = self.row[run.judgement]
+        kept, top = judged >= 0, run.top
+        query = np.where(run.query >= 0, self.query[run.query], -1)
+        named = np.flatnonzero(self.query[top.query] >= 0)
+        documents = [top.document[place] for place in named.tolist()]
+        return replace(
+            run,
+            query=query,
+            judgement=judged[kept],
+            rank=run.rank[kept],
+            top=TopDocuments(
+                query=self.query[top.query[named]],
+                rank=top.rank[named],
+                judgement=np.where(top.judgement[named] >= 0, self.row[top.judgement[named]], -1),
+                document=documents,
+            ),
+            beginning=NOTHING,
+            tied=None if run.tied is None else TiedRanks(*(ranks[kept] for ranks in run.tied)),
+        )
+
+
+def _numbers(count: int, kept: IntArray) -> IntArray:
+    numbers: IntArray = np.full(count, -1, dtype=np.int64)
+    numbers[kept] = np.arange(len(kept))
+    return numbers
 
 
 def _part_of_gains(gains: RealGains, hits: IntArray, queries: IntArray) -> RealGains:

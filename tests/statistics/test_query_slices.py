@@ -204,3 +204,56 @@ def test_comparisons_of_slices_are_as_the_schema_has_them(ragkpi, labels):
 def test_a_table_for_papers_has_no_slices(ragkpi, labels):
     outcome = ragkpi("compare", "--by", labels, "--paper", "-m", "map", QRELS, BM25, DENSE)
     assert (outcome.status, outcome.out) == (1, b"")
+
+
+FIRST, RERANKED = (str(FIXTURES / name) for name in ("first_stage.run", "reranked.run"))
+
+
+def assert_same_answer(found, alone):
+    assert repr(found.rows) == repr(alone.rows)
+    assert found.to_dict() == alone.to_dict()
+    assert str(found) == str(alone)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize(
+    ("runs", "how"),
+    [
+        ([RERANKED], {"measures": ["P.5", "ra_nwg.5", "recip_rank"], "per_query": True}),
+        ([RERANKED, FIRST], {"measures": ["ndcg_cut.10", "bor.10"], "corpus_size": 5000}),
+        ([RERANKED], {"measures": "recall.10", "within": "cutoff", "max_retrieved": 8}),
+    ],
+    ids=["one run", "two runs", "cutoff"],
+)
+def test_a_slice_of_holes_is_holes_of_its_queries(tmp_path, runs, how):
+    found = ragkpi.holes(QRELS, runs, by=LABELS, **how)
+    widths = [row["width"] for row in found.rows]
+    assert max(widths) > 0
+    for name, queries in parts():
+        assert_same_answer(found.slices[name], ragkpi.holes(only(queries, tmp_path), runs, **how))
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize(
+    "how", [{}, {"pool_depth": 20, "cutoff": 5}, {"max_retrieved": 4, "missing": "zero"}], ids=str
+)
+def test_a_slice_of_a_diagnosis_is_a_diagnosis_of_its_queries(tmp_path, how):
+    how = {"pool": FIRST, "missed": 2, **how}
+    found = ragkpi.diagnose(QRELS, RERANKED, by=LABELS, **how)
+    for name, queries in parts():
+        alone = ragkpi.diagnose(only(queries, tmp_path), RERANKED, **how)
+        assert_same_answer(found.slices[name], alone)
+
+
+@pytest.mark.parametrize(
+    "command",
+    [("holes", "-m", "P.5", "-q"), ("diagnose", "--pool", FIRST)],
+    ids=["holes", "diagnose"],
+)
+def test_answers_of_slices_are_as_the_schema_has_them(ragkpi, labels, command):
+    command = (*command, "--by", labels, QRELS, RERANKED)
+    document = valid_document(ragkpi(*command, "--format", "json").out)
+    assert [part["question"] for part in document["slices"]] == [command[0]] * 2
+    lines = valid_lines(ragkpi(*command, "--format", "jsonl").out)
+    assert {line["slice"]["label"] for line in lines if "slice" in line} == {"de", "en"}
+    assert ragkpi(*command).out.startswith(b"by\tlabel\tqueries\t")
