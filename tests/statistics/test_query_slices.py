@@ -221,7 +221,7 @@ def assert_same_answer(found, alone):
     [
         ([RERANKED], {"measures": ["P.5", "ra_nwg.5", "recip_rank"], "per_query": True}),
         ([RERANKED, FIRST], {"measures": ["ndcg_cut.10", "bor.10"], "corpus_size": 5000}),
-        ([RERANKED], {"measures": "recall.10", "within": "cutoff", "max_retrieved": 8}),
+        ([RERANKED], {"measures": "recall.10", "within": "cutoff", "relevance_level": 2}),
     ],
     ids=["one run", "two runs", "cutoff"],
 )
