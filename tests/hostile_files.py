@@ -16,7 +16,6 @@ IDS = (
     "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id node_id "
     "wikipedia_id pid did doc document id"
 )
-SCORES = "score similarity relevance_score sim rank position"
 LEVEL = "expected a whole number such as 0, 1, 2 or -1"
 FRACTION = f"{LEVEL}; num_rel, …, P need levels; real gains serve …"
 
@@ -335,8 +334,8 @@ TABLES = {
         "run:1: score 'nan'; expected a decimal number",
     ),
     "names": (
-        {"qid": ["1"], "docno": ["d"]},
-        f"run: names no score ('qid docno'); expected one of {SCORES}, or --map-run 'score=…'",
+        {"qid": ["1"], "score": [1.0]},
+        f"run: names no docno ('qid score'); expected one of {IDS.removesuffix(' id')}, or …",
     ),
     "lists": (
         {"qid": [["1"]], "docno": ["d"], "score": [1.0]},

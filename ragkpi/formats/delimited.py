@@ -8,14 +8,13 @@ Tevatron write columns without names.
 from __future__ import annotations
 
 import csv
-import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 from typing import BinaryIO, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import DataError, InputError, RagkpiWarning
+from ragkpi.errors import DataError, InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
@@ -30,6 +29,7 @@ from ragkpi.formats.rows import (
     score_texts,
     stream_listed,
 )
+from ragkpi.formats.score_order import warn_of_order
 from ragkpi.formats.separated_lines import scan_separated
 from ragkpi.formats.shapes import SHAPES, Shape
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
@@ -89,12 +89,7 @@ class _Table:
     def run(self, hold: bool) -> Iterator[RunColumns]:
         numbers = self._numbers
         if numbers["score"] is None and numbers["rank"] is None:
-            warnings.warn(
-                f"{self._source.name}: names no score and no rank "
-                f"({fields.shown_names(self._header.names)}); the order of the rows counts",
-                RagkpiWarning,
-                stacklevel=2,
-            )
+            warn_of_order(self._source.name, self._header.names)
         if self._block is None:
             return
         layout = ColumnOrder(

@@ -175,8 +175,8 @@ _FORMATS = (
         (".parquet", ".pq"),
         run="arrow:stream_run",
         qrels="arrow:read_qrels",
-        run_writer="arrow:write_parquet",
-        qrels_writer="arrow:write_parquet_qrels",
+        run_writer="arrow_writing:write_parquet",
+        qrels_writer="arrow_writing:write_parquet_qrels",
     ),
     FileFormat(
         "arrow",
@@ -184,8 +184,8 @@ _FORMATS = (
         (".arrow", ".feather", ".ipc"),
         run="arrow:stream_run",
         qrels="arrow:read_qrels",
-        run_writer="arrow:write_arrow",
-        qrels_writer="arrow:write_arrow_qrels",
+        run_writer="arrow_writing:write_arrow",
+        qrels_writer="arrow_writing:write_arrow_qrels",
     ),
 )
 

@@ -47,6 +47,10 @@ _MOST_KEYS = 40
 # Lines that are tried as the pattern of all of them.
 _LINES_TRIED = 20
 _PIECE = 1 << 20
+# A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
+_SHORTEST_VALUE = 5
+_SMALLEST_BOMB = 1 << 24
+_COST = 100  # bytes of memory that a decoded value needs
 # Decoded JSON takes at most about this many times the memory of its text.
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
@@ -163,9 +167,11 @@ def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader,
 
 
 def _document(source: Source) -> JsonText:
-    text = text_of(hold(source).removeprefix(_MARK))
-    if not text.strip():
+    octets = hold(source).removeprefix(_MARK)
+    if not octets.strip():
         raise InputError(source.name, None, "is empty", _DOCUMENT)
+    _refuse_bomb(source.name, None, octets)
+    text = text_of(octets)
     return JsonText(source.name, text, _DOCUMENT)
 
 
@@ -224,10 +230,21 @@ def _read_lines(
 def _line_values(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, Any]]:
     for number, line in lines:
         if line.strip():
+            _refuse_bomb(file, number, line)
             try:
                 yield number, DECODER.decode(text_of(line))
             except (ValueError, RecursionError) as problem:
                 raise no_json(file, number, problem, _OBJECT) from None
+
+
+def _refuse_bomb(file: str, line: int | None, text: bytes) -> None:
+    """Raise `InputError` for very many values of hardly a byte, of which each takes a hundred."""
+    if len(text) < _SMALLEST_BOMB:
+        return
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:
+        found = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
+        raise InputError(file, line, found, "expected ids and numbers")
 
 
 def _inside_values(shape: Shape, values: Iterable[tuple[int, Any]], file: str) -> Iterator[Record]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkpi.errors import InputError, RagkpiWarning
+from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import named, shown
@@ -36,6 +38,15 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
     """Return the text of a score that falls with the rank; errors as `parse_ranks` has them."""
     number = parse_ranks(file, Tokens.from_strings([rank.strip()]), np.array([line]))
     return b"-%d" % number[0]
+
+
+def warn_of_order(file: str, names: Sequence[str]) -> None:
+    """Say that rows have neither scores nor ranks, by the names that they have."""
+    warnings.warn(
+        f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
+        RagkpiWarning,
+        stacklevel=2,
+    )
 
 
 def warn_of_contradiction(columns: RunColumns) -> bool:

@@ -12,7 +12,7 @@ from ragkpi.formats.json_scanner import RecordKeys
 from ragkpi.formats.json_text import octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.rows import Listed
-from ragkpi.formats.score_order import descending
+from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.shapes import SHAPES, Kind, Shape
 from ragkpi.wording import shown
 
@@ -47,6 +47,7 @@ class ShapeReader:
         self._value = Path(shape.score or shape.level)
         self._objects = shape.doc.startswith("@key")
         self._option = f"--map-{shape.kind}"
+        self._warned = False
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Say whether a record is of this shape, as far as its keys and lists tell."""
@@ -322,6 +323,9 @@ class ShapeReader:
         if has_ranks:
             return [descending(file, line, rank) for rank in rank_texts], []
         if not self._list:  # a document a record: the order of the file
+            if not self._warned:
+                self._warned = True
+                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
             return [b"-%d" % record.number], []
         return [b"-%d" % place for place in range(1, len(items) + 1)], []
 

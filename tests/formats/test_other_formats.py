@@ -2,13 +2,14 @@
 
 import csv
 import io
+import json
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkpi.errors import RagkpiError
-from ragkpi.formats import delimited, trec_runs
+from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
+from ragkpi.formats import delimited, json_files, trec_runs
 from ragkpi.formats.file_formats import QRELS_FORMATS, read_any_qrels, run_format
 from ragkpi.formats.opening import Source
 from tests.fuzz.targets import MemorySource
@@ -114,6 +115,15 @@ def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
         QRELS_FORMATS[kind].read_qrels(source)
 
 
+@pytest.mark.parametrize("text", [b'{"1":[%s1]}', b'{"qid":"1","hits":[%s1]}\n{"qid":"2"}\n'])
+def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
+    """A megabyte of nothing, in the place of gigabytes."""
+    monkeypatch.setattr(json_files, "_SMALLEST_BOMB", 1 << 20)
+    monkeypatch.setattr(json_files, "MOST_HELD", 1 << 25)
+    with pytest.raises(InputError, match="values in 1 MB, which would fill the memory"):
+        rows(put(tmp_path, text % (b"[]," * 500_000)))
+
+
 def test_a_query_in_two_lines_is_one_query(ragkpi, tmp_path):
     (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 1\n2 0 d1 1\n")
     (tmp_path / "run").write_bytes(
@@ -122,6 +132,29 @@ def test_a_query_in_two_lines_is_one_query(ragkpi, tmp_path):
     )
     outcome = ragkpi("eval", "-m", "num_rel_ret", "-m", "map", "qrels", "run", folder=tmp_path)
     assert outcome.out == b"num_rel_ret           \tall\t3\nmap                   \tall\t1.0000\n"
+
+
+@pytest.mark.parametrize("name", ["csv", "jsonl", "json", "parquet", "arrow"])
+def test_rows_without_scores_and_ranks_count_in_their_order(name, tmp_path):
+    """One rule for all formats."""
+    made = [{"qid": "1", "docid": "b"}, {"qid": "1", "docid": "a"}, {"qid": "2", "docid": "a"}]
+    path = tmp_path / f"run.{name}"
+    if name in ("parquet", "arrow"):
+        pyarrow = pytest.importorskip("pyarrow")
+        table = pyarrow.Table.from_pylist(made)
+        if name == "parquet":
+            pytest.importorskip("pyarrow.parquet").write_table(table, path)
+        else:
+            with pytest.importorskip("pyarrow.ipc").new_file(str(path), table.schema) as writer:
+                writer.write_table(table)
+    elif name == "csv":
+        path.write_text("qid,docid\n1,b\n1,a\n2,a\n")
+    else:
+        path.write_text(json.dumps(made) if name == "json" else "\n".join(map(json.dumps, made)))
+    with pytest.warns(RagkpiWarning, match="no score and no rank .*; the order of the rows counts"):
+        found = rows(path)
+    assert [row[:2] for row in found] == [(b"1", b"b"), (b"1", b"a"), (b"2", b"a")]
+    assert found[0][2] > found[1][2]
 
 
 @settings(max_examples=300)

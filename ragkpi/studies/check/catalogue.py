@@ -64,6 +64,7 @@ REFUSALS = (
     Refusal("shrank while it was read (…); expected a file that nobody writes to", 2, "rewritten"),
     Refusal("a line of more than 64 MB; expected lines of text", 2, "no text, or one long line"),
     Refusal("more than 2 GB that have to be held in memory; expected …", 2, "a bomb"),
+    Refusal("… values in … MB, which would fill the memory; expected ids and numbers", 2, "a bomb"),
     Refusal("a pickle, which runs code when it is loaded; expected it written as JSON", 2, ""),
     Refusal("a…; expected a file of ids, as 'ragkpi formats' lists them", 2, "zip, numpy"),
     Refusal("features of documents (svmlight), which have no ids; expected the …", 2, ""),

@@ -1,0 +1,71 @@
+"""Tables read piece by piece: the same rows, whatever the pieces; few bytes may hold many rows."""
+
+import numpy as np
+import pytest
+
+from ragkpi.errors import InputError
+from ragkpi.formats import arrow
+from ragkpi.formats.file_formats import run_format
+from ragkpi.formats.opening import Source
+
+pyarrow = pytest.importorskip("pyarrow")
+parquet = pytest.importorskip("pyarrow.parquet")
+
+
+def rows(path):
+    with Source(str(path)) as source:
+        return [
+            (block.query[group], document, score, line)
+            for block in run_format(source).stream_run(source)
+            for group, document, score, line in zip(
+                block.group().tolist(),
+                block.document,
+                block.score.tolist(),
+                block.line,
+                strict=True,
+            )
+        ]
+
+
+@pytest.mark.parametrize("piece", [1, 7, 64, 1 << 16])
+@pytest.mark.parametrize("folder", [False, True])
+def test_pieces(piece, folder, tmp_path, monkeypatch):
+    monkeypatch.setattr(arrow, "_ROWS_OF_PIECE", piece)
+    monkeypatch.setattr(arrow, "_ROWS_AT_ONCE", max(1, piece // 2))
+    queries = np.repeat(["a", "b", "c"], [100, 1, 60])
+    expected = [
+        (query.encode(), b"d%d" % row, row / 4, row + 1) for row, query in enumerate(queries)
+    ]
+    table = pyarrow.table(
+        {
+            "qid": queries.tolist(),
+            "docid": [row[1].decode() for row in expected],
+            "score": [row[2] for row in expected],
+        }
+    )
+    path = tmp_path / "run"
+    if folder:
+        path.mkdir()
+        parquet.write_table(table.slice(0, 50), path / "part-0.parquet", row_group_size=20)
+        later = table.slice(50).select(["score", "docid", "qid"])
+        parquet.write_table(later, path / "part-1.parquet")
+    else:
+        parquet.write_table(table, path, row_group_size=33)
+    assert rows(path) == expected
+
+
+def test_a_part_without_a_column(tmp_path):
+    table = pyarrow.table({"qid": ["a"], "docid": ["d"], "score": [1.0]})
+    parquet.write_table(table, tmp_path / "0.parquet")
+    parquet.write_table(table.drop_columns(["score"]), tmp_path / "1.parquet")
+    with pytest.raises(InputError, match="score is null"):
+        rows(tmp_path)
+
+
+def test_lists_of_very_many_elements_are_refused(tmp_path, monkeypatch):
+    """A few bytes may say that a row has a billion of them."""
+    monkeypatch.setattr(arrow, "MOST_HELD", 1 << 20)
+    lists = pyarrow.array([["d"] * 50_000])
+    parquet.write_table(pyarrow.table({"qid": ["a"], "hits": lists}), tmp_path / "run")
+    with pytest.raises(InputError, match="that have to be held in memory"):
+        rows(tmp_path / "run")
