@@ -232,6 +232,7 @@ class Evaluator:
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
+        warnings += _no_level_so_high(metrics, judgements)
         return Evaluation(score(judged, metrics, divisor), judged, coverage, notes, warnings)
 
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
@@ -322,6 +323,15 @@ def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
         f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
         f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
     )
+
+
+def _no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
+    """Say for which metrics no document is relevant, as their own level is above all there are."""
+    highest = int(judgements.level.max(initial=-1))
+    names = [metric.name for metric in metrics if (metric.relevance_level or 0) > highest]
+    if not names:
+        return []
+    return [f"{', '.join(names)}: no document is relevant: the highest judged level is {highest}"]
 
 
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:

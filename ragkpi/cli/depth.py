@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @takes(
-    options=without_pool.without(measure=[]),
+    options=without_pool.without(measure=[], measure_names="trec"),
     output=output_and_plot,
     labels=naming,
     bootstrap=intervals,

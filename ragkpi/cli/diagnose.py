@@ -9,7 +9,13 @@ from ragkpi.errors import UsageError
 
 # It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
 _asked = of_qrels.without(
-    measure=[], common=False, level=1, corpus_size=None, corpus_sizes=None, draws="nominal"
+    measure=[],
+    measure_names="trec",
+    common=False,
+    level=1,
+    corpus_size=None,
+    corpus_sizes=None,
+    draws="nominal",
 )
 
 

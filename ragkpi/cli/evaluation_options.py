@@ -101,6 +101,14 @@ By = Annotated[
 @option_group("Evaluation")
 def evaluation(
     measure: Measures = [],  # noqa: B006 - typer copies defaults
+    measure_names: Annotated[
+        Literal["trec", "given"],
+        option(
+            "--measure-names",
+            metavar="trec|given",
+            help="Call measures as trec_eval prints them, or as -m asks for them: nDCG@10.",
+        ),
+    ] = "trec",
     complete: Annotated[
         bool,
         option(
@@ -283,6 +291,7 @@ def evaluation(
             "rel_info": rel_info,
             "doubts": "refused" if strict else "said",
             "names": "file",
+            "measure_names": measure_names,
             **({} if of_run is None else {"qrels_format": of_qrels, "run_format": of_run}),
         },
     )

@@ -12,7 +12,7 @@ from ragkpi.evaluation import Run
 from ragkpi.formats.file_formats import Reading, Scores
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.inputs import Inputs, inputs
-from ragkpi.library.session import Names, Session
+from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.relevance import READERS, Qrels, Relevance
 from ragkpi.ranking.settings import (
@@ -102,6 +102,8 @@ class Evaluating(HowRead, total=False):
     names
         What runs are called in a result: as they were ``"given"``, after their ``"file"``, or by
         their ``"runid"``.
+    measure_names
+        What measures are called: ``"trec"``, as trec_eval prints them, or as ``"given"``.
 
     How files are read is `HowRead`: ``run_format``, ``map_run``, ``scores``, ``max_passage``, …
     """
@@ -123,6 +125,7 @@ class Evaluating(HowRead, total=False):
     only_query: str | bytes | None
     doubts: Doubts
     names: Names
+    measure_names: MeasureNames
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
@@ -162,6 +165,7 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         of_qrels,
         of_run,
         one_of("names", given.get("names", "given"), get_args(Names)),
+        one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
     )
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import (
     Evaluating,
@@ -83,6 +84,8 @@ def holes(
     given, named = qrels_of(qrels, how=asked.qrels_format), named_runs(runs)
     labels = labels_of(by)
     metrics = asked.metrics(BOUNDED)
+    if any(metric.relevance_level is not None for metric in metrics):
+        raise UsageError("bounds are by one level of relevance; expected -l in place of rel=")
     alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
     evaluator = asked.evaluator(given, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING

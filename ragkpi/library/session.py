@@ -12,7 +12,7 @@ from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, with
 from ragkpi.formats.inputs import inputs
 from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.registry import find_metrics, find_metrics_as_given
 from ragkpi.measures.rel_info import default_requests, refuse_unserved
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import doing
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from ragkpi.reports.signature import Signature
 
 Names = Literal["given", "file", "runid"]
+MeasureNames = Literal["trec", "given"]
 Hashes = Mapping[str, "tuple[str, str | None]"]
 """By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
 
@@ -51,6 +52,8 @@ class Session:
         How files are read; None where each one's format is to be recognised.
     names
         What runs are called in a result.
+    measure_names
+        What measures are called in a result: as trec_eval prints them, or as they were asked for.
     voice
         Who is told what.
     said
@@ -64,12 +67,14 @@ class Session:
     qrels_format: Reading | None = None
     run_format: Reading | None = None
     names: Names = "given"
+    measure_names: MeasureNames = "trec"
     voice: Voice = field(default_factory=voice)
     said: list[str] = field(default_factory=list)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, or `default`, or what the relevance format serves."""
-        return list(_resolved(tuple(self.requests or default or default_requests(self.rel_info))))
+        requests = self.requests or default or default_requests(self.rel_info)
+        return list(_resolved(tuple(requests), self.measure_names))
 
     def evaluator(self, qrels: str | Relevance, metrics: Sequence[Metric]) -> Evaluator:
         """Read the qrels, and the pool if there is one.
@@ -246,9 +251,9 @@ class Session:
 
 
 @lru_cache(maxsize=256)
-def _resolved(requests: tuple[str, ...]) -> tuple[Metric, ...]:
+def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
     """Resolve requests once: in a loop of small calls that is most of the time."""
-    return tuple(find_metrics(requests))
+    return tuple(find_metrics(requests) if names == "trec" else find_metrics_as_given(requests))
 
 
 def problems_of(

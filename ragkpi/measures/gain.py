@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from ragkpi.errors import DataError
 from ragkpi.measures.c_rounding import log2, plus_ones
 from ragkpi.measures.gain_lists import actual, ideal
 from ragkpi.ranking.judged import FloatArray, Judged, quotient
@@ -43,6 +44,33 @@ def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return quotient(dcg(judged, gains), ideal_dcg(judged, gains))
+
+
+def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
+    """Expected reciprocal rank: of the document that satisfies a reader who stops there.
+
+    Formula:    Σ over ranks i ≤ K of s(i) / i · Π over ranks j < i of (1 - s(j)),
+                s = (2^level - 1) / 2^highest
+    Range:      0 to 1
+    Edge cases: highest is the highest level of the collection, 4 as in TREC's Web Tracks; levels
+                above it are refused. Unjudged documents satisfy nobody.
+    Source:     Chapelle and others, CIKM 2009
+    """
+    most = int(judged.levels.max(initial=0))
+    if most > highest:
+        raise DataError(f"err: level {most} is judged; expected -m err.{cutoff},highest={most}")
+    shown = judged.rank <= cutoff
+    query, rank = judged.query[shown], judged.rank[shown]
+    satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest
+    going_on = np.ones(len(judged.queries))
+    total = np.zeros(len(judged.queries))
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    place = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
+    for nth in range(int(place.max(initial=-1)) + 1):  # all queries' n-th hits at a time
+        of = np.flatnonzero(place == nth)
+        total[query[of]] += going_on[query[of]] * satisfied[of] / rank[of]
+        going_on[query[of]] *= 1 - satisfied[of]
+    return total
 
 
 def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:

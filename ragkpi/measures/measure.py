@@ -10,6 +10,7 @@ from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
 from ragkpi.measures.hole_bounds import COUNTED, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import Style
 
@@ -166,11 +167,29 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its parameters: what one printed line stands for."""
+    """A measure with its parameters: what one printed line stands for.
+
+    Attributes
+    ----------
+    measure, arguments
+        The measure, and what its function takes besides a judged run.
+    name
+        What is printed.
+    relevance_level
+        The level from which documents are relevant for it alone; None for that of all measures.
+    """
 
     measure: Measure
     name: str
     arguments: Mapping[str, Any]
+    relevance_level: int | None = None
+
+    def sees(self, judged: AnyJudged) -> AnyJudged:
+        """Return a judged run as this metric looks at it."""
+        if self.relevance_level is None or not isinstance(judged, Judged):
+            return judged
+        settings = replace(judged.settings, relevance_level=self.relevance_level)
+        return replace(judged, settings=settings)
 
     def is_printed(self, where: Literal["query", "summary"]) -> bool:
         """Say whether it has a line for each query, or one over all of them."""

@@ -68,6 +68,19 @@ def unj(judged: Judged, cutoff: int) -> FloatArray:
     return (np.minimum(cutoff, judged.num_ret) - known) / cutoff
 
 
+def judged_share(judged: Judged, cutoff: int) -> FloatArray:
+    """Judged share of what is retrieved among the first K documents.
+
+    Formula:    (documents within K that have a level from 0) / min(K, documents retrieved)
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking; a negative level is unjudged, which ir_measures' Judged
+                counts as judged.
+    Source:     ir_measures, Judged
+    """
+    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
+    return quotient(known, np.minimum(cutoff, judged.num_ret))
+
+
 def Rprec(judged: Judged) -> FloatArray:
     """Precision at R, the number of relevant documents of the query.
 

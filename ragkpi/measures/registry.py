@@ -12,7 +12,8 @@ from collections.abc import Mapping, Sequence
 from ragkpi.errors import UsageError
 from ragkpi.measures import registry_prefs, registry_rag, registry_trec
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.requests import parse_requests
+from ragkpi.measures.requests import apart, parse_requests
+from ragkpi.records import replace
 
 ENTRY_POINTS = "ragkpi.measures"
 
@@ -36,6 +37,22 @@ NICKNAMES: Mapping[str, Sequence[str]] = {
 def find_metrics(texts: Sequence[str]) -> list[Metric]:
     """Resolve ``-m`` arguments against all measures and nicknames."""
     return parse_requests(texts, REGISTRY, NICKNAMES, find_plugins)
+
+
+def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
+    """Resolve ``-m`` arguments, and call what one stands for alone as it was asked for.
+
+    >>> [metric.name for metric in find_metrics_as_given(["AP(rel=2)@100,MRR", "P.5,10"])]
+    ['MRR', 'P_5', 'P_10', 'AP(rel=2)@100']
+    """
+    names: dict[str, str] = {}
+    for text in apart(texts):
+        found = find_metrics([text])
+        if len(found) == 1 and text not in NICKNAMES:
+            names.setdefault(found[0].name, text)
+    return [
+        replace(metric, name=names.get(metric.name, metric.name)) for metric in find_metrics(texts)
+    ]
 
 
 def all_measures() -> Mapping[str, Measure]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ragkpi.measures import bits, chance, evidence, kpi, tied, tradeoff
+from ragkpi.measures import bits, chance, evidence, gain, kpi, precision, tied, tradeoff
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Measure, Need
@@ -30,6 +30,8 @@ def _from_zero(default: float) -> Option:
 _THRESHOLD = {"m": Option(1, int, lambda m: 1 <= m <= 1000, "a whole number from 1 to 1000")}
 _WEIGHTS = {"alpha": _from_zero(1.0), "cap4": _from_zero(1.0), "cap3": _from_zero(0.25)}
 _SHARE = {"alpha": Option(0.5, accepts=lambda x: 0 <= x <= 1, expected="a number from 0 to 1")}
+
+_HIGHEST = {"highest": Option(4, int, lambda level: 1 <= level <= 60, "a level from 1 to 60")}
 
 _DEPTHS = (1, 5, 10, 20, 100)
 _SLOTS = (10, 30)
@@ -156,6 +158,24 @@ RAG_MEASURES: Sequence[Measure] = (
     ),
     _kpi("ndcg_exp", kpi.ndcg_exp, bounds=bounds.GRADED, question="gain", worth="gain"),
     _kpi("ndcg_local", kpi.ndcg_local, bounds=bounds.GRADED, question="gain", worth="gain"),
+    _kpi(
+        "err",
+        gain.err,
+        parameters=Cutoffs((10, 20), _HIGHEST),
+        bounds=bounds.UNPROVEN,
+        ties="monotone",
+        question="gain",
+        known_as=("ERR", "expected_reciprocal_rank"),
+    ),
+    _kpi(
+        "judged",
+        precision.judged_share,
+        parameters=Cutoffs((5, 10, 20)),
+        bounds=bounds.COUNTS_HOLES,
+        question="incomplete",
+        known_as=("Judged",),
+        worth="judged",
+    ),
     _kpi("map_min", kpi.map_min, bounds=bounds.STAIRCASE, question="early"),
     _kpi("accuracy", kpi.accuracy, needs=_CORPUS, bounds=bounds.CORNERS, question="tradeoff"),
 )

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
+from ragkpi.measures.foreign_names import Request, refuse_level, translated, with_level
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.parameters import Cutoffs, Parameters
+from ragkpi.measures.parameters import Parameters
 
-_FOREIGN = re.compile(r"(?P<name>[\w-]+?)(?:[@._](?P<cutoff>[1-9]\d*))?")
-
-_AT_LEVEL = re.compile(r"(?P<name>\w+)\(rel=(?P<level>\d+)\)(?P<cut>(@\d+)?)")
+# By the name of a measure, and the level from which documents are relevant, if that was said.
+_Key = tuple[str, "int | None"]
 
 
 class _Request:
@@ -24,7 +24,7 @@ class _Request:
         self.given: list[Parameters] = []  # by the user: they replace the defaults
         self.listed: list[Parameters] = []  # by a nickname: they add to them
 
-    def metrics(self, measure: Measure) -> list[Metric]:
+    def metrics(self, measure: Measure, level: int | None) -> list[Metric]:
         grammar = measure.parameters
         chosen = [*self.given, *self.listed]
         if self.plain and (grammar.plain_is_a_value or not self.given):
@@ -38,8 +38,9 @@ class _Request:
             name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
             for name, parameters in zip(printed, distinct, strict=True)
         ]
+        suffix = "" if level is None else f"_rel={level}"
         return [
-            Metric(measure, name, parameters.arguments)
+            Metric(measure, name + suffix, parameters.arguments, level)
             for name, parameters in zip(names, distinct, strict=True)
         ]
 
@@ -73,7 +74,7 @@ def parse_requests(
     UsageError
         Naming every bad request, with the nearest names.
     """
-    requests: dict[str, _Request] = {}
+    requests: dict[_Key, _Request] = {}
     problems: list[str] = []
     texts = list(apart(texts))
     if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
@@ -87,21 +88,24 @@ def parse_requests(
             problems.append(str(problem))
     if problems:
         raise UsageError("; ".join(problems))
+    levels: dict[str, list[int | None]] = {}
+    for name, level in requests:
+        levels.setdefault(name, []).append(level)
     return [
         metric
         for name, measure in registry.items()
-        if name in requests
-        for metric in requests[name].metrics(measure)
+        for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
+        for metric in requests[name, level].metrics(measure, level)
     ]
 
 
 def apart(texts: Iterable[str]) -> list[str]:
     """Separate ``map,ndcg_cut.10``: a comma before a name is between requests.
 
-    >>> apart(["map,P.5,10,bor.10,m=3"])
-    ['map', 'P.5,10', 'bor.10,m=3']
+    >>> apart(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
+    ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
     """
-    return [part for text in texts for part in re.split(r",(?=[A-Za-z]\w*(?:[.,@]|$))", text)]
+    return [part for text in texts for part in re.split(r",(?=[A-Za-z]\w*(?:[.,@(]|$))", text)]
 
 
 def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:
@@ -118,13 +122,17 @@ def _add(
     text: str,
     registry: Mapping[str, Measure],
     nicknames: Mapping[str, Sequence[str]],
-    requests: dict[str, _Request],
+    requests: dict[_Key, _Request],
     from_nickname: bool,
 ) -> None:
-    split = _split(text, registry, nicknames)
+    said, level = with_level(text) or Request(text)
+    split = _split(said, registry, nicknames)
     if split is None and (here := _meant(text, registry)) is not None:
-        split = _split(here, registry, nicknames)
+        level = here.level
+        split = _split(here.text, registry, nicknames)
     name, dot, parameters = split or _refuse(text, registry, nicknames)
+    if level is not None:
+        refuse_level(text, name, registry)
     if name in nicknames:
         if dot:
             members = " ".join(nicknames[name])
@@ -137,7 +145,7 @@ def _add(
         return
     if dot and not parameters:
         raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
-    request = requests.setdefault(name, _Request())
+    request = requests.setdefault((name, level), _Request())
     if not dot:
         request.plain = True
         return
@@ -177,49 +185,27 @@ def _printed_spelling(text: str, registry: Mapping[str, Measure]) -> tuple[str, 
 def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
-    name = text.partition(".")[0]
-    here = request_here(text, registry)
-    at_level = _AT_LEVEL.fullmatch(text)
+    name = re.split(r"[.(@]", text, maxsplit=1)[0]
     advice = "'ragkpi measures' lists them all"
-    if at_level and (plain := request_here(at_level["name"] + at_level["cut"], registry)):
-        advice = f"here that is -m {plain} with -l {at_level['level']}, which is of all measures"
-    elif here is not None:
-        advice = f"here that is -m {here}"
+    if here := translated(text, registry):
+        level = "" if here.level is None else f",rel={here.level}"
+        advice = f"here that is -m {here.text}{level}"
     elif near := _near(name, [*registry, *nicknames]):
         advice = f"did you mean {' or '.join(near)}?"
     raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
 
 
-def _meant(text: str, registry: Mapping[str, Measure]) -> str | None:
+def _meant(text: str, registry: Mapping[str, Measure]) -> Request | None:
     """Translate what other tools call a measure, where both mean the same by it.
 
     Sets of everything retrieved are what few mean by ``Recall``; F and RBP have other parameters.
     """
-    here = request_here(text, registry)
-    name = "" if here is None else here.partition(".")[0]
-    return None if name.startswith("set_") or name in ("F", "rbp") else here
-
-
-def request_here(text: str, registry: Mapping[str, Measure]) -> str | None:
-    """Translate ``nDCG@10``, ``MRR`` or ``hit_rate.10``; None if no measure is known by that name.
-
-    >>> from ragkpi.measures.registry import REGISTRY
-    >>> request_here("nDCG@10", REGISTRY), request_here("MRR", REGISTRY)
-    ('ndcg_cut.10', 'recip_rank')
-    """
-    spelled = _FOREIGN.fullmatch(text)
-    if spelled is None:
+    here = translated(text, registry)
+    if here is None:
         return None
-    called, cutoff = spelled["name"].casefold(), spelled["cutoff"]
-    known = [
-        measure for measure in registry.values() if called in map(str.casefold, measure.known_as)
-    ]
-    if cutoff:
-        cut = (measure.name for measure in known if isinstance(measure.parameters, Cutoffs))
-        return next((f"{name}.{cutoff}" for name in cut), None)
-    # The uncut measure, where there is one, is what a name without a cutoff means.
-    known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
-    return known[0].name if known else None
+    name = here.text.partition(".")[0]
+    is_set = name.startswith("set_") and not text.casefold().startswith("set")
+    return None if is_set or name in ("F", "rbp") else here
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:

@@ -82,7 +82,6 @@ def test_parameters_reach_the_function():
         ("ndcg_cut_x", "no measure is named 'ndcg_cut_x'; did you mean ndcg_cut"),
         ("qqqqqqqq", "'ragkpi measures' lists them all"),
         ("RNDCG", "no measure is named 'RNDCG'; did you mean Rndcg"),
-        ("P(rel=2)@5", "here that is -m P.5 with -l 2, which is of all measures"),
         ("RBP", "no measure is named 'RBP'; here that is -m rbp"),
         ("Recall", "here that is -m set_recall"),
         ("", "no measure is named ''"),
