@@ -221,11 +221,21 @@ def _points(group: Points, number: int, axes: Any) -> Any:
         zorder=3,
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
-    middle = sum(axes.get_xlim()) / 2
-    labels = row_names(group.labels, _LONGEST_LABEL)
-    for text, x, y in zip(labels, group.x, group.y, strict=False):
-        inward = {"xytext": (4, 3)} if x < middle else {"xytext": (-4, 3), "ha": "right"}
-        axes.annotate(text, (x, y), **inward, **beside)
+    labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
+    for text, point in zip(
+        row_names(group.labels, _LONGEST_LABEL), zip(group.x, group.y, strict=True), strict=False
+    ):
+        labels.setdefault(point, []).append(text)
+    for (x, y), texts in labels.items():
+        right, upper = x > sum(axes.get_xlim()) / 2, y > sum(axes.get_ylim()) / 2
+        axes.annotate(
+            "\n".join(texts),
+            (x, y),
+            xytext=(-5 if right else 5, -2 if upper else 2),
+            ha="right" if right else "left",
+            va="top" if upper else "bottom",
+            **beside,
+        )
     for (x, y), count in Counter(zip(group.x, group.y, strict=True)).items():
         if not group.labels and count > 1 and math.isfinite(x + y):
             axes.annotate(f"×{count}", (x, y), xytext=(4, -9), color=_GREY, **beside)
