@@ -39,7 +39,7 @@ class Axis:
     high: float | None = None
     ticks: Sequence[float] = ()
 
-    def place(self, number: float) -> float:
+    def position(self, number: float) -> float:
         """Return a number on the scale of the axis; NaN if it has no place there."""
         if self.scale == "linear":
             return number if math.isfinite(number) else math.nan
@@ -197,19 +197,19 @@ def small_print(chart: Chart) -> list[str]:
 
 def _undrawn(chart: Chart) -> Iterator[str]:
     if isinstance(chart, IntervalChart):
-        unknown = [row.name for row in chart.rows if math.isnan(chart.x.place(row.value))]
+        unknown = [row.name for row in chart.rows if math.isnan(chart.x.position(row.value))]
         if unknown:
             yield f"{chart.title}: no finite value of {', '.join(unknown)}"
         return
     for drawn in _drawn(chart):
-        places = [
-            math.isnan(chart.x.place(x) + chart.y.place(y))
+        positions = [
+            math.isnan(chart.x.position(x) + chart.y.position(y))
             for x, y in zip(drawn.x, drawn.y, strict=True)
         ]
-        if any(places):
+        if any(positions):
             yield (
-                f"{chart.title}: {drawn.name} has no finite value at {sum(places):,} of "
-                f"{len(places):,} points"
+                f"{chart.title}: {drawn.name} has no finite value at {sum(positions):,} of "
+                f"{len(positions):,} points"
             )
 
 
@@ -224,8 +224,8 @@ def extent(chart: Chart, direction: Literal["x", "y"]) -> tuple[float, float]:
     """
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
-    places = [axis.place(number) for number in (*_numbers(chart, direction), *wanted)]
-    known = [place for place in places if not math.isnan(place)] or [0.0, 1.0]
+    positions = [axis.position(number) for number in (*_numbers(chart, direction), *wanted)]
+    known = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
     low, high = min(known), max(known)
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
@@ -252,13 +252,13 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
     """
     if len(line.x) <= 2 * _MARKERS_OF_A_CURVE:
         return list(range(len(line.x)))
-    places = [chart.x.place(x) for x in line.x]
-    low, high = places[0], places[-1]
+    positions = [chart.x.position(x) for x in line.x]
+    low, high = positions[0], positions[-1]
     shift = (number + 0.5) / max(len(chart.curves), 1)
     chosen = set()
     for step in range(_MARKERS_OF_A_CURVE):
         wanted = low + (high - low) * (step + shift) / _MARKERS_OF_A_CURVE
-        chosen.add(min(range(len(places)), key=lambda place: abs(places[place] - wanted)))
+        chosen.add(min(range(len(positions)), key=lambda point: abs(positions[point] - wanted)))
     return sorted(chosen)
 
 

@@ -91,8 +91,8 @@ def figure_of(charts: Sequence[Chart]) -> Any:
 
 def _matplotlib() -> Any:
     """Import it with its own settings: ``matplotlibrc`` in the working directory has no say."""
-    found = importlib.util.find_spec("matplotlib")
-    folders = [] if found is None else found.submodule_search_locations or []
+    module = importlib.util.find_spec("matplotlib")
+    folders = [] if module is None else module.submodule_search_locations or []
     if not hasattr(os, "fchdir"):  # Windows
         return importlib.import_module("matplotlib")
     before = os.open(".", os.O_RDONLY)
@@ -146,7 +146,7 @@ def _apart(axis: Axis, distance: float) -> list[float]:
     """Leave out ticks whose numbers would touch that of the next one."""
     kept: list[float] = []
     for tick in reversed(axis.ticks):
-        if not kept or axis.place(kept[-1]) - axis.place(tick) >= distance:
+        if not kept or axis.position(kept[-1]) - axis.position(tick) >= distance:
             kept.append(tick)
     return kept
 

@@ -92,26 +92,26 @@ class Page:
 
     def _legends_of_panels(self, of_panels: Sequence[Entries]) -> None:
         extra = [0.0] * len(self._heights)
-        for place, (axes, entries) in enumerate(zip(self.panels, of_panels, strict=True)):
+        for panel, (axes, entries) in enumerate(zip(self.panels, of_panels, strict=True)):
             if entries:
                 legend = self._legend(axes, entries, _PANEL)
                 legend.set_bbox_to_anchor((0.5, -0.16), axes.transAxes)
-                row = place // self._columns
+                row = panel // self._columns
                 extra[row] = max(extra[row], self._inches(legend))
         self._heights = [height + more for height, more in zip(self._heights, extra, strict=True)]
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
-    def _legend(self, place: Any, entries: Entries, width: float) -> Any:
+    def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
         """Draw a legend in as many columns as there is room for."""
         texts = ["\n".join(textwrap.wrap(visible(name), _NAME)) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
-            legend = place.legend(
+            legend = owner.legend(
                 entries.values(),
                 map(str, range(len(entries))),  # matplotlib hides texts that begin with "_"
                 ncols=columns,
                 frameon=False,
                 fontsize=8,
-                loc="lower center" if place is self.figure else "upper center",
+                loc="lower center" if owner is self.figure else "upper center",
             )
             for drawn, text in zip(legend.get_texts(), texts, strict=True):
                 drawn.set_text(text)

@@ -80,17 +80,17 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
     margin = max(map(len, marks))
     grid = _Grid(max(width - margin - 2, _NARROWEST), _HEIGHT)
     for group, marker in zip(chart.points, _markers(chart.points), strict=True):
-        for x, y in _places(chart, group.x, group.y):
+        for x, y in _positions(chart, group.x, group.y):
             grid.set(grid.column(x), grid.row(y), marker)
     unnamed = [name for group in chart.points for name in _write_labels(chart, group, grid)]
     curves = list(zip(chart.curves, _markers(chart.curves), strict=True))
     for line, marker in curves:
-        for x, y in _places(chart, *([number] for number in line.marked or ())):
+        for x, y in _positions(chart, *([number] for number in line.marked or ())):
             grid.write(grid.column(x) - 1, grid.row(y), f"({marker})")
             grid.set(grid.column(x), grid.row(y), marker)
     for number, (line, marker) in enumerate(curves):
         chosen = with_markers(chart, line, number)
-        for x, y in _places(chart, [line.x[i] for i in chosen], [line.y[i] for i in chosen]):
+        for x, y in _positions(chart, [line.x[i] for i in chosen], [line.y[i] for i in chosen]):
             grid.set(grid.column(x), grid.row(y), marker)
     for line in chart.lines:
         _connect(chart, line, grid)
@@ -101,7 +101,7 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
     heads = [""] * _HEIGHT
     low, high = extent(chart, "y")
     for at, mark in zip(_ticks(chart.y, low, high), marks, strict=True):
-        heads[grid.row((chart.y.place(at) - low) / (high - low))] = mark
+        heads[grid.row((chart.y.position(at) - low) / (high - low))] = mark
     return [
         chart.y.label,
         *(f"{head:>{margin}} │{''.join(row)}" for head, row in zip(heads, grid.rows, strict=True)),
@@ -116,7 +116,7 @@ def _write_labels(chart: PlaneChart, group: Points, grid: _Grid) -> list[str]:
     unnamed = []
     names = row_names(group.labels, max(grid.width // 3, 12))
     for name, across, up in zip(names, group.x, group.y, strict=False):
-        for x, y in _places(chart, [across], [up]):
+        for x, y in _positions(chart, [across], [up]):
             column, row = grid.column(x), grid.row(y)
             written = grid.write(column + 2, row, name) or grid.write(
                 column - 1 - len(name), row, name
@@ -130,7 +130,7 @@ def _markers(drawn: Sequence[object]) -> list[str]:
     return [_MARKERS[index % len(_MARKERS)] for index in range(len(drawn))]
 
 
-def _places(
+def _positions(
     chart: PlaneChart, x: Sequence[float] = (), y: Sequence[float] = ()
 ) -> list[tuple[float, float]]:
     """Return where points stand, from 0 to 1, those that are finite."""
@@ -138,8 +138,8 @@ def _places(
     bottom, top = extent(chart, "y")
     points = [
         (
-            (chart.x.place(across) - left) / (right - left),
-            (chart.y.place(up) - bottom) / (top - bottom),
+            (chart.x.position(across) - left) / (right - left),
+            (chart.y.position(up) - bottom) / (top - bottom),
         )
         for across, up in zip(x, y, strict=True)
     ]
@@ -151,7 +151,7 @@ def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
     finite = [math.isfinite(x + two) for x, two in zip(line.x, line.y, strict=True)]
     for index in range(len(line.x) - 1):
         ends = slice(index, index + 2)
-        segment = _places(chart, line.x[ends], line.y[ends])
+        segment = _positions(chart, line.x[ends], line.y[ends])
         if not all(finite[ends]) or len(segment) < 2:
             continue
         (x1, y1), (x2, y2) = segment
@@ -163,7 +163,7 @@ def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
 
 def _fill_band(chart: PlaneChart, line: Line, grid: _Grid) -> None:
     for bounds in line.band:
-        ends = _places(chart, [bounds.x] * 2, [bounds.low, bounds.high])
+        ends = _positions(chart, [bounds.x] * 2, [bounds.low, bounds.high])
         if len(ends) == 2:
             (x, low), (_, high) = ends
             for row in range(grid.row(high), grid.row(low) + 1):
@@ -185,7 +185,7 @@ def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
     for rule in chart.rules:
         axis = chart.x if rule.axis == "x" else chart.y
         low, high = extent(chart, rule.axis)
-        at = (axis.place(rule.at) - low) / (high - low)
+        at = (axis.position(rule.at) - low) / (high - low)
         if not 0 <= at <= 1:
             continue
         if rule.axis == "x":
@@ -205,7 +205,7 @@ def _foot(axis: Axis, limits: tuple[float, float], width: int, margin: int) -> l
     low, high = limits
     line, numbers = ["─"] * width, _Grid(width + margin + 2, 1)
     for at in _ticks(axis, low, high):
-        column = round((axis.place(at) - low) / (high - low) * (width - 1))
+        column = round((axis.position(at) - low) / (high - low) * (width - 1))
         line[column] = "┴"
         mark = _number(at)
         start = min(column + margin + 2 - len(mark) // 2, numbers.width - len(mark))
@@ -261,7 +261,7 @@ def _interval(
     def column(number: float) -> int:
         if math.isinf(number):
             return 0 if number < 0 else width - 1
-        at = (axis.place(number) - limits[0]) / (limits[1] - limits[0])
+        at = (axis.position(number) - limits[0]) / (limits[1] - limits[0])
         return min(max(round(at * (width - 1)), 0), width - 1)
 
     line = [" "] * width
@@ -272,7 +272,7 @@ def _interval(
         line[low : high + 1] = ["─"] * (high + 1 - low)
         line[low] = "◂" if math.isinf(row.low) else "├"
         line[high] = "▸" if math.isinf(row.high) else "┤"
-    if math.isfinite(axis.place(row.value)):
+    if math.isfinite(axis.position(row.value)):
         line[column(row.value)] = "o"
     return "".join(line)
 
@@ -281,7 +281,7 @@ def _ticks(axis: Axis, low: float, high: float) -> list[float]:
     """Return the numbers at an axis: those it asks for, or round ones between its limits."""
     slack = 1e-9 * (high - low)
     if axis.ticks:
-        return [at for at in axis.ticks if low - slack <= axis.place(at) <= high + slack]
+        return [at for at in axis.ticks if low - slack <= axis.position(at) <= high + slack]
     if axis.scale == "log":
         return [
             10.0**power for power in range(math.ceil(low - slack), math.floor(high + slack) + 1)

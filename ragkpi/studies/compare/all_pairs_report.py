@@ -13,7 +13,7 @@ from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.statistics.bootstrap import few_queries_note
-from ragkpi.studies.compare.comparison_report import (
+from ragkpi.studies.compare.comparison_wording import (
     CORRECTIONS_IN_WORDS,
     TESTS_IN_WORDS,
     joined,
@@ -83,17 +83,17 @@ class AllPairsReport:
         rows = [
             [
                 Cell(by_metric.metric.name),
-                Cell(names[place]),
+                Cell(names[run]),
                 Cell(by_metric.queries),
-                Cell(float(by_metric.values[place]), style=by_metric.metric.measure.style),
-                Cell(by_metric.letters[place]),
+                Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
+                Cell(by_metric.letters[run]),
                 *(
-                    Cell() if other == place else probability(float(by_metric.p[place, other]))
+                    Cell() if other == run else probability(float(by_metric.p[run, other]))
                     for other in range(len(names))
                 ),
             ]
             for by_metric in self.pairs.by_metric
-            for place in by_metric.order
+            for run in by_metric.order
         ]
         notes = [*self.explanation, *self.sentences]
         return with_signatures(Table(columns, rows, notes), self._runs(), layout)
@@ -148,9 +148,9 @@ class AllPairsReport:
     def _sentence(self, by_metric: MetricPairs, limit: float) -> str:
         order = by_metric.order
         parts, undecided = [], 0
-        for place, run in enumerate(order):
+        for rank, run in enumerate(order):
             worse = []
-            for other in order[place + 1 :]:
+            for other in order[rank + 1 :]:
                 p = float(by_metric.p[run, other])
                 if math.isnan(p) or p >= limit:
                     undecided += 1

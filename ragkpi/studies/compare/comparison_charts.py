@@ -43,18 +43,18 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
 def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
     """Draw, for each metric, the runs by their values, the best on top, with their letters."""
     bootstrap = pairs.procedure.bootstrap
-    bounds = [intervals(run, bootstrap) for run in pairs.runs]
+    bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
     charts: list[Chart] = []
     for by_metric in pairs.by_metric:
         name = by_metric.metric.name
         rows = [
             IntervalRow(
-                f"{pairs.names[place]} ({by_metric.letters[place]})",
-                bounds[place][name].low,
-                float(by_metric.values[place]),
-                bounds[place][name].high,
+                f"{pairs.names[run]} ({by_metric.letters[run]})",
+                bounds[run][name].low,
+                float(by_metric.values[run]),
+                bounds[run][name].high,
             )
-            for place in by_metric.order
+            for run in by_metric.order
         ]
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
     letters = "runs that share a letter are not shown to differ; that their intervals overlap says "

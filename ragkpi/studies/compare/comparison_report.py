@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -11,68 +11,26 @@ from ragkpi import __version__
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import few_queries_note
-from ragkpi.statistics.corrections import CorrectionName
-from ragkpi.statistics.paired import Comparison, Difference, Procedure
-from ragkpi.statistics.significance import TestName
+from ragkpi.statistics.paired import Comparison, Difference
+from ragkpi.studies.compare.comparison_wording import (
+    CORRECTIONS_IN_WORDS,
+    agreeing,
+    explanation,
+    joined,
+    probability,
+    short,
+)
 from ragkpi.studies.compare.query_outcomes import outcome_columns, outcome_objects, outcome_rows
 from ragkpi.studies.evaluate.evaluation_report import (
     ALL,
     EvaluatedRun,
     EvaluationReport,
     evaluated,
-    interval_note,
     with_signatures,
 )
-from ragkpi.wording import as_json, counted
+from ragkpi.wording import as_json
 
-_CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
-
-TESTS_IN_WORDS: Mapping[TestName, str] = {
-    "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
-    "as large when run and baseline are swapped at random on every query? "
-    + _CHANCE
-    + "; all swaps, p = share, where there are no more",
-    "bootstrap": "p: paired bootstrap test, two-sided: how often does a resample of the queries "
-    "stray from the difference by at least its size, both in standard errors? " + _CHANCE,
-    "t": "p: paired t test, two-sided: is the mean of the queries' differences 0? "
-    "NA for ratios of means",
-    "wilcoxon": "p: Wilcoxon's signed-rank test, two-sided: do the queries' differences lie "
-    "evenly around 0? (Of skewed ones the mean may be 0 and p small.) Sizes within 1e-9 of the "
-    "largest value are tied; NA for ratios of means",
-    "sign": "p: sign test, two-sided: are wins as likely as losses, whatever their sizes? Ties "
-    "are left out",
-}
-
-CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
-    "holm": ("p_holm", "p_holm: corrected by Holm for {family}"),
-    "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
-    "none": ("", "p is not corrected for {family}"),
-}
-# The same in a caption.
-IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
-    "randomization": "paired randomization test, {trials:,} trials",
-    "bootstrap": "paired bootstrap test, {trials:,} resamples",
-    "t": "paired t test",
-    "wilcoxon": "Wilcoxon's signed-rank test",
-    "sign": "sign test",
-    "holm": "Holm's correction for {family}",
-    "benjamini-hochberg": "Benjamini and Hochberg's correction for {family}",
-    "none": "not corrected for {family}",
-}
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # compared if nothing is asked for
-
-
-def explanation(procedure: Procedure, tests: int) -> list[str]:
-    """Say in two lines what the p-values are, and what the intervals and effect sizes."""
-    seed = procedure.bootstrap.seed
-    family = counted(tests, "test")
-    family += " in this call" if procedure.family == "all" else " by each measure"
-    return [
-        TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed),
-        f"{CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)}; "
-        f"{interval_note(procedure.bootstrap, ' of the difference')}; "
-        "d_z: difference / standard deviation of the queries' differences",
-    ]
 
 
 @dataclass(frozen=True)
@@ -85,7 +43,11 @@ class ComparisonReport:
     @property
     def explanation(self) -> list[str]:
         """The two lines under the table, and a third where there are few queries."""
-        tested = [found.metric.name for found in self.comparison.differences if found.p == found.p]
+        tested = [
+            difference.metric.name
+            for difference in self.comparison.differences
+            if not math.isnan(difference.p)
+        ]
         whole = self.comparison.procedure.family == "all"
         tests = len(tested) if whole else max(map(tested.count, tested), default=0)
         lines = explanation(self.comparison.procedure, tests)
@@ -181,13 +143,13 @@ class ComparisonReport:
         return evaluated(self.comparison.names, self.comparison.runs, self.signatures)
 
     def _differences(self, layout: Layout) -> list[dict[str, Any]]:
-        found = []
+        objects = []
         for difference in self.comparison.differences:
             made = _difference_object(self.comparison.names[0], difference, layout.digits)
             if layout.per_query == "shown":
                 made["per_query"] = outcome_objects(self.comparison, difference, layout.digits)
-            found.append(made)
-        return found
+            objects.append(made)
+        return objects
 
 
 def _sentence(differences: Sequence[Difference], comparison: Comparison) -> str:
@@ -209,28 +171,10 @@ def _sentence(differences: Sequence[Difference], comparison: Comparison) -> str:
         text = difference.run if math.isnan(p) else f"{difference.run} (p = {short(p)})"
         verdicts.setdefault(verdict, []).append(text)
     parts = [
-        f"{joined(runs)} {_plural(verdict, len(runs))} {baseline}"
+        f"{joined(runs)} {agreeing(verdict, len(runs))} {baseline}"
         for verdict, runs in verdicts.items()
     ]
     return f"{differences[0].metric.name}: {'; '.join(parts)}."
-
-
-def short(p: float) -> str:
-    """Write a p-value in a sentence."""
-    return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
-
-
-_PLURAL = {"is": "are", "has": "have"}
-
-
-def joined(names: Sequence[str]) -> str:
-    """Write a list of names in a sentence."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
-
-
-def _plural(verdict: str, number: int) -> str:
-    verb, _, rest = verdict.partition(" ")
-    return verdict if number == 1 else f"{_PLURAL[verb]} {rest}"
 
 
 def _baseline_row(name: str, difference: Difference, width: int) -> list[Cell]:
@@ -288,11 +232,6 @@ def _all_queries(difference: Difference, limit: float) -> list[Cell]:
         probability(difference.p),
         probability(difference.corrected),
     ]
-
-
-def probability(p: float) -> Cell:
-    """Write a p-value that would look like 0 with all its zeros."""
-    return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
 
 
 def _difference_object(baseline: str, difference: Difference, digits: int | None) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Comparison
-from ragkpi.studies.compare.comparison_report import IN_CAPTIONS
+from ragkpi.studies.compare.comparison_wording import IN_CAPTIONS
 from ragkpi.studies.evaluate.evaluation_report import evaluated, with_signatures
 from ragkpi.wording import counted
 

@@ -37,10 +37,10 @@ def query_outcomes(comparison: Comparison, difference: Difference) -> list[Query
     metric = difference.metric
     if not metric.is_printed("query"):
         return []
-    place = comparison.names.index(difference.run, 1)
-    columns = [run[metric.name] for run in comparison.runs]
+    run = comparison.names.index(difference.run, 1)
+    columns = [scores[metric.name] for scores in comparison.runs]
     known = np.all([column.known for column in columns], axis=0)
-    baseline, value = columns[0].per_query, columns[place].per_query
+    baseline, value = columns[0].per_query, columns[run].per_query
     with np.errstate(invalid="ignore"):
         gain = metric.measure.sign * (value - baseline)
     apart = known & ~np.isclose(baseline, value, rtol=TIED, atol=0)

@@ -80,12 +80,12 @@ def _line(
     below: FloatArray | None = None,
 ) -> Line:
     """Draw a run; its intervals are moved as its values are, to lie `below` something."""
-    places = {depth: place for place, depth in enumerate(trace.depths.tolist())}
+    row_of = {depth: row for row, depth in enumerate(trace.depths.tolist())}
     band = []
     for depth in curves.depths:
         interval = curve.interval(measure, depth)
         if interval is not None:
-            shift = 0.0 if below is None else float(below[places[depth]])
+            shift = 0.0 if below is None else float(below[row_of[depth]])
             band.append(Span(depth, interval.low - shift, interval.high - shift))
     return Line(curve.name, trace.depths.tolist(), y.tolist(), band, mark=_mark(curve))
 
@@ -116,9 +116,9 @@ def _shared(curves: Curves, traces: Sequence[Trace], field: str, name: str) -> l
 def _collapse(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule], list[str]]:
     """Mark where chance alone succeeds, or say that it lies deeper than what is drawn."""
     deepest = max(int(trace.depths[-1]) for trace in traces)
-    found = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
-    rules = [Rule("x", depth, "collapse") for depth in sorted(found) if depth <= deepest]
-    beyond = sorted(depth for depth in found if depth > deepest)
+    collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
+    rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]
+    beyond = sorted(depth for depth in collapses if depth > deepest)
     notes = (
         [f"collapse: from K = {', '.join(f'{depth:,}' for depth in beyond)} on"] if beyond else []
     )

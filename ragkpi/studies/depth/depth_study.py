@@ -35,16 +35,16 @@ _BETWEEN = ("dbor", "dbor_sparse")
 
 def run_values(depths: Sequence[int], m: int) -> list[Metric]:
     """Return the values that describe a run at each depth, and between neighbours."""
-    places = ",".join(map(str, depths))
+    cutoffs = ",".join(map(str, depths))
     names = [*_OF_RUNS, *(_BETWEEN if len(depths) > 1 else ())]
-    requests = [f"{name}.{places},m={m}" for name in names]
-    return _in_order([*requests, f"recall.{places}", f"ra_nwg.{places}"])
+    requests = [f"{name}.{cutoffs},m={m}" for name in names]
+    return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
 
 
 def count_values(depths: Sequence[int], m: int) -> list[Metric]:
     """Return the values that need no run."""
-    places = ",".join(map(str, depths))
-    return _in_order([f"{name}.{places},m={m}" for name in _OF_COUNTS])
+    cutoffs = ",".join(map(str, depths))
+    return _in_order([f"{name}.{cutoffs},m={m}" for name in _OF_COUNTS])
 
 
 def _in_order(requests: Sequence[str]) -> list[Metric]:

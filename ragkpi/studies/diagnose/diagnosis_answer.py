@@ -109,7 +109,7 @@ def _undrawn(diagnosis: Diagnosis) -> Iterator[str]:
         (empty, "nothing useful in the pool: PROC 0, %PROC NA, the retriever's"),
         (unknown, "no useful document is judged: NA"),
     ):
-        names = [diagnosis.queries[place] for place in np.flatnonzero(without).tolist()]
+        names = [diagnosis.queries[query] for query in np.flatnonzero(without).tolist()]
         if names:
             number = counted(len(names), "query", "queries")
             yield f"without a point: {number} ({why}; {listed(names, 3)})"
@@ -119,7 +119,7 @@ def _rows(
     diagnosis: Diagnosis, documents: Tokens, query: int, most_missed: int
 ) -> Iterator[list[Cell]]:
     missed, parts = diagnosis.missed, diagnosis.decomposition
-    places = missed.of(query)
+    of_query = missed.of(query)
     heads = [
         Cell(diagnosis.queries[query]),
         Cell(diagnosis.verdicts[query], tone=_TONES[diagnosis.verdicts[query]]),
@@ -128,9 +128,9 @@ def _rows(
         Cell(float(diagnosis.ra_nwg[query])),
         Cell(float(parts.missed_by_pool[query])),
         Cell(float(parts.missed_by_selection[query])),
-        Cell(len(places)),
+        Cell(len(of_query)),
     ]
-    listed = places[:most_missed].tolist()
+    listed = of_query[:most_missed].tolist()
     names = documents.take(missed.judgement[listed]).tolist()
     for missed_document, name in zip(listed, names, strict=True):
         rank = int(missed.pool_rank[missed_document])

@@ -142,10 +142,10 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     return parsed
 
 
-def _read_at(file: int, count: int, place: int) -> bytes:
+def _read_at(file: int, count: int, offset: int) -> bytes:
     if hasattr(os, "pread"):
-        return os.pread(file, count, place)
-    os.lseek(file, place, os.SEEK_SET)  # Windows; what is written goes to the end all the same
+        return os.pread(file, count, offset)
+    os.lseek(file, offset, os.SEEK_SET)  # Windows; what is written goes to the end all the same
     return os.read(file, count)
 
 

@@ -276,10 +276,10 @@ def _query_rows(
         ]
         for run in runs
     ]
-    places = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
+    row_by_query = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
     for query in queries:
         yield [
             [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in of_run)]
-            for run, row_of, of_run in zip(runs, places, columns, strict=True)
+            for run, row_of, of_run in zip(runs, row_by_query, columns, strict=True)
             if query in row_of
         ]

@@ -72,7 +72,7 @@ def read_stored_result(path: str) -> StoredResult:
             run = runs[0]
             per_query = run.get("per_query", {})
         else:
-            last = max(place for place, line in enumerate(objects) if line["kind"] == "run")
+            last = max(number for number, line in enumerate(objects) if line["kind"] == "run")
             run = objects[last]
             per_query = {line["query"]: line["values"] for line in objects[last + 1 :]}
             per_query = per_query or run.get("per_query", {})
@@ -133,10 +133,10 @@ def stored_verdicts(
         raise UsageError(f"{stored.name}: it has none of the values of this evaluation")
     by_query = [column for column in compared if _is_stored_by_query(stored, column)]
     alone = [column for column in compared if column not in by_query]
-    found = []
+    held: list[Verdict] = []
     if by_query:
         baseline = _scores(stored, by_query)
-        found += baseline_verdicts((stored.name, baseline), (name, scores.only(by_query)), gate)
+        held += baseline_verdicts((stored.name, baseline), (name, scores.only(by_query)), gate)
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
@@ -157,7 +157,7 @@ def stored_verdicts(
         for column in alone
         if not math.isnan(stored.values[column.name])
     ]
-    return found + verdicts(name, scores, limits)
+    return held + verdicts(name, scores, limits)
 
 
 def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:

@@ -86,7 +86,7 @@ def worst_queries(
     queries = sorted(goodness)
     means = np.array([_mean(goodness[query]) for query in queries])
     order = np.argsort(means, kind="stable")[:most].tolist()  # NaN is last
-    return WorstQueries([queries[place] for place in order], metric, len(queries))
+    return WorstQueries([queries[row] for row in order], metric, len(queries))
 
 
 def _mean(values: Sequence[float]) -> float:
