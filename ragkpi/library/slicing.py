@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from ragkpi.reports.layout import Report
     from ragkpi.statistics.query_slices import QuerySlice
 
+MOST_SLICES = 1000
+
 
 def labels_of(given: Any) -> Labels | None:
     """Return labels of queries, from a path or by kind and query; None if there are none."""
@@ -33,12 +35,23 @@ def labels_of(given: Any) -> Labels | None:
 
 
 def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Return the slices of some queries; none without labels."""
+    """Return the slices of some queries; none without labels.
+
+    Raises
+    ------
+    NothingInCommonError
+        If no query has a label.
+    UsageError
+        If there are more slices than anybody reads: ids, not labels.
+    """
     if labels is None:
         return []
     from ragkpi.statistics.query_slices import query_slices
 
-    return query_slices(labels, evaluated)
+    slices = query_slices(labels, evaluated)
+    if len(slices) > MOST_SLICES:
+        raise UsageError(f"--by: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
+    return slices
 
 
 def with_slices(

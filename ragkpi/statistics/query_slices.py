@@ -12,15 +12,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.errors import NothingInCommonError
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import IntArray
 from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:
     from ragkpi.formats.query_labels import Labels
-
-MOST_SLICES = 1000
 
 
 class QuerySlice(NamedTuple):
@@ -66,8 +64,6 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
     ------
     NothingInCommonError
         If no evaluated query has a label.
-    UsageError
-        If there are more slices than anybody reads: ids, not labels.
     """
     slices = []
     for by, label_of in labels.items():
@@ -82,10 +78,6 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
         raise NothingInCommonError(
             f"--by: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
             f"labelled: {listed(labelled, 3)})"
-        )
-    if len(slices) > MOST_SLICES:
-        raise UsageError(
-            f"--by: {len(slices):,} different labels; expected at most {MOST_SLICES:,}"
         )
     return slices
 
