@@ -157,6 +157,13 @@ def test_labels_of_other_queries_are_refused():
         ragkpi.evaluate(QRELS, BM25, "map", by={"lang": {"another": "de"}})
 
 
+def test_ids_are_no_labels():
+    by = {"id": {f"q{n}": f"q{n}" for n in range(1001)}}
+    qrels = {f"q{n}": {"d": 1} for n in range(1001)}
+    with pytest.raises(ragkpi.UsageError, match="1,001 labels; expected at most 1,000"):
+        ragkpi.evaluate(qrels, qrels, "P.1", by=by)
+
+
 def test_hostile_labels(ragkpi, tmp_path):
     label = "\x1b[31m=cmd()\u202e\x07"
     bad = json.dumps({"query_id": "hd-01", "la\x1bng": label, "x": "\ud800"}).encode()

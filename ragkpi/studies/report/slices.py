@@ -18,6 +18,7 @@ from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import intervals
 from ragkpi.statistics.paired import Procedure, compare_each
+from ragkpi.statistics.query_slices import query_slices
 from ragkpi.studies.compare.comparison_report import ComparisonReport
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
@@ -56,15 +57,10 @@ def largest_slices(
     queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
 ) -> tuple[list[Slice], int]:
     """Return all queries and the largest slices of them, and how many are left out."""
-    slices = []
-    for name, label_of in labels.items():
-        members: dict[str, list[int]] = {}
-        for number, query in enumerate(queries):
-            if query in label_of:
-                members.setdefault(label_of[query], []).append(number)
-        slices += [
-            Slice(f"{name}: {label}", np.array(numbers)) for label, numbers in members.items()
-        ]
+    slices = [
+        Slice(f"{part.by}: {part.label}", part.rows(queries))
+        for part in (query_slices(labels, queries) if labels else ())
+    ]
     slices.sort(key=lambda part: (-len(part.queries), part.name))
     everything = Slice("all queries", np.arange(len(queries)))
     return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
