@@ -31,7 +31,8 @@ def gates(
         option(
             "--fail-under",
             metavar="NAME=LIMIT",
-            help="Exit with status 3 if a value, e.g. ndcg_cut_10=0.35, is worse; repeatable.",
+            help="Exit with status 3 if a value, e.g. ndcg_cut_10=0.35, is worse, or that of a "
+            "slice, lang=de:ndcg_cut_10=0.4 with --by; repeatable.",
         ),
     ] = [],  # noqa: B006 - typer copies defaults
     fail_under_baseline: Annotated[
