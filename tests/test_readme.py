@@ -89,7 +89,10 @@ class _Recorder(doctest.DocTestRunner):
         self.wrong.append((example.source, example.want, got))
 
     def report_unexpected_exception(self, out, test, example, exc_info):
-        self.wrong.append((example.source, example.want, repr(exc_info[1]) + "\n"))
+        kind, problem, _ = exc_info
+        text = f"{kind.__module__}.{kind.__qualname__}: {problem}"
+        shown = f"Traceback (most recent call last):\n    ...\n{text}\n"
+        self.wrong.append((example.source, example.want, shown))
 
 
 def wrong_outputs(page, folder):
