@@ -229,3 +229,14 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
         last = max(last, first + 1)
         yield first, last
         first = last
+
+
+def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some groups, in the order given, and where each starts among them.
+
+    Group g is the rows ``starts[g]:starts[g + 1]``.
+    """
+    sizes = np.diff(starts)[groups]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.arange(bounds[-1]) + np.repeat(starts[groups] - bounds[:-1], sizes)
+    return rows, bounds

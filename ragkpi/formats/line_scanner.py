@@ -238,8 +238,8 @@ def table_of(source: Source, shape: LineShape) -> ColumnTable:
         lines = scan(part, shape)
         rows = slice(count, count + len(lines))
         for number in range(width):
-            column = lines.column(number)
-            start[number, rows], end[number, rows] = column.start, column.end
+            np.add(lines.before[:, number], lines.origin + 1, out=start[number, rows])
+            np.add(lines.ends[:, number], lines.origin, out=end[number, rows])
         line[rows] = lines.line
         count = rows.stop
     columns = [

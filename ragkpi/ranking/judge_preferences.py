@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ragkpi.formats.identity import rows_of
 from ragkpi.formats.preference_files import PreferenceColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.hits import Hits
@@ -14,7 +15,6 @@ from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judged_groups import JudgementGroups
 from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.part import rows_of
 from ragkpi.ranking.preference_counts import GroupDocuments, one_scale_counts, pair_counts
 from ragkpi.ranking.preference_pairs import (
     GroupLines,

@@ -15,6 +15,8 @@ from ragkpi.formats.identity import (
     equal_tokens,
     group_starts,
     hash_tokens,
+    rows_of,
+    spans,
     tail_keys,
 )
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
@@ -27,6 +29,7 @@ from ragkpi.wording import named
 _FEWEST_SLOTS = 64
 _SAMPLE = 1 << 15
 _LONGEST_CHAIN = 64
+_ROWS_AT_ONCE = 1 << 16  # their slots fit the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +75,11 @@ class Judgements:
         """The query of each row, (J,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.starts))
 
+    @cached_property
+    def tails(self) -> KeyArray:
+        """`tail_keys` of the documents, (J,)."""
+        return tail_keys(self.document)
+
     @property
     def keys_of(self) -> Callable[[Tokens], KeyArray]:
         """How documents are told apart before their bytes are compared."""
@@ -85,8 +93,7 @@ class Judgements:
         not (URLs that end alike, or ids made for this), a hash of all bytes is worth its price.
         """
         sample = slice(0, _SAMPLE)
-        tails = tail_keys(self.document.take(sample))
-        tails ^= self.query[sample].astype(np.uint64) * SPREAD
+        tails = self.tails[sample] ^ self.query[sample].astype(np.uint64) * SPREAD
         if len(distinct(tails)) >= 0.95 * len(tails):
             table = _SlotTable(self, tail_keys, _LONGEST_CHAIN)
             if table.is_complete:
@@ -165,7 +172,8 @@ class _SlotTable:
         # Ids of up to eight bytes are in the key as a whole.
         self._short = keys_of is tail_keys and self._length.max(initial=0) <= 8
         self.keys_of = keys_of
-        self._key = keys_of(judgements.document)
+        known = keys_of is tail_keys
+        self._key = judgements.tails if known else keys_of(judgements.document)
         counts = np.diff(judgements.starts)
         bits = np.ceil(np.log2(np.maximum(_FEWEST_SLOTS, 8 * counts))).astype(np.int64)
         size = 1 << bits
@@ -176,9 +184,11 @@ class _SlotTable:
         # Rows, or -1 for none; 32 bits, so that twice as many slots stay in the cache.
         self._first = np.full(self._base[-1] + 1, -1, dtype=np.int32)
         self._next = np.full(len(self._key), -1, dtype=np.int32)
-        slot = self._slot(np.arange(len(counts)), judgements.starts, self._key)
         # Whether no slot has more rows than `longest_chain`: else looking up takes ages.
-        self.is_complete = self._insert(slot, longest_chain)
+        self.is_complete = all(
+            self._insert(first, last, longest_chain)
+            for first, last in spans(judgements.starts, _ROWS_AT_ONCE)
+        )
 
     def _slot(self, query: IntArray, starts: IntArray, key: KeyArray) -> IntArray:
         sizes = np.diff(starts)
@@ -188,22 +198,25 @@ class _SlotTable:
         slot += np.repeat(self._base[query], sizes)
         return slot
 
-    def _insert(self, slot: IntArray, most: int | None) -> bool:
-        """Chain the rows of each slot: the scatter's last writer of every round goes in front.
+    def _insert(self, first: int, last: int, most: int | None) -> bool:
+        """Chain the rows of each slot of some queries; say whether it took `most` rounds or less.
 
-        Gives up after `most` rounds.
+        The scatter's last writer of every round goes in front.
         """
-        rows = np.arange(len(slot), dtype=np.int32)
+        starts = self._judgements.starts[first : last + 1]
+        begin, end = int(starts[0]), int(starts[-1])
+        slot = self._slot(np.arange(first, last), starts, self._key[begin:end])
+        rows = np.arange(begin, end, dtype=np.int32)
         rounds = 0
         while len(rows):
             if rounds == most:
                 return False
             rounds += 1
-            before = self._first[slot[rows]]
-            self._first[slot[rows]] = rows
-            winner = self._first[slot[rows]] == rows
+            before = self._first[slot]
+            self._first[slot] = rows
+            winner = self._first[slot] == rows
             self._next[rows[winner]] = before[winner]
-            rows = rows[~winner]
+            rows, slot = rows[~winner], slot[~winner]
         return True
 
     def find(
@@ -241,24 +254,24 @@ def group_judgements(columns: QrelsColumns) -> Judgements:
     queries = sorted(set(group_ids))
     index = {query: number for number, query in enumerate(queries)}
     numbers = np.array([index[query] for query in group_ids], dtype=np.int64)
-    query = np.repeat(numbers, np.diff(starts))
     document, level, line, gain = columns.document, columns.level, columns.line, columns.gain
-    bounds = np.concatenate([[0], np.cumsum(np.bincount(query, minlength=len(queries)))])
+    sizes = np.bincount(numbers, weights=np.diff(starts), minlength=len(queries))
+    bounds = np.concatenate([[0], np.cumsum(sizes.astype(np.int64))])
     if (np.diff(numbers) < 0).any():
-        order = np.argsort(query, kind="stable")
-        query, document, level, line = query[order], document.take(order), level[order], line[order]
+        order, _ = rows_of(starts, np.argsort(numbers, kind="stable"))
+        document, level, line = document.take(order), level[order], line[order]
         gain = None if gain is None else gain[order]
-    duplicate = find_duplicate(bounds, document, tail_keys(document))
+    judgements = Judgements(columns.file, queries, bounds, document, level, index)
+    duplicate = find_duplicate(bounds, document, judgements.tails)
     if duplicate is not None:
         first, second = sorted(int(line[row]) for row in duplicate)
         row = duplicate[0]
         document_id = named(document[row])
-        query_id = named(queries[query[row]])
+        query_id = named(queries[judgements.query[row]])
         raise DataError(
             f"{columns.file}:{second}: document {document_id} of query {query_id} again, first "
             f"judged at line {first}; expected one judgement of each document per query"
         )
-    judgements = Judgements(columns.file, queries, bounds, document, level, index)
     if columns.gain is None or gain is None:
         return judgements
     row = columns.fractional_row

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragkpi.formats.identity import rows_of
 from ragkpi.ranking.doubts import NOTHING
 from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains
@@ -115,11 +116,3 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
 def _part_of_gains(gains: RealGains, hits: IntArray, queries: IntArray) -> RealGains:
     judged, starts = rows_of(gains.starts, queries)
     return RealGains(gains.of_hits[hits], starts, gains.best_first[judged])
-
-
-def rows_of(starts: IntArray, queries: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some groups, and where each group starts among them."""
-    sizes = np.diff(starts)[queries]
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
-    rows = np.arange(bounds[-1]) + np.repeat(starts[queries] - bounds[:-1], sizes)
-    return rows, bounds
