@@ -302,6 +302,12 @@ QRELS = {
         "qrels: holds no judgements; expected qrels of at least one",
         2,
     ),
+    "a request of rank_eval without an id": (
+        b'{"requests":[{"request":{},"ratings":[{"_index":"i","_id":"d","rating":1}]}]}',
+        "qrels:1: a request of Elasticsearch's rank_eval without an id; "
+        'expected "id" in each of the requests: the query as the run calls it',
+        2,
+    ),
     "no level": (
         b'{"qid": 1, "judgments": [{"docid": "d"}]}',
         "qrels:1: no level (keys: 'docid'); expected one of relevance rel level label grade gain "

@@ -92,6 +92,8 @@ TEXTS = ("contexts", "passages")
 
 # Keys of records, which cannot be ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
+# Of these, keys under which an object may stand that has such keys itself.
+RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
 # What `<query>` and so on stand for in the paths of a shape. A record's own `id` is no document,
 # but that of an object in a list of documents is.

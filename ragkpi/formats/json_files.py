@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from, read_lines
-from ragkpi.formats.column_names import RECORD_KEYS, plain_name, shown_names
+from ragkpi.formats.column_names import RECORD_KEYS, RECORDS_INSIDE, plain_name, shown_names
 from ragkpi.formats.json_scanner import LONGEST_PATTERN, UnlikeError, like
 from ragkpi.formats.json_text import DECODER, JsonText, no_json, text_of, written
 from ragkpi.formats.line_scanner import Lines
@@ -323,14 +323,18 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
 def _is_record(entries: list[tuple[Any, Any]]) -> bool:
     """Say whether an object has the keys of a record, rather than ids of queries.
 
-    A query may be called ``docid``, if what stands under it is no record.
+    A query may be called ``qid`` or ``docid``, if what stands under it is an object of documents
+    and numbers: a record has an id there. Under a record's ``query`` may stand another record.
     """
     return any(
         plain_name(str(key)) in RECORD_KEYS
         and not (
             isinstance(value, dict)
             and all(is_scalar(number) for number in value.values())
-            and not any(plain_name(inner) in RECORD_KEYS for inner in value)
+            and not (
+                plain_name(str(key)) in RECORDS_INSIDE
+                and any(plain_name(inner) in RECORD_KEYS for inner in value)
+            )
         )
         for key, value in entries
     )

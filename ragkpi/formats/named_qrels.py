@@ -11,6 +11,7 @@ from ragkpi.formats.rows import Listed, collect_qrels
 from ragkpi.formats.trec_qrels import QrelsColumns
 
 _CHECKOUT = "RAGKPI_QRELS"
+_FOLDERS = ("qrels", "topics-and-qrels")  # in a checkout of today, and in older ones
 _PREFIX = "irds:"
 
 
@@ -29,10 +30,12 @@ def resolved(path: str) -> str:
     if not isinstance(file, str):
         return path
     # Names of files and nothing else: a list must not lead anywhere on the disk.
-    found = os.path.join(folder, "topics-and-qrels", os.path.basename(file))
-    if not os.path.exists(found):
-        raise InputError(found, None, f"is not there, though {path} is listed", "expected the file")
-    return found
+    paths = [os.path.join(folder, inner, os.path.basename(file)) for inner in _FOLDERS]
+    known = next(filter(os.path.exists, paths), None)
+    if known is None:
+        listed = f"is not there, though {path} is listed"
+        raise InputError(paths[0], None, listed, "expected the file")
+    return known
 
 
 def _listed(folder: str, name: str) -> dict[str, Any]:
@@ -74,12 +77,16 @@ def read_dataset(path: str) -> QrelsColumns:
             f"{path} needs a package ({problem}); "
             "expected it installed, e.g. pip install 'ragkpi[datasets]'"
         ) from None
-    expected = "expected the id of a data set that has qrels"
     try:
-        judgements = list(ir_datasets.load(path.removeprefix(_PREFIX)).qrels_iter())
-    except Exception as problem:  # a name that is unknown, a licence, the network
+        dataset = ir_datasets.load(path.removeprefix(_PREFIX))
+        judgements = list(dataset.qrels_iter())
+    except KeyError as problem:
+        found = f"cannot be read (no data set {problem})"
+        raise InputError(path, None, found, "expected the id of one that has qrels") from None
+    except Exception as problem:  # no qrels, a licence, the network
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
-        raise InputError(path, None, f"cannot be read ({reason})", expected) from None
+        found = f"cannot be read ({reason})"
+        raise InputError(path, None, found, "expected qrels that ir_datasets can fetch") from None
     return collect_qrels(
         path,
         (

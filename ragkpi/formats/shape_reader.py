@@ -229,6 +229,13 @@ class ShapeReader:
         value = self._query.scalar(record.value, record.key, record.number)
         if value is None:
             value = self._query.any_value(record.value, record.key, record.number)
+            if value is None and self.shape.name == "rank_eval":
+                raise InputError(
+                    self._file,
+                    record.line,
+                    "a request of Elasticsearch's rank_eval without an id",
+                    'expected "id" in each of the requests: the query as the run calls it',
+                )
             if value is None or isinstance(value, dict | list):
                 raise self._lacking(record, "query id", self.shape.query, "query")
         plain = _encoded([value])

@@ -10,9 +10,9 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import read_any_qrels
 
 
-@pytest.fixture
-def checkout(tmp_path, monkeypatch):
-    folder = tmp_path / "topics-and-qrels"
+@pytest.fixture(params=["qrels", "topics-and-qrels"])
+def checkout(tmp_path, monkeypatch, request):
+    folder = tmp_path / request.param
     folder.mkdir()
     (folder / "qrels.one.txt").write_text("1 0 d 2\n")
     (tmp_path / "secret").write_text("1 0 d 2\n")

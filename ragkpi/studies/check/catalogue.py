@@ -87,6 +87,7 @@ REFUSALS = (
     Refusal("… and … both name the …; expected each … once", 2, "score and Score"),
     Refusal("… lists texts, not ids (…); expected ids of documents, …", 2, "contexts of texts"),
     Refusal("no query id but a text (keys: …); expected one of …", 2, "a query without an id"),
+    Refusal("a request of Elasticsearch's rank_eval without an id; expected …", 2, "JSON qrels"),
     Refusal("no level (keys: …); expected one of …", 2, "JSON qrels"),
     Refusal("no key … (keys: …); expected the records there", 2, "--map-run 'records=…'"),
     Refusal("… scores for … documents; expected a score for each", 2, "a list beside the list"),
