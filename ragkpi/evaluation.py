@@ -11,7 +11,7 @@ from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageErr
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions
-from ragkpi.measures.rel_info import refuse_levels, refuse_unserved
+from ragkpi.measures.refusals import refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted

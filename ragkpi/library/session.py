@@ -12,8 +12,8 @@ from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, with
 from ragkpi.formats.inputs import inputs
 from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
+from ragkpi.measures.refusals import default_requests, refuse_unserved
 from ragkpi.measures.registry import find_metrics, find_metrics_as_given
-from ragkpi.measures.rel_info import default_requests, refuse_unserved
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits, Wanted

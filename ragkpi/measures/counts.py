@@ -91,8 +91,8 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
     visible = judged.rank <= shown[judged.query]
     grade = judged.level[visible]
     digit = np.where(grade > 9, ord(">"), grade + ord("0"))
-    place = ends[judged.query[visible]] + judged.rank[visible] - 1
-    characters[place] = np.where(grade < 0, ord("."), digit)
+    position = ends[judged.query[visible]] + judged.rank[visible] - 1
+    characters[position] = np.where(grade < 0, ord("."), digit)
     text = characters.tobytes()
     strings = np.empty(len(shown), dtype=object)
     strings[:] = [text[start:end] for start, end in pairwise(ends.tolist())]

@@ -63,15 +63,15 @@ def ra_nwg_range(
     counts, seen = rubric.labelled(judged), rubric.shown(judged, cutoff)
     light, heavy = _box(counts, own + other, alpha, cap4, cap3)
     top = np.eye(rubric.GRADES, dtype=np.int64)[5]
-    found = []
+    corners = []
     for lightest4 in (True, False):
         for lightest3 in (True, False):
             worth = heavy.copy()
             worth[:, 4] = (light if lightest4 else heavy)[:, 4]
             worth[:, 3] = (light if lightest3 else heavy)[:, 3]
             best = rubric.best_gain(counts + other[:, np.newaxis] * top, worth, cutoff)
-            found.append(ratio(rubric.gain(seen, worth), best))
-    low = np.min(found, axis=0)
+            corners.append(ratio(rubric.gain(seen, worth), best))
+    low = np.min(corners, axis=0)
     best = rubric.best_gain(counts + own[:, np.newaxis] * top, light, cutoff)
     high = np.minimum(ratio(rubric.gain(seen, heavy) + own, best), 1.0)
     # Without anything useful elsewhere, own documents that are useful are all there is.

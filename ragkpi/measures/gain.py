@@ -65,9 +65,9 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     going_on = np.ones(len(judged.queries))
     total = np.zeros(len(judged.queries))
     first = np.flatnonzero(np.diff(query, prepend=-1))
-    place = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
-    for nth in range(int(place.max(initial=-1)) + 1):  # all queries' n-th hits at a time
-        of = np.flatnonzero(place == nth)
+    nth_hit = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
+    for nth in range(int(nth_hit.max(initial=-1)) + 1):  # all queries' n-th hits at a time
+        of = np.flatnonzero(nth_hit == nth)
         total[query[of]] += going_on[query[of]] * satisfied[of] / rank[of]
         going_on[query[of]] *= 1 - satisfied[of]
     return total
@@ -82,8 +82,8 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     sums = [
-        found.total(np.where(found.rank <= cutoff, found.discounted, 0.0))
-        for found in (actual(judged, {}), ideal(judged, {}))
+        ranked.total(np.where(ranked.rank <= cutoff, ranked.discounted, 0.0))
+        for ranked in (actual(judged, {}), ideal(judged, {}))
     ]
     return quotient(*sums)
 
@@ -98,13 +98,13 @@ def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Edge cases: 0 if the sum is not positive, as for a query without gains.
     Source:     trec_eval 10.0
     """
-    found, best = actual(judged, gains), ideal(judged, gains)
+    ranked, best = actual(judged, gains), ideal(judged, gains)
     m = best.length
-    ideal_here = best.after(best.cumulated, found.query, np.minimum(found.rank, m[found.query]))
-    rewarded = found.gain > 0
-    terms = np.where(rewarded, quotient(found.cumulated[1:], ideal_here), 0.0)
+    ideal_here = best.after(best.cumulated, ranked.query, np.minimum(ranked.rank, m[ranked.query]))
+    rewarded = ranked.gain > 0
+    terms = np.where(rewarded, quotient(ranked.cumulated[1:], ideal_here), 0.0)
     missed = m - judged.per_query(rewarded)
-    total = found.total(terms) + quotient(missed * found.dcg, best.dcg)
+    total = ranked.total(terms) + quotient(missed * ranked.dcg, best.dcg)
     return quotient(np.where(total > 0, total, 0.0), m)
 
 
@@ -118,15 +118,15 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
                 prints nan there). With real gains the second alone.
     Source:     trec_eval 10.0
     """
-    found, best = actual(judged, gains), ideal(judged, gains)
+    ranked, best = actual(judged, gains), ideal(judged, gains)
     last = np.append((np.diff(best.gain) != 0) | (np.diff(best.query) != 0), True)
     last = last[: len(best.gain)]
     query, position = best.query[last], best.rank[last]
-    cumulated = found.after(found.cumulated, query, found.down_to(query, position))
+    cumulated = ranked.after(ranked.cumulated, query, ranked.down_to(query, position))
     terms = quotient(cumulated, best.cumulated[1:][last])
     beyond = judged.num_ret >= best.length + 2
     total = np.bincount(query, weights=terms, minlength=len(judged.queries))
-    total = total + np.where(beyond, quotient(found.dcg, best.dcg), 0.0)
+    total = total + np.where(beyond, quotient(ranked.dcg, best.dcg), 0.0)
     count = np.bincount(query, minlength=len(judged.queries)) + beyond
     worthy = judged.num_rel if judged.gains is None else best.length
     return np.where(worthy > 0, quotient(total, count), 0.0)
@@ -141,15 +141,15 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Edge cases: 0 if no judged document has a positive gain.
     Source:     trec_eval 10.0
     """
-    found, best = actual(judged, gains), ideal(judged, gains)
-    collected = found.running(found.gain)[1:]
-    within = np.minimum(found.rank, best.length[found.query])
-    possible = best.after(best.running(np.maximum(best.gain, 1.0)), found.query, within)
-    possible = plus_ones(possible, found.rank - within)
-    worthy = found.gain != 0
-    terms = np.zeros(len(found.gain))
-    terms[worthy] = found.gain[worthy] / log2((2.0 + possible - collected)[worthy])
-    return quotient(found.total(terms), best.total(best.gain))
+    ranked, best = actual(judged, gains), ideal(judged, gains)
+    collected = ranked.running(ranked.gain)[1:]
+    within = np.minimum(ranked.rank, best.length[ranked.query])
+    possible = best.after(best.running(np.maximum(best.gain, 1.0)), ranked.query, within)
+    possible = plus_ones(possible, ranked.rank - within)
+    worthy = ranked.gain != 0
+    terms = np.zeros(len(ranked.gain))
+    terms[worthy] = ranked.gain[worthy] / log2((2.0 + possible - collected)[worthy])
+    return quotient(ranked.total(terms), best.total(best.gain))
 
 
 def binG(judged: Judged) -> FloatArray:

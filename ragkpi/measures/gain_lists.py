@@ -60,11 +60,11 @@ class GainSequences:
         Sequential: behind each sequence stands the negative of its sum, which takes the running
         sum back to exactly 0 for the next one.
         """
-        place = np.arange(len(weights)) + self.query
+        position = np.arange(len(weights)) + self.query
         separated = np.zeros(len(weights) + len(self.length))
-        separated[place] = weights
+        separated[position] = weights
         separated[self.starts[1:] + np.arange(len(self.length))] = -self.total(weights)
-        return np.append(0.0, np.add.accumulate(separated)[place])
+        return np.append(0.0, np.add.accumulate(separated)[position])
 
     def after(self, sums: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
         """Look up `running` sums behind the first `count` gains of the given queries."""
@@ -73,8 +73,8 @@ class GainSequences:
     def down_to(self, query: IntArray, rank: IntArray) -> IntArray:
         """Count the gains of the given queries at or above the given ranks."""
         base = max(self.rank.max(initial=0), rank.max(initial=0)) + 1
-        places = np.searchsorted(self.query * base + self.rank, query * base + rank, side="right")
-        return np.asarray(places - self.starts[query])
+        counts = np.searchsorted(self.query * base + self.rank, query * base + rank, side="right")
+        return np.asarray(counts - self.starts[query])
 
 
 def worth(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:

@@ -63,3 +63,28 @@ def infAP(judged: Judged) -> FloatArray:
     share = (relevant_above + e) / (relevant_above + nonrelevant + 2.0 * e)
     expected = 1.0 / (above + 1.0) + above / (above + 1.0) * quotient(in_pool, above) * share
     return quotient(judged.per_query(np.where(judged.relevant, expected, 0.0)), judged.num_rel)
+
+
+def unj(judged: Judged, cutoff: int) -> FloatArray:
+    """Unjudged share of the first K documents.
+
+    Formula:    (documents within K that have no judgement or a negative level) / K
+    Range:      0 to 1
+    Edge cases: ranks beyond the end of a short ranking count as judged; -J makes it 0.
+    Source:     trec_eval 10.0
+    """
+    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
+    return (np.minimum(cutoff, judged.num_ret) - known) / cutoff
+
+
+def judged_share(judged: Judged, cutoff: int) -> FloatArray:
+    """Judged share of what is retrieved among the first K documents.
+
+    Formula:    (documents within K that have a level from 0) / min(K, documents retrieved)
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking; a negative level is unjudged, which ir_measures' Judged
+                counts as judged.
+    Source:     ir_measures, Judged
+    """
+    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
+    return quotient(known, np.minimum(cutoff, judged.num_ret))

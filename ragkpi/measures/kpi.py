@@ -45,8 +45,8 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     """
     gain = np.where(judged.rank <= cutoff, actual(judged, {}).gain, 0.0)
     best_first = gain[np.lexsort((-gain, judged.query))]
-    place = np.arange(len(gain)) - judged.starts[:-1][judged.query] + 1
-    best = judged.per_query(_discounted(best_first, place))
+    rank = np.arange(len(gain)) - judged.starts[:-1][judged.query] + 1
+    best = judged.per_query(_discounted(best_first, rank))
     return quotient(judged.per_query(_discounted(gain, judged.rank)), best)
 
 
@@ -71,7 +71,7 @@ def accuracy(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: near 1 for every system on any large corpus; shown to make that visible.
     Source:     textbook
     """
-    found = judged.found_at(cutoff)
+    shown = judged.found_at(cutoff)
     size = corpus_size(judged)
-    left_out = size - np.minimum(cutoff, judged.num_ret) - (judged.num_rel - found)
-    return (found + left_out) / size
+    left_out = size - np.minimum(cutoff, judged.num_ret) - (judged.num_rel - shown)
+    return (shown + left_out) / size

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.measures.average_precision import precision_at_relevant
-from ragkpi.measures.precision import found_within
+from ragkpi.measures.precision import found_within, precision_at_relevant
 from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
 
 
@@ -25,11 +24,11 @@ def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
 
     0 where fewer are retrieved; with none needed the highest of all.
     """
-    found = judged.num_rel_ret
-    first = np.cumsum(found) - found
-    reached = (found > 0) & (needed <= found)
+    retrieved = judged.num_rel_ret
+    first = np.cumsum(retrieved) - retrieved
+    reached = (retrieved > 0) & (needed <= retrieved)
     nth = np.where(reached, np.maximum(needed, 1.0), 1.0).astype(np.int64)
-    best = np.zeros(len(found))
+    best = np.zeros(len(retrieved))
     best[reached] = _best_from_relevant(judged)[(first + nth - 1)[reached]]
     return best
 

@@ -47,9 +47,9 @@ def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
     """
     names: dict[str, str] = {}
     for text in apart(texts):
-        found = find_metrics([text])
-        if len(found) == 1 and text not in NICKNAMES:
-            names.setdefault(found[0].name, text)
+        metrics = find_metrics([text])
+        if len(metrics) == 1 and text not in NICKNAMES:
+            names.setdefault(metrics[0].name, text)
     return [
         replace(metric, name=names.get(metric.name, metric.name)) for metric in find_metrics(texts)
     ]
@@ -75,7 +75,7 @@ def find_plugins() -> Mapping[str, Measure]:
     """
     from importlib.metadata import entry_points
 
-    found: dict[str, Measure] = {}
+    plugins: dict[str, Measure] = {}
     for entry_point in entry_points(group=ENTRY_POINTS):
         origin = f"{ENTRY_POINTS} entry point '{entry_point.name}' ({entry_point.value})"
         try:
@@ -86,7 +86,7 @@ def find_plugins() -> Mapping[str, Measure]:
             )
         measures = [offered] if isinstance(offered, Measure) else list(offered)
         for measure in measures:
-            if measure.name in REGISTRY or measure.name in NICKNAMES or measure.name in found:
+            if measure.name in REGISTRY or measure.name in NICKNAMES or measure.name in plugins:
                 raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
-            found[measure.name] = measure
-    return found
+            plugins[measure.name] = measure
+    return plugins

@@ -6,8 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from ragkpi.measures import group_means as judgement_groups
-from ragkpi.measures import preferences
+from ragkpi.measures import assessors
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.hole_bounds import UNPROVEN
 from ragkpi.measures.measure import Better, Measure
@@ -16,9 +15,9 @@ from ragkpi.measures.real_parameters import RealCutoffs
 from ragkpi.measures.registry_trec import MULTIPLES_OF_R
 
 _BETTER: Mapping[Callable[..., Any], Better] = {
-    preferences.prefs_num_prefs_poss: "neither",
-    preferences.prefs_num_prefs_ful: "higher",
-    preferences.prefs_num_prefs_ful_ret: "higher",
+    assessors.prefs_num_prefs_poss: "neither",
+    assessors.prefs_num_prefs_ful: "higher",
+    assessors.prefs_num_prefs_ful_ret: "higher",
 }
 _assessors = partial(
     Measure, better="higher", bounds=UNPROVEN, ties="unproven", question="assessors"
@@ -32,25 +31,25 @@ _COUNTS = [
 _SHARES = [
     _assessors(function.__name__, function, reads="prefs")
     for function in (
-        preferences.prefs_simp,
-        preferences.prefs_pair,
-        preferences.prefs_avgjg,
-        preferences.prefs_avgjg_Rnonrel,
-        preferences.prefs_simp_ret,
-        preferences.prefs_pair_ret,
-        preferences.prefs_avgjg_ret,
-        preferences.prefs_avgjg_Rnonrel_ret,
-        preferences.prefs_simp_imp,
-        preferences.prefs_pair_imp,
-        preferences.prefs_avgjg_imp,
+        assessors.prefs_simp,
+        assessors.prefs_pair,
+        assessors.prefs_avgjg,
+        assessors.prefs_avgjg_Rnonrel,
+        assessors.prefs_simp_ret,
+        assessors.prefs_pair_ret,
+        assessors.prefs_avgjg_ret,
+        assessors.prefs_avgjg_Rnonrel_ret,
+        assessors.prefs_simp_imp,
+        assessors.prefs_pair_imp,
+        assessors.prefs_avgjg_imp,
     )
 ]
 _GROUPS = [
-    _assessors("map_avgjg", judgement_groups.map_avgjg, reads="qrels_jg"),
-    _assessors("P_avgjg", judgement_groups.P_avgjg, Cutoffs(), reads="qrels_jg"),
+    _assessors("map_avgjg", assessors.map_avgjg, reads="qrels_jg"),
+    _assessors("P_avgjg", assessors.P_avgjg, Cutoffs(), reads="qrels_jg"),
     _assessors(
         "Rprec_mult_avgjg",
-        judgement_groups.Rprec_mult_avgjg,
+        assessors.Rprec_mult_avgjg,
         RealCutoffs(MULTIPLES_OF_R),
         reads="qrels_jg",
     ),

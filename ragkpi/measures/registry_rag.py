@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 
-from ragkpi.measures import bits, chance, evidence, gain, kpi, precision, tied, tradeoff
+from ragkpi.measures import bits, chance, evidence, gain, incomplete, kpi, tied, tradeoff
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Measure, Need
@@ -169,7 +169,7 @@ RAG_MEASURES: Sequence[Measure] = (
     ),
     _kpi(
         "judged",
-        precision.judged_share,
+        incomplete.judged_share,
         parameters=Cutoffs((5, 10, 20)),
         bounds=bounds.COUNTS_HOLES,
         question="incomplete",

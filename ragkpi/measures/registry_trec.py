@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from ragkpi.measures import (
-    average_precision,
     counts,
     gain,
     incomplete,
@@ -94,12 +93,12 @@ CLASSIC = [
     ),
     _early(
         "map",
-        average_precision.average_precision,
+        precision.average_precision,
         ties="monotone",
         expected=tied.average_precision,
         known_as=("AP", "MAP", "average_precision"),
     ),
-    _early("gm_map", average_precision.gm_map, aggregate=GEOMETRIC_MEAN, ties="unproven"),
+    _early("gm_map", precision.gm_map, aggregate=GEOMETRIC_MEAN, ties="unproven"),
     _early(
         "Rprec",
         precision.Rprec,
@@ -204,7 +203,7 @@ CLASSIC = [
     ),
     _cut(
         "map_cut",
-        average_precision.map_cut,
+        precision.map_cut,
         bounds=bounds.STAIRCASE,
         expected=tied.map_cut,
         question="early",
@@ -239,7 +238,7 @@ CLASSIC = [
 ]
 
 LATER = [
-    _early("yaap", average_precision.yaap, ties="unproven"),
+    _early("yaap", precision.yaap, ties="unproven"),
     _gain(
         "rbp",
         rank_biased.rbp,
@@ -258,7 +257,7 @@ LATER = [
     ),
     _lower(
         "unj",
-        precision.unj,
+        incomplete.unj,
         Cutoffs((5, 10, 20)),
         worth="judged",
         bounds=bounds.COUNTS_HOLES,

@@ -213,5 +213,5 @@ def _near(name: str, known: Iterable[str]) -> list[str]:
     import difflib  # nobody who spells right waits for it
 
     folded = {one.casefold(): one for one in known if not one.startswith("num_q_")}
-    found = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
-    return [folded[one] for one in found]
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return [folded[name] for name in near]

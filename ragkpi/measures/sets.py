@@ -51,8 +51,8 @@ def set_map(judged: Judged) -> FloatArray:
     Edge cases: 0 for an empty ranking or a query without relevant documents.
     Source:     trec_eval 10.0
     """
-    found = judged.num_rel_ret.astype(np.float64)
-    return quotient(found * found, judged.num_ret.astype(np.float64) * judged.num_rel)
+    relevant = judged.num_rel_ret.astype(np.float64)
+    return quotient(relevant * relevant, judged.num_ret.astype(np.float64) * judged.num_rel)
 
 
 def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:

@@ -87,8 +87,8 @@ def recall(judged: Judged, cutoff: int) -> FloatArray:
 
 def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     """Expected precision relative to the best that is possible."""
-    found = _found_at(judged, _last_rank(judged, cutoff))
-    return quotient(found, np.minimum(cutoff, judged.num_rel))
+    expected = _found_at(judged, _last_rank(judged, cutoff))
+    return quotient(expected, np.minimum(cutoff, judged.num_rel))
 
 
 def Rprec(judged: Judged) -> FloatArray:
@@ -214,10 +214,10 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
 
 def _dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:
     ranks = _ranks(judged, cutoff)
-    found = actual(judged, gains)
-    expected = found.gain * _mean_weight(judged, 1.0 / np.log2(ranks + 1))
-    exact = np.where(found.rank <= len(ranks), found.discounted, 0.0)
-    return found.total(np.where(_alone(judged), exact, expected))
+    ranked = actual(judged, gains)
+    expected = ranked.gain * _mean_weight(judged, 1.0 / np.log2(ranks + 1))
+    exact = np.where(ranked.rank <= len(ranks), ranked.discounted, 0.0)
+    return ranked.total(np.where(_alone(judged), exact, expected))
 
 
 def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:

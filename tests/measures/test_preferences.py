@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragkpi.measures import preferences
+from ragkpi.measures import assessors
 from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
@@ -44,4 +44,4 @@ def test_by_hand(tmp_path, name):
     judgements = READERS["prefs"](str(tmp_path / "prefs"))
     hits = read_hits(str(tmp_path / "run"), judgements.judgements)
     judged, _ = judgements.judge(hits, Settings())
-    assert getattr(preferences, name)(judged).tolist() == pytest.approx([BY_HAND[name]])
+    assert getattr(assessors, name)(judged).tolist() == pytest.approx([BY_HAND[name]])

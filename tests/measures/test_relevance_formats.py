@@ -1,12 +1,12 @@
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.rel_info import (
+from ragkpi.measures.refusals import (
     REL_INFO,
     default_requests,
     refuse_unserved,
 )
+from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 from tests.made_scores import metric

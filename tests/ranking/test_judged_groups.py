@@ -5,9 +5,9 @@ import random
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.measures.average_precision import average_precision
 from ragkpi.measures.counts import num_ret
-from ragkpi.measures.precision import P, unj
+from ragkpi.measures.incomplete import unj
+from ragkpi.measures.precision import P, average_precision
 from ragkpi.measures.recall_points import Rprec_mult
 from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS

@@ -1,4 +1,4 @@
-"""Agreement of a ranking with preference judgements (-R prefs, -R qrels_prefs)."""
+"""Agreement with preferences (-R prefs, qrels_prefs) and with several assessors (-R qrels_jg)."""
 
 from __future__ import annotations
 
@@ -6,9 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragkpi.measures.precision import P, average_precision
+from ragkpi.measures.recall_points import Rprec_mult
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
 
-if TYPE_CHECKING:  # what only preference files need is not loaded for every run
+if TYPE_CHECKING:  # what only these files need is not loaded for every run
+    from ragkpi.ranking.judged_groups import JudgedGroups
     from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
 
 # What the docstrings share. A preference says that one document is better than another for a
@@ -191,3 +194,37 @@ def _pooled(judged: JudgedPreferences, tally: Tally) -> FloatArray:
 def _nonzero_mean(judged: JudgedPreferences, tally: Tally) -> FloatArray:
     """Average over groups; 0 if one of them has nothing to fulfil, as 0/0 has it in trec_eval."""
     return np.where(judged.group_mean(tally.possible == 0) > 0, 0.0, judged.group_mean(tally.share))
+
+
+def map_avgjg(judged: JudgedGroups) -> FloatArray:
+    """Average precision, averaged over the judgment groups (assessors) of a query.
+
+    Formula:    (Σ over judgment groups of map) / number of groups
+    Range:      0 to 1
+    Edge cases: a group without relevant documents counts 0; -J drops documents per group.
+    Source:     trec_eval 10.0
+    """
+    return judged.mean(average_precision(judged.judged))
+
+
+def P_avgjg(judged: JudgedGroups, cutoff: int) -> FloatArray:
+    """Precision at a cutoff, averaged over the judgment groups (assessors) of a query.
+
+    Formula:    (Σ over judgment groups of P_c) / number of groups
+    Range:      0 to 1
+    Edge cases: a group without relevant documents counts 0; short rankings are padded with
+                nonrelevant documents.
+    Source:     trec_eval 10.0
+    """
+    return judged.mean(P(judged.judged, cutoff))
+
+
+def Rprec_mult_avgjg(judged: JudgedGroups, point: float) -> FloatArray:
+    """Precision at a multiple of R, averaged over the judgment groups (assessors) of a query.
+
+    Formula:    (Σ over judgment groups of Rprec_mult_p) / number of groups, R being the group's
+    Range:      0 to 1
+    Edge cases: a group without relevant documents counts 0.
+    Source:     trec_eval 10.0
+    """
+    return judged.mean(Rprec_mult(judged.judged, point))
