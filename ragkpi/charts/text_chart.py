@@ -94,10 +94,10 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
             grid.set(grid.column(x), grid.row(y), marker)
     for line in chart.lines:
         _connect(chart, line, grid)
-    for line in chart.lines:
-        _fill_band(chart, line, grid)
     _write_corners(chart.corners, grid)
     _draw_rules(chart, grid)
+    for line in chart.lines:
+        _fill_band(chart, line, grid)
     heads = [""] * _HEIGHT
     low, high = extent(chart, "y")
     for at, mark in zip(_ticks(chart.y, low, high), marks, strict=True):

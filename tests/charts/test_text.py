@@ -111,6 +111,14 @@ def test_a_band_reaches_from_low_to_high():
     assert [row[-1] for row in rows(chart)].count(":") == len(rows(chart)) - 1  # and the point
 
 
+def test_rules_and_their_names_stand_before_bands():
+    band = [Span(x / 20, 0.0, 1.0) for x in range(21)]
+    line = Line("l", [0, 1], [0.5, 0.5], band)
+    drawn = rows(plane(lines=[line], rules=[Rule("x", 0.5, "asked for")]))
+    assert "┊asked for" in drawn[0]
+    assert drawn[3].count("┊") == 1
+
+
 def test_an_interval_without_an_end_leaves_the_chart():
     chart = IntervalChart(
         "t", Axis("v"), [IntervalRow("a", -math.inf, 0.5, 1), IntervalRow("b", 0, 0.5, math.inf)]

@@ -45,7 +45,14 @@ def calibration_charts(calibration: Calibration) -> list[Chart]:
 
 
 def _by_alpha(tuning: Tuning) -> PlaneChart:
+    names: dict[float, list[str]] = {}
     low, high = tuning.range
+    for alpha, name in (
+        (low, "from"),
+        (high, "to"),
+        (tuning.metric.arguments["alpha"], "asked for"),
+    ):
+        names.setdefault(alpha, []).append(name)
     return PlaneChart(
         f"What alpha changes for {tuning.metric.name}",
         Axis("alpha", low=0, high=1),
@@ -62,11 +69,7 @@ def _by_alpha(tuning: Tuning) -> PlaneChart:
                 mark=Mark(tuning.alpha, f"best at alpha = {tuning.alpha:g}"),
             )
         ],
-        rules=[
-            Rule("x", low, "" if low == high else "from"),
-            Rule("x", high, "best of resamples" if low == high else "to"),
-            Rule("x", tuning.metric.arguments["alpha"], "asked for"),
-        ],
+        rules=[Rule("x", alpha, ", ".join(here)) for alpha, here in names.items()],
     )
 
 
