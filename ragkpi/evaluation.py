@@ -171,7 +171,7 @@ class Evaluator:
         def read(run: str, workers: int) -> Hits:
             return _read(run, judgements, wanted, workers, self.run_format)
 
-        from_files = iter(read_runs(paths, read, available_workers(), watch))
+        from_files = iter(read_runs(paths, read, available_workers(), watch) if paths else ())
         return [
             next(from_files)
             if isinstance(run, str)

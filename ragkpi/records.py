@@ -40,6 +40,16 @@ else:
                 for name, value in declared.items()
                 if not (isinstance(value, Field) and value.kw_only is True)
             )
+            defaults = {
+                name: value.default if isinstance(value, Field) else value
+                for name, value in declared.items()
+            }
+            cls._defaults = {n: value for n, value in defaults.items() if value is not MISSING}
+            cls._made = {
+                name: value.default_factory
+                for name, value in declared.items()
+                if isinstance(value, Field) and value.default_factory is not MISSING
+            }
             cls._options = {"frozen": frozen, "eq": eq, "repr": repr}
             cls.__init__ = _init
             cls.__match_args__ = cls._positional
@@ -67,30 +77,28 @@ else:
 
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     state, positional = self.__dict__, self._positional
-    if len(values) > len(positional):
-        raise TypeError(f"{type(self).__name__}: {len(values)} values for {len(positional)} fields")
-    state.update(zip(positional, values, strict=False))
-    for name, value in self._declared.items():
-        if name in named:
-            if name in state:
-                raise TypeError(f"{type(self).__name__}: two values for {name}")
-            state[name] = named.pop(name)
-        elif name not in state:
-            state[name] = _default(self, name, value)
-    if named:
-        raise TypeError(f"{type(self).__name__} has no field {', '.join(named)}")
+    state.update(self._defaults)
+    if values:
+        if len(values) > len(positional):
+            raise TypeError(
+                f"{type(self).__name__}: {len(values)} values for {len(positional)} fields"
+            )
+        given = dict(zip(positional, values, strict=False))
+        for name in given.keys() & named.keys():
+            raise TypeError(f"{type(self).__name__}: two values for {name}")
+        state.update(given)
+    state.update(named)
+    for name, make in self._made.items():
+        if name not in state:
+            state[name] = make()
+    if len(state) != len(self._declared):
+        unknown = [name for name in named if name not in self._declared]
+        if unknown:
+            raise TypeError(f"{type(self).__name__} has no field {', '.join(unknown)}")
+        missing = next(name for name in self._declared if name not in state)
+        raise TypeError(f"{type(self).__name__}: {missing} is missing")
     if hasattr(self, "__post_init__"):
         self.__post_init__()
-
-
-def _default(self: Any, name: str, declared: Any) -> Any:
-    if isinstance(declared, Field):
-        if declared.default_factory is not MISSING:
-            return declared.default_factory()
-        declared = declared.default
-    if declared is MISSING:
-        raise TypeError(f"{type(self).__name__}: {name} is missing")
-    return declared
 
 
 def _values(self: Any) -> tuple[Any, ...]:

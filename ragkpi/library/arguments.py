@@ -135,9 +135,23 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         raise TypeError(
             f"unexpected argument {unknown[0]!r}; expected {', '.join(Evaluating.__annotations__)}"
         )
-    only_query = given.get("only_query")
     of_qrels, of_run = readings_of(given)
-    settings = Settings(
+    pool = given.get("pool")
+    return Session(
+        [measures] if isinstance(measures, str) else list(measures),
+        _settings(given, of_qrels),
+        one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
+        None if pool is None else run_of(pool),
+        of_qrels,
+        of_run,
+        one_of("names", given.get("names", "given"), get_args(Names)),
+        one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
+    )
+
+
+def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
+    only_query = given.get("only_query")
+    return Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
         unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
@@ -155,17 +169,6 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
         pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
         only_query=None if only_query is None else octets(only_query),
         doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
-    )
-    pool = given.get("pool")
-    return Session(
-        [measures] if isinstance(measures, str) else list(measures),
-        settings,
-        one_of("rel_info", given.get("rel_info", "qrels"), list(READERS)),
-        None if pool is None else run_of(pool),
-        of_qrels,
-        of_run,
-        one_of("names", given.get("names", "given"), get_args(Names)),
-        one_of("measure_names", given.get("measure_names", "trec"), get_args(MeasureNames)),
     )
 
 
@@ -250,9 +253,12 @@ def runs_of(runs: Any) -> dict[str, Run] | None:
 def named_runs(runs: Any) -> dict[str, Run]:
     """Name one run or several."""
     several = runs_of(runs)
-    if several is not None:
-        return several
-    return {run_names([os.fspath(runs)])[0] if _is_path(runs) else "run": run_of(runs)}
+    return named_run(runs) if several is None else several
+
+
+def named_run(run: Any) -> dict[str, Run]:
+    """Name one run: after its file, or simply so."""
+    return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
 
 
 def note_files(runs: Iterable[Run]) -> Inputs:
@@ -273,9 +279,9 @@ def _filled(value: Any) -> bool:
 
 
 def _is_run(value: Any) -> bool:
-    """Say whether it is a run and no part of one: what maps a query to its documents is not."""
+    """Say whether it is a run and no part of one: what maps documents to their scores is not."""
     if isinstance(value, Mapping):
-        return any(isinstance(documents, Mapping) for documents in value.values())
+        return isinstance(next(iter(value.values()), None), Mapping)
     known = ("columns", "column_names", "blocks")
     return _is_path(value) or any(hasattr(value, name) for name in known)
 

@@ -10,6 +10,7 @@ from ragkpi.errors import GateFailedError
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
+    named_run,
     named_runs,
     note_files,
     one_of,
@@ -139,7 +140,7 @@ def evaluate(
     one_of("problems", problems, get_args(Problems))
     judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     several = runs_of(run)
-    runs = named_runs(run) if several is None else several
+    runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
     if several is not None or (gates and gates.over_all_queries):

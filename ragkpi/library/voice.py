@@ -27,6 +27,11 @@ _ARGUMENTS = {
     "-R": "rel_info=",
     "--tokens-per-passage": "tokens_per_passage=",
 }
+_PHRASES = {
+    "(--strict)": '(doubts="refused")',
+    "--scores distance": 'scores="distance"',
+    "--max-passage '#'": 'max_passage="#"',
+}
 # An option is a word of its own; "-m NAME:" names a measure that was asked for.
 _OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z-]*)(?![\w-])")
 
@@ -56,6 +61,8 @@ def in_python(text: str) -> str:
     >>> in_python("the run is short; give a deeper one, or --at down to 10, or the size with -N")
     'the run is short; give a deeper one, or at= down to 10, or the size with corpus_size='
     """
+    for phrase, argument in _PHRASES.items():
+        text = text.replace(phrase, argument)
     return _OPTION.sub(_argument, re.sub(r"(?<![\w-])-m (?=\S)", "", text))
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -35,11 +35,15 @@ class Beginning(NamedTuple):
     rising, ordered
         How many rankings have scores that only rise from line to line, and how many have
         different scores at all.
+    respelt
+        Whether one of the documents may be spelt unlike a judged one that is meant; it costs more
+        than a small evaluation to find out.
     """
 
     documents: list[tuple[int, bytes]]
     rising: int
     ordered: int
+    respelt: Literal["perhaps", "no"] = "perhaps"
 
 
 NOTHING = Beginning([], 0, 0)
@@ -89,7 +93,7 @@ def doubts(
     if judged.queries and not judged.num_ret.any():
         yield "no judged query is in the run: all values are those of empty rankings"
     yield from _queries_alike(judgements, unknown)
-    alike = _documents_alike(judgements, seen)
+    alike = _documents_alike(judgements, seen) if seen.respelt == "perhaps" else []
     if alike:
         mine, theirs = alike[0]
         yield (

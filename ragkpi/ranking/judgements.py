@@ -32,6 +32,14 @@ _LONGEST_CHAIN = 64
 _ROWS_AT_ONCE = 1 << 16  # their slots fit the cache
 
 
+def spelling_of(document: str) -> str:
+    """Return a document's id without case, white space, leading zeros and what follows a ``#``.
+
+    Ids that do not agree in this are not spelt alike; `ragkpi.ranking.spelling` says which are.
+    """
+    return "".join(document.partition("#")[0].lower().split()).lstrip("0")
+
+
 @dataclass(frozen=True, eq=False)
 class Judgements:
     """Judged documents of Q queries, J rows ordered by query.
@@ -112,6 +120,18 @@ class Judgements:
             ids = self.document.take(slice(first, last))
             known = {id_.decode("utf-8", "surrogateescape"): first + n for n, id_ in enumerate(ids)}
             self._texts[query] = known
+        return known
+
+    @cached_property
+    def _spellings(self) -> dict[int, frozenset[str]]:
+        return {}
+
+    def spellings(self, query: int) -> frozenset[str]:
+        """Return the documents of a query as `spelling_of` has them."""
+        known = self._spellings.get(query)
+        if known is None:
+            known = frozenset(map(spelling_of, self.rows_by_text(query)))
+            self._spellings[query] = known
         return known
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:

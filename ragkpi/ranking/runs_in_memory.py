@@ -6,9 +6,11 @@ no id is encoded. Ranks are counted among the sorted scores; ids matter where sc
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
-from typing import Any
+from itertools import islice
+from operator import gt, lt
+from typing import Any, Literal
 
 import numpy as np
 
@@ -17,9 +19,14 @@ from ragkpi.formats.given_columns import octets
 from ragkpi.formats.in_memory import mapped_rows, run_blocks
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.ranking.doubts import Beginning
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, find_hits
-from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.judgements import Judgements, spelling_of
 from ragkpi.records import dataclass
+
+# How much of a mapping is looked at for what makes it doubtful: rankings, scores and documents of
+# each. Less than of a file, for a small call takes half a millisecond.
+_QUERIES, _SCORES, _DOCUMENTS = 5, 20, 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,7 +101,34 @@ def find_mapping_hits(run: Any, judgements: Judgements) -> Hits | None:
         rank=np.concatenate(ranks) if ranks else np.empty(0, dtype=np.int64),
         run_id=b"run",
         documents=np.empty(0, dtype=np.uint64),
+        beginning=_beginning(run, queries, number, judgements),
     )
+
+
+def _beginning(
+    run: Mapping[str, Mapping[str, float]],
+    queries: Sequence[str],
+    number: Sequence[int],
+    judgements: Judgements,
+) -> Beginning:
+    """Look at the first rankings, and at the first documents of each."""
+    documents: list[tuple[int, bytes]] = []
+    rising = ordered = 0
+    respelt: Literal["perhaps", "no"] = "no"
+    for query, place in zip(queries[:_QUERIES], number[:_QUERIES], strict=True):
+        ranking = run[query]
+        scores = list(islice(ranking.values(), _SCORES))
+        rises, falls = sum(map(lt, scores, scores[1:])), sum(map(gt, scores, scores[1:]))
+        rising += rises > 1 and not falls
+        ordered += rises + falls > 1
+        if place < 0:
+            continue
+        judged, spellings = judgements.rows_by_text(place), judgements.spellings(place)
+        for document in islice(ranking, _DOCUMENTS):
+            documents.append((place, octets(document)))
+            if document not in judged and spelling_of(document) in spellings:
+                respelt = "perhaps"
+    return Beginning(documents, rising, ordered, respelt)
 
 
 def _sorted_scores(ranking: Mapping[str, Any]) -> FloatArray | None:

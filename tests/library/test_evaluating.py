@@ -1,6 +1,7 @@
 """What `evaluate` takes and returns beside values: limits, records, z-scores, names, pictures."""
 
 import dataclasses
+import gc
 import json
 import warnings
 from pathlib import Path
@@ -154,3 +155,40 @@ def test_what_there_is_can_be_asked_for(ragkpi):
         assert ragkpi(*command).out.decode() == f"{description}\n"
     assert {row["measure"] for row in library.describe_measures().rows} >= {"map", "bor"}
     assert library.schema()["$defs"]["line"]
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "says"),
+    [
+        ({"Doc 1": 1}, {"doc1": 2.0, "x": 1.0}, "doc1 where the qrels have 'Doc 1'"),
+        ({"d7": 1}, {"d7#2": 2.0, "x": 1.0}, "d7#2 where the qrels have d7"),
+        ({"p#3": 1}, {"p": 2.0, "x": 1.0}, "p where the qrels have p#3"),
+        ({"7": 1}, {"007": 2.0}, "007 where the qrels have 7"),
+        ({"a": 1}, {"a": 0.1, "b": 0.2, "c": 0.3}, 'scores="distance" turns them round'),
+    ],
+)
+def test_what_is_in_memory_is_doubted_as_files_are(qrels, run, says):
+    with pytest.warns(ragkpi.RagkpiWarning) as said:
+        ragkpi.evaluate({"q": qrels}, {"q": run}, "P.1")
+    assert any(says in str(warning.message) for warning in said)
+    with pytest.raises(ragkpi.DataError, match=r"\(doubts=\"refused\"\)"):
+        ragkpi.evaluate({"q": qrels}, {"q": run}, "P.1", doubts="refused")
+
+
+def test_what_is_spelt_alike_raises_no_doubt():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ragkpi.evaluate({"q": {"a": 1, "A": 0}}, {"q": {"b": 3.0, "a": 2.0, "A": 1.0}}, "P.2")
+
+
+def test_calls_leave_nothing_behind():
+    qrels = ragkpi.read_qrels(JUDGED)
+
+    def objects(calls):
+        for _ in range(calls):
+            ragkpi.evaluate(qrels, HALF, ["map", "ndcg_cut.10"])
+        gc.collect()
+        return len(gc.get_objects())
+
+    before = objects(20)
+    assert objects(1000) - before < 100
