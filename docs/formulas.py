@@ -22,6 +22,7 @@ _TOKEN = re.compile(
 _RELATIONS = {"=": "=", "<": "<", ">": ">", "<=": r"\le", ">=": r"\ge", "≤": r"\le", "≥": r"\ge"}
 _PRODUCTS = {"·": r"\cdot ", "*": r"\cdot ", "/": ""}
 _SUMS = {"+": "+", "-": "-", "−": "-"}
+_BIG = {"Σ": r"\sum", "Π": r"\prod"}
 _FUNCTIONS = {"log": r"\log", "log2": r"\log_2", "exp": r"\exp", "min": r"\min", "max": r"\max"}
 _SHORT_WORDS = {"an", "as", "at", "be", "by", "if", "in", "is", "it", "no", "of", "on", "or", "to"}
 _GREEK = {"alpha", "lambda"}
@@ -76,7 +77,7 @@ def _clauses(formula: str) -> Iterator[str]:
 def _is_formula(clause: str) -> bool:
     """Whether a clause computes something, or is a symbol; if not, it is prose."""
     tokens = list(_tokens(clause))
-    if any(text in "/·Σ=^[|+<=>=≤≥" for _, text in tokens):
+    if any(text in "/·ΣΠ=^[|+<=>=≤≥" for _, text in tokens):
         return True
     alone = len(tokens) == 1 and _symbol(clause) is not None
     return alone or " - " in clause or bool(re.search(r"\b(log2?|exp|min|max)\(", clause))
@@ -148,7 +149,7 @@ class _Reader:
 
     def beside(self) -> str:
         """Read pieces that stand side by side: a product of symbols, or words of a text."""
-        if self.next == "Σ" or self._goes("mean", "over"):
+        if self.next in _BIG or self._goes("mean", "over"):
             return self.over()
         pieces: list[tuple[bool, str]] = []
         first = self.at
@@ -160,16 +161,15 @@ class _Reader:
 
     def over(self) -> str:
         """Read ``Σ over ranks i of …`` or ``mean over … of …``; a Σ alone sums one piece."""
-        sign = r"\sum" if self.take() == "Σ" else r"\text{mean}"
+        sign = _BIG.get(self.take(), "")
         if self.next != "over":
             return sign + " " + self.power()[1]
         end = self._body()
         first, last = self.starts[self.at + 1], self.starts[end]
         below = latex(self.text[first:last].strip().rstrip(","))
         self.at = end + 1
-        under = (
-            rf"\sum\limits_{{{below}}}" if sign == r"\sum" else rf"\underset{{{below}}}{{{sign}}}\ "
-        )
+        mean = rf"\underset{{{below}}}{{\text{{mean}}}}\ "
+        under = rf"{sign}\limits_{{{below}}}" if sign else mean
         return under + self.product()
 
     def _body(self) -> int:
@@ -178,7 +178,7 @@ class _Reader:
         for at in range(self.at + 1, len(self.tokens)):
             text = self.tokens[at][1]
             depth += (text in "([" and text != "") - (text in ")]" and text != "")
-            if depth < 0:
+            if depth < 0 or text in _BIG:
                 break
             if text == "of" and depth == 0:
                 seen.append(at)
@@ -203,7 +203,9 @@ class _Reader:
         words, left = self.piece()
         if self.next == "^":
             self.take()
-            words, left = False, rf"{left}^{{{_bare(self.piece()[1])}}}"
+            word, above = self.piece()
+            above = rf"\text{{{_escaped(above)}}}" if word else _bare(above)
+            words, left = False, rf"{left}^{{{above}}}"
         while self.next == "/" and self._touches_both():
             self.take()
             words, left = False, rf"\frac{{{_bare(left)}}}{{{_bare(self.power()[1])}}}"
@@ -217,7 +219,7 @@ class _Reader:
     def piece(self) -> tuple[bool, str]:
         """Read one piece; say whether it is a word of a text."""
         kind, text = self.tokens[self.at]
-        if text == "Σ":
+        if text in _BIG:
             return False, self.over()
         self.at += 1
         if text in ("(", "[", "|"):

@@ -35,6 +35,13 @@ FORMULAS = {
             "(1 - p) · Σ over ranks i of p^(i-1)",
             [r"$$\left(1-p\right)\cdot \sum\limits_{\text{ranks }i}p^{i-1}$$"],
         ),
+        (
+            "Σ over ranks i of s(i)/i · Π over ranks j < i of (1 - s(j))",
+            [
+                r"$$\sum\limits_{\text{ranks }i}\frac{s(i)}{i}\cdot "
+                r"\prod\limits_{\text{ranks }j< i}\left(1-s(j)\right)$$"
+            ],
+        ),
         ("r(K) / K, r(K) = good among K", [r"$$\frac{r(K)}{K}$$", "$`r(K)`$ = good among $`K`$"]),
         ("[h >= m], h = good in the top", [r"$$\left[h\ge m\right]$$", "$`h`$ = good in the top"]),
         ("|S - P|; as sets", [r"$$\left|S-P\right|$$", "as sets"]),
@@ -57,6 +64,8 @@ def test_every_measure_is_typeset(name):
             assert made.count(r"\left") == made.count(r"\right")
             assert r"\frac{}" not in made
             assert "{}" not in made
+            for below in re.findall(r"limits_\{((?:[^{}]|\{[^{}]*\})*)\}", made):
+                assert not re.search(r"\\(frac|cdot|prod)", below), "what is summed is not below"
 
 
 def _letters(text):
@@ -66,7 +75,7 @@ def _letters(text):
 @pytest.mark.parametrize("name", FORMULAS)
 def test_nothing_is_lost(name):
     """Every letter and digit of the docstring is set."""
-    spelled = re.sub(r"Σ|\bover\b|\bof\b|\bC\(", "", FORMULAS[name])
+    spelled = re.sub(r"Σ|Π|\bover\b|\bof\b|\bC\(", "", FORMULAS[name])
     drawn = " ".join(map(str, formulas.lines(FORMULAS[name])))
     named = {"log", "exp", "min", "max", "alpha"}
     drawn = re.sub(r"\\([a-z]+)", lambda seen: seen[1] if seen[1] in named else "", drawn)
