@@ -58,6 +58,13 @@ def test_links_between_pages_lead_somewhere(page):
         assert not fragment or fragment in anchors(page.parent / target), f"{target}#{fragment}"
 
 
+@pytest.mark.parametrize("page", ["SECURITY.md", "docs/architecture.md", "tests/README.md"])
+def test_what_pages_say_of_the_code_is_there(page):
+    for path in re.findall(r"`([\w.-]+/[\w./-]*|\w+\.py)`", (ROOT / page).read_text("utf-8")):
+        roots = (ROOT, ROOT / "ragkpi", ROOT / "tests")
+        assert any((root / path).exists() for root in roots), path
+
+
 def test_every_page_is_in_the_navigation():
     named = set(re.findall(r"([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
     written = {str(page.relative_to(ROOT / "docs")) for page in PAGES[1:]}
