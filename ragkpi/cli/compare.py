@@ -73,7 +73,7 @@ def command(
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
     qrels, *paths = expect_files(3, files, expected)
-    refuse_standard_input_twice([qrels, *paths])
+    refuse_standard_input_twice([qrels, *paths, by, options.how.get("gains")])
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:

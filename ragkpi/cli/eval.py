@@ -109,7 +109,7 @@ def command(
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
     baseline = gates.fail_under_baseline
-    refuse_standard_input_twice([qrels, *paths, *([] if baseline is None else [baseline])])
+    refuse_standard_input_twice([qrels, *paths, baseline, by, options.how.get("gains")])
     if human is not None:
         refused = {
             "--format trec": output.format == "trec",

@@ -68,7 +68,7 @@ def command(
     With several runs all judged queries count, and one that a run lacks scores as empty.
     """
     qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi report QRELS RUN... -o FILE")
-    refuse_standard_input_twice([qrels, *paths])
+    refuse_standard_input_twice([qrels, *paths, by])
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
     from ragkpi.library.reporting import report

@@ -28,7 +28,7 @@ def by_path(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def refuse_standard_input_twice(files: Sequence[str]) -> None:
+def refuse_standard_input_twice(files: Sequence[str | None]) -> None:
     """Refuse a command line that wants standard input for more than one file."""
     if files.count("-") > 1:
         raise UsageError(f"{files.count('-')} files are -; standard input can be read once")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from ragkpi.errors import DataError, InputError
 from ragkpi.formats.column_names import QUERY, find
@@ -23,8 +24,9 @@ def read_query_labels(path: str) -> Labels:
     """Read one or more labels of each query.
 
     The file has tab- or comma-separated columns, the first of them with the query's id, and
-    perhaps a first line that names them (``query_id``, then the kinds of labels); or a JSON object
-    per line, whose keys are such names. An empty label is none.
+    perhaps a first line that names them (``query_id``, then the kinds of labels); or JSON objects
+    whose keys are such names, one a line or in an array; or ``{query: {kind: label}}``. An empty
+    label is none.
 
     Raises
     ------
@@ -53,37 +55,36 @@ def read_query_labels(path: str) -> Labels:
 
 def _rows(path: str) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
     text = _text(path)
-    lines = text.splitlines()
-    first = next((line for line in lines if line.strip()), "")
-    if first.lstrip().startswith("{"):
-        yield from _of_json(path, lines)
+    if text.lstrip()[:1] in ("{", "["):
+        yield from _of_json(path, text)
         return
-    separator = "\t" if "\t" in first else ","
-    rows = [
-        (number, row)
-        for number, row in enumerate(csv.reader(lines, delimiter=separator), start=1)
-        if any(cell.strip() for cell in row)
-    ]
+    lines = text.replace("\r\n", "\n").rstrip("\n").split("\n")
+    first = next((line for line in lines if line.strip()), "")
+    # Values between tabs are never quoted.
+    reader = (
+        csv.reader(lines, delimiter="\t", quoting=csv.QUOTE_NONE)
+        if "\t" in first
+        else csv.reader(lines, strict=True)
+    )
+    try:
+        rows = [(reader.line_num, row) for row in reader if any(cell.strip() for cell in row)]
+    except csv.Error as problem:
+        expected = "expected values separated by commas"
+        raise InputError(path, reader.line_num, f"no CSV ({problem})", expected) from None
     names = rows[0][1] if rows else []
     headed = find(names[:1], QUERY) is not None
     kinds = names[1:] if headed else _kinds(len(names) - 1)
     for number, row in rows[headed:]:
         if len(row) != len(kinds) + 1 or not kinds:
-            found = f"{len(row)} column{'s' if len(row) != 1 else ''}"
+            columns = f"{len(row)} column{'s' if len(row) != 1 else ''}"
             expected = f"expected {max(len(kinds), 1) + 1}: the query and its labels"
-            raise InputError(path, number, found, expected)
+            raise InputError(path, number, columns, expected)
         cells = [cell.strip() for cell in row[1:]]
         yield number, _octets(row[0].strip()), dict(zip(kinds, cells, strict=True))
 
 
-def _of_json(path: str, lines: Sequence[str]) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            continue
-        try:
-            record = json.loads(line)
-        except (ValueError, RecursionError):
-            record = None
+def _of_json(path: str, text: str) -> Iterator[tuple[int, bytes, Mapping[str, str]]]:
+    for number, record in _records(text):
         name = find(record, QUERY) if isinstance(record, dict) else None
         if name is None:
             raise InputError(
@@ -95,6 +96,27 @@ def _of_json(path: str, lines: Sequence[str]) -> Iterator[tuple[int, bytes, Mapp
             if key != name and label is not None
         }
         yield number, _octets(_text_of(str(record[name]))), labels
+
+
+def _records(text: str) -> Iterator[tuple[int, Any]]:
+    """Yield objects with a query and its labels: of an array, by query, or one a line."""
+    try:
+        document = json.loads(text)
+    except (ValueError, RecursionError):
+        for number, line in enumerate(text.split("\n"), start=1):
+            if line.strip():
+                yield number, _loaded(line)
+        return
+    if isinstance(document, dict) and all(isinstance(of, dict) for of in document.values()):
+        document = [{**labels, QUERY[0]: query} for query, labels in document.items()]
+    yield from enumerate(document if isinstance(document, list) else [document], start=1)
+
+
+def _loaded(line: str) -> Any:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _text_of(text: str) -> str:

@@ -14,6 +14,8 @@ EXPECTED = {"lang": {b"q1": "de", b"q2": "en"}, "kind": {b"q1": "fact"}}
         "query_id\tlang\tkind\nq1\tde\tfact\nq2\ten\t\n",
         "qid,lang,kind\r\nq1,de,fact\r\nq2,en,\r\n",
         '{"qid": "q1", "lang": "de", "kind": "fact"}\n{"qid": "q2", "lang": "en"}\n',
+        '[{"qid": "q1", "lang": "de", "kind": "fact"},\n {"qid": "q2", "lang": "en"}]',
+        '{\n  "q1": {"lang": "de", "kind": "fact"},\n  "q2": {"lang": "en"}\n}\n',
     ],
 )
 def test_labels_are_read_by_column(tmp_path, text):
@@ -34,9 +36,19 @@ def test_two_columns_need_no_names(tmp_path):
         ("q1\tde\nq1\ten\n", DataError, "labels:2: query q1 again, first labelled at line 1"),
         ("", InputError, "no label"),
         (json.dumps({"lang": "de"}), InputError, "labels:1: no query's id"),
+        ("[" * 100_000, InputError, "labels:1: no query's id"),
+        ('{"qid": "q1", "l": "x"}\n{"qid"\n', InputError, "labels:2: no query's id"),
+        ('q1,de\nq2,"en\n', InputError, r"labels:2: no CSV \(unexpected end of data\)"),
+        ("q1," + "x" * 200_000, InputError, r"labels:1: no CSV \(field larger"),
     ],
 )
 def test_what_is_no_label_is_refused_with_its_line(tmp_path, text, error, said):
     (tmp_path / "labels").write_text(text)
     with pytest.raises(error, match=said):
         read_query_labels(str(tmp_path / "labels"))
+
+
+def test_only_ends_of_lines_end_lines(tmp_path):
+    (tmp_path / "labels").write_bytes('q1\ta\u2028b\x0b\nq2\t"c\n'.encode())
+    labels = read_query_labels(str(tmp_path / "labels"))
+    assert labels == {"label": {b"q1": "a\u2028b", b"q2": '"c'}}
