@@ -25,6 +25,7 @@ from ragkpi.measures.scores import score
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.relevance import Relevance
+from ragkpi.ranking.settings import Settings
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
@@ -116,6 +117,7 @@ def depth(
             raise UsageError(f"--target {target}: without files no system reaches it; leave it out")
         if bootstrap is not None:
             raise UsageError("--ci: without files there are no queries to draw; leave it out")
+        _refuse_idle(asked.settings, limits)
         counts = [whole("relevant", number, 1) for number in relevant]
         curves, judged = _curves_of_counts(asked, counts, depths, limits)
     elif runs is None:
@@ -145,6 +147,33 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     if tokens > max_tokens:
         raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
     return int(max_tokens // tokens)
+
+
+# What says something about files, and nothing about counts.
+_OF_FILES = {
+    "relevance_level": "-l",
+    "missing": "-c, --common or --strict",
+    "unjudged": "-J",
+    "max_retrieved": "-M",
+    "only_query": "-D",
+    "corpus_sizes": "--corpus-sizes",
+    "draws": "--draws",
+    "grade_map": "--grade-map",
+}
+
+
+def _refuse_idle(settings: Settings, limits: Limits) -> None:
+    """Raise `UsageError` for what does nothing where there are no files."""
+    default = Settings()
+    given = [
+        option
+        for name, option in _OF_FILES.items()
+        if getattr(settings, name) != getattr(default, name)
+    ]
+    if limits.plateau != Limits().plateau:
+        given.append("--plateau")
+    if given:
+        raise UsageError(f"--relevant with {given[0]}: that is about runs; leave it out")
 
 
 def _curves_of_counts(

@@ -184,6 +184,8 @@ def test_a_picture_is_drawn(depth, tmp_path):
         (["--relevant", "4"], "give it with -N"),
         (["-N", "50", "--relevant", "4", "--ci"], "no queries to draw"),
         (["-N", "58", "--relevant", "59"], "--relevant 59"),
+        (["-N", "58", "--relevant", "4", "-M", "3"], "--relevant with -M: that is about runs"),
+        (["-N", "58", "--relevant", "4", "--plateau", "0.1"], "--relevant with --plateau"),
         (["-N", "58", "--relevant", "4,x"], "--relevant 4,x: expected whole numbers"),
         (["-N", "58", "--relevant", "4", "--at", "59"], "--at 59: the corpus has only 58"),
         (["-N", "58", "--relevant", "4", "--at", "0,5"], "--at 0,5"),

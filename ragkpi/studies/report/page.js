@@ -452,7 +452,8 @@
     queueMicrotask(() => found.charts.forEach((chart, place) => {
       const numbers = new Map(data.queries.map((query, at) => [query, at]));
       const queries = queryColumn ? chart.points.flatMap((group) => group.labels.map((label) => numbers.get(label))) : null;
-      figure(`${name}-${place}`, { ...chart, queries }, `${described(chart)} The numbers stand in the table below.`);
+      const notes = chart.notes.map((note) => `${visible(note)}. `).join("");
+      figure(`${name}-${place}`, { ...chart, queries }, `${described(chart)} ${notes}The numbers stand in the table below.`);
     }));
     return [
       make("div", { class: "answer" }, paragraphs(answer)),
@@ -725,7 +726,12 @@
         plot.add_tools(new Bokeh.HoverTool({ renderers: [glyphs[1]], tooltips: [[visible(line.name), "@y{0.0000} at @x"]] }));
         curve += 1;
       }
-      items.push([visible(line.name), glyphs]);
+      const marked = line.mark ? line.x.indexOf(line.mark.at) : -1;
+      if (marked >= 0 && typeof line.y[marked] === "number") {
+        const point = new Bokeh.ColumnDataSource({ data: { x: [line.x[marked]], y: [line.y[marked]] } });
+        glyphs.push(plot.scatter({ field: "x" }, { field: "y" }, { source: point, size: 16, fill_color: null, line_color: ink, line_width: 2 }));
+      }
+      items.push([visible(line.mark ? `${line.name}, ${line.mark.name}` : line.name), glyphs]);
     }
     let from = 0;
     chart.points.forEach((group, place) => {
