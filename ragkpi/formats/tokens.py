@@ -54,6 +54,13 @@ class Tokens:
         """Keep the given rows (a mask, indices or a slice), in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
+    def copied(self) -> Tokens:
+        """Copy the strings, and nothing that stands between them, to a buffer of their own."""
+        lengths = self.end - self.start
+        before = np.cumsum(lengths) - lengths
+        places = np.repeat(self.start - before, lengths) + np.arange(lengths.sum())
+        return Tokens.from_text(self.buffer[places].tobytes(), lengths)
+
     def stripped(self) -> Tokens:
         """Take spaces off both ends of the strings."""
         start, end = self.start, self.end

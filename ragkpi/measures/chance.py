@@ -39,7 +39,7 @@ def corpus_size(judged: Judged) -> IntArray:
     labelled = np.bincount(
         judged.level_query, weights=judged.level_counts, minlength=len(judged.queries)
     )
-    seen = (judged.num_ret + labelled - judged.per_query(judged.level >= 0)).astype(np.int64)
+    seen = (judged.num_ret + labelled - judged.num_judged_ret).astype(np.int64)
     too_small = np.flatnonzero(seen > size)
     if len(too_small):
         worst = too_small[np.argmax(seen[too_small])]

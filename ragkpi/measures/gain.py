@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.measures.c_rounding import log2, plus_ones
-from ragkpi.measures.gain_lists import actual, ideal
-from ragkpi.ranking.judged import FloatArray, Judged, quotient
+from ragkpi.measures.gain_lists import actual, ideal, worth
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+
+if TYPE_CHECKING:
+    from ragkpi.measures.gain_ratio import GainRatio
+    from ragkpi.measures.hole_tally import HoleTally
 
 
 def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -21,6 +27,17 @@ def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return actual(judged, gains).dcg
+
+
+def _by_rank(ranks: IntArray) -> FloatArray:
+    return np.asarray(1.0 / log2(ranks + 1))
+
+
+def dcg_ratio(gains: Mapping[int, float]) -> GainRatio:
+    """Say what `dcg` sums up."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    return GainRatio(partial(worth, gains=gains), _by_rank, ideal="none")
 
 
 def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -44,6 +61,13 @@ def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
     return quotient(dcg(judged, gains), ideal_dcg(judged, gains))
+
+
+def ndcg_ratio(gains: Mapping[int, float]) -> GainRatio:
+    """Say what `ndcg` is a ratio of."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    return GainRatio(partial(worth, gains=gains), _by_rank)
 
 
 def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
@@ -83,9 +107,19 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     """
     sums = [
         ranked.total(np.where(ranked.rank <= cutoff, ranked.discounted, 0.0))
-        for ranked in (actual(judged, {}), ideal(judged, {}))
+        for ranked in (actual(judged, {}), ideal(judged, {}, cutoff))
     ]
     return quotient(*sums)
+
+
+def ndcg_cut_ratio(cutoff: int) -> GainRatio:
+    """Say what `ndcg_cut` is a ratio of."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    return GainRatio(
+        gain=partial(worth, gains={}),
+        weight=lambda ranks: np.where(ranks <= cutoff, _by_rank(ranks), 0.0),
+    )
 
 
 def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
@@ -164,3 +198,11 @@ def binG(judged: Judged) -> FloatArray:
     nonrelevant_above = (judged.rank - judged.found)[judged.relevant]
     terms[judged.relevant] = 1.0 / log2(2 + nonrelevant_above)
     return quotient(judged.per_query(terms), judged.num_rel)
+
+
+def tallied_binG(tally: HoleTally) -> FloatArray:
+    """Compute `binG` of many ways to judge a ranking."""
+    total = np.zeros(len(tally.queries))
+    for way, first, last, found in tally.stretches():
+        total[way] += (last - first + 1) / log2(2 + last - found)
+    return quotient(total, tally.num_rel)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -85,13 +86,23 @@ def worth(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
     return gain
 
 
+def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
+    """Whether no gain of one's own is negative."""
+    return all(gain >= 0 for gain in arguments["gains"].values())
+
+
 def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
     """Gains of the retrieved documents."""
     return _actual(judged, tuple(gains.items()))
 
 
-def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
-    """Positive gains of all judged documents, the best first."""
+def ideal(judged: Judged, gains: Mapping[int, float], depth: int | None = None) -> GainSequences:
+    """Positive gains of all judged documents, the best first.
+
+    What stands below a depth is left out if that is most of it; all depths share one list else.
+    """
+    if depth is not None and judged.level_counts.sum() > 4 * depth * len(judged.queries):
+        return _ideal(judged, tuple(gains.items()), depth)
     return _ideal(judged, tuple(gains.items()))
 
 
@@ -103,11 +114,15 @@ def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequenc
 
 
 @shared
-def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+def _ideal(
+    judged: Judged, gains: tuple[tuple[int, float], ...], depth: int | None = None
+) -> GainSequences:
     if judged.gains is None:
         of_level = worth(judged.levels, dict(gains))
         best_first = np.lexsort((-of_level, judged.level_query))
         counts = judged.level_counts[best_first]
+        if depth is not None:  # no level needs more than that
+            counts = np.minimum(counts, depth)
         query = np.repeat(judged.level_query[best_first], counts)
         gain = np.repeat(of_level[best_first], counts)
     else:

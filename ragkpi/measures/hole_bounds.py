@@ -10,9 +10,12 @@ declaration against all assignments of small rankings.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.ranking.judged import FloatArray
+
+if TYPE_CHECKING:
+    from ragkpi.measures.gain_ratio import GainRatio
 
 Search = Literal["corners", "staircase", "counts", "none"]
 
@@ -42,6 +45,15 @@ class Bounds(NamedTuple):
         Why there are no bounds.
     accepts
         For which arguments the declaration holds.
+    tallied
+        How the values of many ways to judge a ranking are computed at once from a `HoleTally`:
+        by ``"itself"``, where the function of the measure asks a run for nothing that it has not
+        (`found_at`, `num_rel` ...), or by a function of its own, (V,). None if each way has to be
+        judged, which takes long for long rankings.
+    ratio
+        The same of a sum of gains over an ideal: from the arguments to what it consists of.
+    order
+        ``"ignored"`` if it does not matter which own holes have a level, only how many do.
     outer
         For ``"counts"``, where trying all out takes too long: from a run, the numbers of own and
         other holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are
@@ -55,16 +67,14 @@ class Bounds(NamedTuple):
     reason: str = ""
     accepts: Callable[[Mapping[str, Any]], bool] = lambda _: True
     outer: Callable[..., FloatArray] | None = None
+    tallied: Literal["itself"] | Callable[..., FloatArray] | None = None
+    ratio: Callable[..., GainRatio | None] | None = None
+    order: Literal["matters", "ignored"] = "matters"
 
     def depth(self, arguments: Mapping[str, Any]) -> int | None:
         """Return the last rank that counts; None for all."""
         cutoff = arguments.get("cutoff")
         return None if cutoff is None else self.reach * int(cutoff)
-
-
-def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
-    """Whether no gain of one's own is negative."""
-    return all(gain >= 0 for gain in arguments["gains"].values())
 
 
 UNPROVEN = Bounds("none", reason="no bounds are proven for it")
@@ -75,10 +85,10 @@ OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own"
 CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
 COUNTED = Bounds("none", reason="it counts queries")
 
-CORNERS = Bounds("corners")
-CORNERS_BY_GAIN = Bounds("corners", accepts=gains_from_zero)
-STAIRCASE = Bounds("staircase")
-STAIRCASE_ALONE = Bounds("staircase", other_runs="refused")
-STAIRCASE_TWICE_AS_DEEP = Bounds("staircase", reach=2)
-GRADED = Bounds("staircase", "all")
-GRADED_BY_GAIN = Bounds("staircase", "all", accepts=gains_from_zero)
+# By name: where the extremes lie, and, as most measures need nothing else of a run, computed from
+# a `HoleTally` by the measure itself.
+CORNERS = Bounds("corners", tallied="itself")
+STAIRCASE = Bounds("staircase", tallied="itself")
+STAIRCASE_ALONE = STAIRCASE._replace(other_runs="refused")
+STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
+CORNERS_OF_COUNTS = Bounds("corners", order="ignored")

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.gain_lists import actual, ideal
+from ragkpi.measures.gain_lists import actual, ideal, worth
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+
+if TYPE_CHECKING:
+    from ragkpi.measures.gain_ratio import GainRatio
 
 
 def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
@@ -29,9 +35,23 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
                 sequence.rank <= cutoff, _discounted(np.exp2(sequence.gain) - 1, sequence.rank), 0.0
             )
         )
-        for sequence in (actual(judged, {}), ideal(judged, {}))
+        for sequence in (actual(judged, {}), ideal(judged, {}, cutoff))
     ]
     return quotient(*sums)
+
+
+def _discounts(ranks: IntArray, cutoff: int) -> FloatArray:
+    return np.where(ranks <= cutoff, 1.0 / np.log2(ranks + 1.0), 0.0)
+
+
+def ndcg_exp_ratio(cutoff: int) -> GainRatio:
+    """Say what `ndcg_exp` is a ratio of."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    return GainRatio(
+        gain=lambda levels: np.exp2(np.maximum(levels, 0)) - 1,
+        weight=partial(_discounts, cutoff=cutoff),
+    )
 
 
 def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
@@ -50,6 +70,13 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.per_query(_discounted(gain, judged.rank)), best)
 
 
+def ndcg_local_ratio(cutoff: int) -> GainRatio:
+    """Say what `ndcg_local` is a ratio of."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    return GainRatio(partial(worth, gains={}), partial(_discounts, cutoff=cutoff), over="retrieved")
+
+
 def map_min(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision cut at K, of what K places can hold.
 
@@ -58,9 +85,7 @@ def map_min(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: map_cut divides by R, and cannot reach 1 where R > K. 0 without relevant documents.
     Source:     common in recommender systems and TREC RAG notes
     """
-    counted = judged.relevant & (judged.rank <= cutoff)
-    precision = judged.per_query(np.where(counted, judged.found / judged.rank, 0.0))
-    return quotient(precision, np.minimum(judged.num_rel, cutoff))
+    return quotient(judged.precision_sum(cutoff), np.minimum(judged.num_rel, cutoff))
 
 
 def accuracy(judged: Judged, cutoff: int) -> FloatArray:

@@ -6,12 +6,7 @@ import numpy as np
 
 from ragkpi.measures.aggregates import SMALLEST
 from ragkpi.measures.c_rounding import log
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient, shared
-
-
-def found_within(judged: Judged, depth: FloatArray | IntArray) -> FloatArray:
-    """Relevant documents among the first `depth` retrieved, a depth per query, (Q,)."""
-    return judged.per_query(judged.relevant & (judged.rank <= depth[judged.query]))
+from ragkpi.ranking.judged import FloatArray, Judged, quotient
 
 
 def P(judged: Judged, cutoff: int) -> FloatArray:
@@ -66,7 +61,7 @@ def Rprec(judged: Judged) -> FloatArray:
     Edge cases: 0 for a query without relevant documents or with an empty ranking.
     Source:     trec_eval 10.0
     """
-    return quotient(found_within(judged, judged.num_rel), judged.num_rel)
+    return quotient(judged.found_within(judged.num_rel), judged.num_rel)
 
 
 def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
@@ -78,16 +73,8 @@ def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
                 no cutoff here and ignores one that is given.
     Source:     trec_eval 10.0; the cutoff is ragkpi's
     """
-    first = judged.relevant & (judged.found == 1)
-    if cutoff is not None:
-        first &= judged.rank <= cutoff
-    return judged.per_query(first / judged.rank)
-
-
-@shared
-def precision_at_relevant(judged: Judged) -> FloatArray:
-    """r(i)/i at the rank i of each relevant hit, 0 at other hits, (H,)."""
-    return np.where(judged.relevant, judged.found, 0) / judged.rank
+    first = judged.first_relevant(cutoff)
+    return quotient(np.minimum(first, 1), first)
 
 
 def average_precision(judged: Judged) -> FloatArray:
@@ -98,7 +85,7 @@ def average_precision(judged: Judged) -> FloatArray:
     Edge cases: relevant documents that are not retrieved add 0; 0 for a query without any.
     Source:     trec_eval 10.0
     """
-    return quotient(judged.per_query(precision_at_relevant(judged)), judged.num_rel)
+    return quotient(judged.precision_sum(), judged.num_rel)
 
 
 def gm_map(judged: Judged) -> FloatArray:
@@ -120,8 +107,7 @@ def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: 0 for a query without relevant documents.
     Source:     trec_eval 10.0
     """
-    within = np.where(judged.rank <= cutoff, precision_at_relevant(judged), 0.0)
-    return quotient(judged.per_query(within), judged.num_rel)
+    return quotient(judged.precision_sum(cutoff), judged.num_rel)
 
 
 def yaap(judged: Judged) -> FloatArray:
@@ -132,5 +118,5 @@ def yaap(judged: Judged) -> FloatArray:
     Edge cases: 0 for a query without relevant documents; negative where map is below a half.
     Source:     Robertson, On GMAP and other transformations, CIKM 2006; trec_eval 10.0
     """
-    summed = judged.per_query(precision_at_relevant(judged))
+    summed = judged.precision_sum()
     return log((1.0 + summed) / (1.0 + judged.num_rel - summed))

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragkpi.measures.gain_lists import worth
-from ragkpi.measures.hole_bounds import gains_from_zero
+from ragkpi.measures.gain_lists import gains_from_zero, worth
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+
+if TYPE_CHECKING:
+    from ragkpi.measures.gain_ratio import GainRatio
 
 # A weight below this share of a sum is less than half a unit in its last place: it is lost.
 NEGLIGIBLE = 2.0**-54
@@ -52,6 +54,20 @@ def scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 def is_plain(arguments: Mapping[str, Any]) -> bool:
     """Whether no document takes away from `rbp`, and deeper ones add less."""
     return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
+
+
+def rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
+    """Say what `rbp` sums up; nothing with gains of one's own, which scale it by levels."""
+    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+
+    if gains:
+        return None
+    return GainRatio(
+        gain=lambda levels: worth(levels, {}),
+        weight=lambda ranks: (1.0 - p) * weights_at(p, ranks),
+        ideal="highest",
+        floor=1.0,
+    )
 
 
 def rbp_resid(judged: Judged, p: float) -> FloatArray:

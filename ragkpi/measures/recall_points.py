@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ragkpi.measures.precision import found_within, precision_at_relevant
 from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
+
+if TYPE_CHECKING:
+    from ragkpi.measures.hole_tally import HoleTally
 
 
 @shared
 def _best_from_relevant(judged: Judged) -> FloatArray:
     """Highest precision from each relevant hit of a query to its last, (relevant hits,)."""
     query = judged.query[judged.relevant]
-    precision = precision_at_relevant(judged)[judged.relevant]
+    precision = judged.precision_at_relevant[judged.relevant]
     # numpy orders complex numbers by their real part first: with the query there, one running
     # maximum from the end starts anew at each query.
     keyed = np.maximum.accumulate((-query + 1j * precision)[::-1])[::-1]
@@ -53,6 +57,19 @@ def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
     return _interpolated(judged, _relevant_at(judged, point))
 
 
+def tallied_iprec_at_recall(tally: HoleTally, point: float) -> FloatArray:
+    """Compute `iprec_at_recall` of many ways to judge a ranking.
+
+    Precision rises along a stretch of relevant documents, so its last one speaks for it.
+    """
+    needed = np.maximum(_relevant_at(tally, point), 1.0)
+    best = np.zeros(len(tally.queries))
+    for way, _, last, found in tally.stretches():
+        reached = found >= needed[way]
+        best[way] = np.maximum(best[way], np.where(reached, found / last, 0.0))
+    return best
+
+
 def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArray:
     """Mean of the interpolated precision at eleven recall points.
 
@@ -86,4 +103,4 @@ def Rprec_mult(judged: Judged, point: float) -> FloatArray:
     Source:     trec_eval 10.0
     """
     depth = np.trunc(point * judged.num_rel + 0.9)
-    return quotient(found_within(judged, depth), np.maximum(depth, 0.0))
+    return quotient(judged.found_within(depth), np.maximum(depth, 0.0))

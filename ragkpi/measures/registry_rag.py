@@ -59,7 +59,7 @@ _evidence = partial(
     parameters=Cutoffs(_SLOTS),
     needs=_GRADES,
     better="higher",
-    bounds=bounds.CORNERS,
+    bounds=bounds.CORNERS_OF_COUNTS,
     ties="unproven",
     question="evidence",
 )
@@ -99,7 +99,7 @@ RAG_MEASURES: Sequence[Measure] = (
     _weighted(
         "ra_nwg",
         evidence.ra_nwg,
-        bounds=bounds.Bounds("counts", outer=evidence.ra_nwg_range),
+        bounds=bounds.Bounds("counts", outer=evidence.ra_nwg_range, order="ignored"),
         known_as=("RA-nWG", "RA_nWG"),
     ),
     _ceiling("proc", evidence.proc, cautions=(no_top_grade, pool_is_the_run)),
@@ -156,8 +156,20 @@ RAG_MEASURES: Sequence[Measure] = (
         cautions=(shallow_estimate,),
         bounds=bounds.STAIRCASE_TWICE_AS_DEEP,
     ),
-    _kpi("ndcg_exp", kpi.ndcg_exp, bounds=bounds.GRADED, question="gain", worth="gain"),
-    _kpi("ndcg_local", kpi.ndcg_local, bounds=bounds.GRADED, question="gain", worth="gain"),
+    _kpi(
+        "ndcg_exp",
+        kpi.ndcg_exp,
+        bounds=bounds.Bounds("staircase", "all", ratio=kpi.ndcg_exp_ratio),
+        question="gain",
+        worth="gain",
+    ),
+    _kpi(
+        "ndcg_local",
+        kpi.ndcg_local,
+        bounds=bounds.Bounds("staircase", "all", ratio=kpi.ndcg_local_ratio),
+        question="gain",
+        worth="gain",
+    ),
     _kpi(
         "err",
         gain.err,

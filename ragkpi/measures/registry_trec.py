@@ -17,6 +17,7 @@ from ragkpi.measures import (
 )
 from ragkpi.measures import hole_bounds as bounds
 from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, PER_QUERY_TEXT, SUM
+from ragkpi.measures.gain_lists import gains_from_zero
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.real_parameters import RECALL_POINTS, Gains, RealCutoffs, RealList
@@ -128,6 +129,7 @@ CLASSIC = [
         "iprec_at_recall",
         recall_points.iprec_at_recall,
         RealCutoffs(RECALL_POINTS),
+        bounds=bounds.STAIRCASE._replace(tallied=recall_points.tallied_iprec_at_recall),
         ties="unproven",
         known_as=("IPrec",),
     ),
@@ -172,20 +174,30 @@ CLASSIC = [
         bounds=bounds.UNPROVEN,
         ties="unproven",
     ),
-    _early("binG", gain.binG, ties="unproven"),
+    _early(
+        "binG",
+        gain.binG,
+        bounds=bounds.STAIRCASE._replace(tallied=gain.tallied_binG),
+        ties="unproven",
+    ),
     _gain("G", gain.G),
-    _gain("dcg", gain.dcg, bounds=bounds.CORNERS_BY_GAIN, expected=tied.dcg),
+    _gain(
+        "dcg",
+        gain.dcg,
+        bounds=bounds.Bounds("corners", accepts=gains_from_zero, ratio=gain.dcg_ratio),
+        expected=tied.dcg,
+    ),
     _gain(
         "ideal_dcg",
         gain.ideal_dcg,
         better="neither",
-        bounds=bounds.CORNERS_BY_GAIN,
+        bounds=bounds.CORNERS_OF_COUNTS._replace(accepts=gains_from_zero),
         expected="unchanged",
     ),
     _gain(
         "ndcg",
         gain.ndcg,
-        bounds=bounds.GRADED_BY_GAIN,
+        bounds=bounds.Bounds("staircase", "all", accepts=gains_from_zero, ratio=gain.ndcg_ratio),
         ties="monotone",
         expected=tied.ndcg,
         known_as=("nDCG", "normalized_dcg"),
@@ -196,7 +208,7 @@ CLASSIC = [
         "ndcg_cut",
         gain.ndcg_cut,
         parameters=Cutoffs(),
-        bounds=bounds.GRADED,
+        bounds=bounds.Bounds("staircase", "all", ratio=gain.ndcg_cut_ratio),
         ties="monotone",
         expected=tied.ndcg_cut,
         known_as=("nDCG", "normalized_dcg"),
@@ -225,7 +237,7 @@ CLASSIC = [
         "set_F",
         sets.set_F,
         RealList((1.0,), "weight", used=1),
-        bounds=bounds.Bounds("corners", accepts=sets.weighs_from_zero),
+        bounds=bounds.CORNERS._replace(accepts=sets.weighs_from_zero),
         question="tradeoff",
         known_as=("SetF", "F1", "f_score", "f1_score"),
     ),
@@ -243,7 +255,9 @@ LATER = [
         "rbp",
         rank_biased.rbp,
         parameters=Gains(probability=0.9),
-        bounds=bounds.Bounds("staircase", "all", accepts=rank_biased.is_plain),
+        bounds=bounds.Bounds(
+            "staircase", "all", accepts=rank_biased.is_plain, ratio=rank_biased.rbp_ratio
+        ),
         expected=tied.rbp,
         known_as=("RBP",),
     ),

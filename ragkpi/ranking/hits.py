@@ -9,7 +9,7 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
-from ragkpi.formats.tokens import IntArray
+from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
 from ragkpi.ranking.duplicates import find_duplicate
@@ -53,14 +53,14 @@ class TopDocuments:
     query, rank, judgement : (n,)
         The query's number in the judgements, the 1-based rank, and the row of the judgement, -1
         for unjudged documents; in no particular order.
-    document : list of bytes, length n
+    document : Tokens, length n
         Their ids.
     """
 
     query: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     rank: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
     judgement: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    document: list[bytes] = field(default_factory=list)
+    document: Tokens = field(default_factory=lambda: Tokens.from_strings([]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def _top(
     rows = np.flatnonzero(query_of_line >= 0)
     rank = ranks_of(block, rows, ties)
     rows, rank = rows[rank <= depth], rank[rank <= depth]
-    names = block.document.take(rows).tolist()
+    names = block.document.take(rows).copied()  # the buffer of the block is used again
     return TopDocuments(query_of_line[rows], rank, of_line[rows], names)
 
 
@@ -213,7 +213,7 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
             query=np.concatenate([part.top.query for part in parts]),
             rank=np.concatenate([part.top.rank for part in parts]),
             judgement=np.concatenate([part.top.judgement for part in parts]),
-            document=[document for part in parts for document in part.top.document],
+            document=Tokens.joined([part.top.document for part in parts]),
         ),
         beginning=parts[0].beginning,
         tied=_join_ties([part.tied for part in parts if part.tied is not None]),

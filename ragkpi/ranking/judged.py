@@ -144,9 +144,38 @@ class Judged:
         above: IntArray = total[1:] - total[self.starts[:-1]][self.query]
         return above
 
+    @cached_property
+    def num_judged_ret(self) -> IntArray:
+        """Judged documents retrieved, (Q,)."""
+        return self.per_query(self.level >= 0).astype(np.int64)
+
     def found_at(self, cutoff: int) -> IntArray:
         """Relevant documents among the first `cutoff` retrieved, (Q,)."""
         return self.per_query(self.relevant & (self.rank <= cutoff)).astype(np.int64)
+
+    def found_within(self, depth: FloatArray | IntArray) -> IntArray:
+        """Relevant documents among the first `depth` retrieved, a depth per query, (Q,)."""
+        within = self.rank <= depth[self.query]
+        return self.per_query(self.relevant & within).astype(np.int64)
+
+    @cached_property
+    def precision_at_relevant(self) -> FloatArray:
+        """r(i)/i at the rank i of each relevant hit, 0 at other hits, (H,)."""
+        return np.where(self.relevant, self.found, 0) / self.rank
+
+    def precision_sum(self, cutoff: int | None = None) -> FloatArray:
+        """Sum r(i)/i over the ranks i of relevant documents, all or down to a cutoff, (Q,)."""
+        precision = self.precision_at_relevant
+        if cutoff is not None:
+            precision = np.where(self.rank <= cutoff, precision, 0.0)
+        return self.per_query(precision)
+
+    def first_relevant(self, cutoff: int | None = None) -> IntArray:
+        """Rank of the first relevant document, all or down to a cutoff, (Q,); 0 for none."""
+        first = self.relevant & (self.found == 1)
+        if cutoff is not None:
+            first &= self.rank <= cutoff
+        return self.per_query(np.where(first, self.rank, 0)).astype(np.int64)
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:

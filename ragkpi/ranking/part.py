@@ -90,7 +90,6 @@ class JudgementPart(NamedTuple):
         kept, top = judged >= 0, run.top
         query = np.where(run.query >= 0, self.query[run.query], -1)
         named = np.flatnonzero(self.query[top.query] >= 0)
-        documents = [top.document[place] for place in named.tolist()]
         return replace(
             run,
             query=query,
@@ -100,7 +99,7 @@ class JudgementPart(NamedTuple):
                 query=self.query[top.query[named]],
                 rank=top.rank[named],
                 judgement=np.where(top.judgement[named] >= 0, self.row[top.judgement[named]], -1),
-                document=documents,
+                document=top.document.take(named),
             ),
             beginning=NOTHING,
             tied=None if run.tied is None else TiedRanks(*(ranks[kept] for ranks in run.tied)),

@@ -61,7 +61,7 @@ def outside_pool(
     number = judgements.places_among(judged.queries)
     if settings.unjudged == "removed":  # what is left has judgements, and new ranks
         query, rank = judged.query, judged.rank
-        names = judgements.document.take(judged.judgement).tolist()
+        names = judgements.document.take(judged.judgement)
     else:
         query, rank, names = number[top.query], top.rank, top.document
     chosen = query >= 0
@@ -69,7 +69,7 @@ def outside_pool(
         chosen &= rank <= settings.max_retrieved
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(query[rows], kind="stable")]
-    wanted = _as_judgements(judged.queries, query[rows], [names[row] for row in rows.tolist()])
+    wanted = _as_judgements(judged.queries, query[rows], names.take(rows).tolist())
     found = read_pool(wanted)
     depth = np.inf if settings.pool_depth is None else settings.pool_depth
     inside = np.zeros(len(rows), dtype=bool)

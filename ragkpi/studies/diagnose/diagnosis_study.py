@@ -12,6 +12,7 @@ from typing import Literal
 
 import numpy as np
 
+from ragkpi.formats.tokens import Tokens
 from ragkpi.measures import evidence, rubric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
@@ -217,10 +218,30 @@ def with_shown_at_their_best(
     The judgements with these documents, and the run by them; None if all shown are judged.
     """
     holes = find_holes(judgements, [run], settings)
-    shown = holes.row[holes.within(cutoff)]
+    shown = np.flatnonzero(holes.within(cutoff))
     if not len(shown):
         return None
     best = max(settings.grade_map.rubric.items(), key=lambda level_and_grade: level_and_grade[1])
-    level = holes.judgements.level.copy()
-    level[shown] = best[0]
-    return replace(holes.judgements, level=level), holes.runs[0]
+    # What had a negative level is shown now, or was not retrieved.
+    kept = np.flatnonzero(judgements.level >= 0)
+    query = np.concatenate([judgements.query[kept], holes.query[shown]])
+    order = np.argsort(query, kind="stable")
+    row = np.empty(len(order), dtype=np.int64)
+    row[order] = np.arange(len(order))
+    moved = np.full(len(judgements.level), -1)
+    moved[kept] = row[: len(kept)]
+    level = np.concatenate([judgements.level[kept], np.full(len(shown), best[0])])
+    documents = Tokens.joined([judgements.document.take(kept), holes.document.take(shown)])
+    widened = replace(
+        judgements,
+        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
+        document=documents.take(order),
+        level=level[order],
+    )
+    judged = judgements.level[run.judgement] >= 0
+    hits = replace(
+        run,
+        judgement=np.concatenate([moved[run.judgement[judged]], row[len(kept) :]]),
+        rank=np.concatenate([run.rank[judged], holes.rank[0, shown]]),
+    )
+    return widened, hits

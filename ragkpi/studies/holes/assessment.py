@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
 from ragkpi.evaluation import Evaluation
+from ragkpi.formats.identity import sort_descending
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes.assignments import Case, Trials, corners
-from ragkpi.studies.holes.extremes import ends
+from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
 from ragkpi.studies.holes.open_runs import UNRETRIEVED, Holes
+from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_spreads
 
 _UNJUDGED = -1
+_ROUNDING = 1e-13
 
 
 @dataclass(frozen=True)
@@ -43,12 +46,73 @@ class Candidate:
     hole: int
 
 
+class Candidates(Sequence[Candidate]):
+    """The holes that matter, those first that are worth an assessor's time first.
+
+    There may be millions of them, of which five are named: they are put in order as they are
+    asked for.
+
+    Parameters
+    ----------
+    holes
+        All holes.
+    share : (n,)
+        What each removes.
+    keys
+        What orders holes, (n,) each, the deciding one last; equal ones stand by their ids.
+    """
+
+    def __init__(self, holes: Holes, share: FloatArray, keys: Sequence[FloatArray]) -> None:
+        self._holes, self._share, self._keys = holes, share, keys
+        self._chosen = np.flatnonzero(share > 0)
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    @overload
+    def __getitem__(self, index: int) -> Candidate: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Candidate]: ...
+
+    def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
+        """Return one candidate, or some."""
+        if not isinstance(index, slice):
+            place = range(len(self))[index]
+            return self[place : place + 1][0]
+        places = range(len(self))[index]
+        order = self._first(max(places[0], places[-1]) + 1) if places else self._chosen
+        return [self._candidate(int(order[place])) for place in places]
+
+    def _first(self, count: int) -> IntArray:
+        """Return the numbers of the first holes."""
+        chosen, deciding = self._chosen, self._keys[-1]
+        if count < len(chosen):
+            last = np.partition(deciding[chosen], count - 1)[count - 1]
+            chosen = chosen[deciding[chosen] <= last]
+        documents = self._holes.document.take(chosen)
+        chosen = chosen[sort_descending(documents, np.zeros_like(chosen))[::-1]]
+        keys = [self._holes.query, *self._keys]
+        return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
+
+    def _candidate(self, hole: int) -> Candidate:
+        holes = self._holes
+        return Candidate(
+            query=holes.judgements.queries[holes.query[hole]],
+            document=holes.document[hole],
+            share=float(self._share[hole]),
+            runs=int((holes.rank[:, hole] < UNRETRIEVED).sum()),
+            rank=int(holes.best_rank[hole]),
+            hole=hole,
+        )
+
+
 def candidates(
     bounds: HoleBounds,
     evaluations: Sequence[Evaluation],
     settings: Settings,
     watch: Callable[[int], None] = lambda _: None,
-) -> list[Candidate]:
+) -> Candidates:
     """Return the holes that matter, those first that are worth an assessor's time first.
 
     The best ranks come first: one document alone may promise more, but many of a query promise
@@ -62,22 +126,18 @@ def candidates(
     were looked at.
     """
     holes = bounds.holes
-    total = np.zeros(len(holes.document))
+    total = np.zeros(len(holes.query))
     metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
     for done, metric in enumerate(metrics.values(), start=1):
-        removed = np.zeros(len(holes.document))
+        removed = np.zeros(len(holes.query))
         whole = 0.0
         for run, evaluation in enumerate(evaluations):
             trials = trials_of(holes, run, evaluation, metric, settings, bounds.within)
-            before, number, gain = _removed(trials)
-            whole += before
-            removed += np.bincount(number, weights=gain, minlength=len(removed))
+            whole += _remove(trials, removed)
         if whole > 0:
             total += removed / whole / len(metrics)
         watch(done)
-    retrieved = holes.rank < UNRETRIEVED
-    judgements, query = holes.judgements, holes.query
-    best = holes.rank.min(axis=1, initial=UNRETRIEVED)
+    best = holes.best_rank.astype(np.float64)
     removing = -np.round(total, 12)
     searches = {metric.measure.bounds.search for metric in metrics.values()}
     keys = [best]
@@ -85,19 +145,7 @@ def candidates(
         keys = [best, removing]
     elif searches == {"corners"}:
         keys = [removing, best]
-    order = np.lexsort(keys)
-    return [
-        Candidate(
-            query=judgements.queries[query[hole]],
-            document=holes.document[hole],
-            share=float(total[hole]),
-            runs=int(retrieved[hole].sum()),
-            rank=int(best[hole]),
-            hole=hole,
-        )
-        for hole in order.tolist()
-        if total[hole] > 0
-    ]
+    return Candidates(holes, total, keys)
 
 
 def removed_together(
@@ -111,8 +159,9 @@ def removed_together(
     It is computed with all of them judged, for the shares of single documents do not add up: the
     mean over the values, and over their being worthless and their being of the top level.
     """
-    chosen = np.array([candidate.hole for candidate in listed], dtype=np.int64)
+    chosen = [candidate.hole for candidate in listed]
     metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
+    judged: dict[int, Holes] = {}
     shares = []
     for metric in metrics.values():
         before, after = 0.0, 0.0
@@ -120,53 +169,60 @@ def removed_together(
             trials = trials_of(bounds.holes, run, evaluation, metric, settings, bounds.within)
             before += float(_spread(trials, Case.of_all(trials.run)).sum())
             for level in (trials.scale[0], trials.scale[-1]):
-                known = _with_judged(bounds.holes, chosen, level)
-                left = trials_of(known, run, evaluation, metric, settings, bounds.within)
+                if level not in judged:
+                    judged[level] = bounds.holes.with_known(chosen, level)
+                left = trials_of(judged[level], run, evaluation, metric, settings, bounds.within)
                 after += float(_spread(left, Case.of_all(left.run)).sum()) / 2
         if before > 0:
             shares.append(1 - after / before)
     return float(np.sum(shares) / len(metrics)) if metrics else 0.0
 
 
-def _with_judged(holes: Holes, chosen: IntArray, level: int) -> Holes:
-    """Give some holes a level, so that they are none any more."""
-    levels = holes.judgements.level.copy()
-    levels[holes.row[chosen]] = level
-    kept = np.delete(np.arange(len(holes.row)), chosen)
-    return Holes(
-        judgements=replace(holes.judgements, level=levels),
-        runs=holes.runs,
-        row=holes.row[kept],
-        document=[holes.document[hole] for hole in kept.tolist()],
-        rank=holes.rank[kept],
-    )
-
-
-def _removed(trials: Trials) -> tuple[float, IntArray, FloatArray]:
-    """Return all uncertainty of a run, the numbers of its holes, and what each one removes."""
-    before = _spread(trials, Case.of_all(trials.run))
+def _remove(trials: Trials, removed: FloatArray) -> float:
+    """Add what each hole removes of the uncertainty of a run, (n,); return all of that."""
+    run = trials.run
+    before = _spread(trials, Case.of_all(run))
+    query, place = np.nonzero(run.number >= 0)
+    number = run.number[query, place]
     # What stands where it does not count is alike: the first one speaks for all of a query.
-    query, column = np.nonzero((trials.run.own >= 0) | (trials.run.other == 0))
+    rows = np.flatnonzero(run.num_other > 0)
+    of_others = np.zeros(len(before))
+    of_others[rows] = _gain(trials, before, rows, np.full(len(rows), OTHER))
+    if of_others.any():
+        removed += np.append(of_others, 0.0)[run.row]
+        removed[number] -= of_others[query]
+    if trials.metric.measure.bounds.order == "ignored":
+        first = np.flatnonzero(run.num_own > 0)
+        gain = np.zeros(len(before))
+        gain[first] = _gain(trials, before, first, np.zeros_like(first))
+        removed[number] += gain[query]
+    elif is_tallied(trials):
+        worthless, best = tallied_spreads(trials, query, place)
+        removed[number] += _cleaned(before[query] - (worthless + best) / 2)
+    else:
+        removed[number] += _gain(trials, before, query, place)
+    return float(before.sum())
+
+
+def _gain(trials: Trials, before: FloatArray, query: IntArray, known: IntArray) -> FloatArray:
+    """Return how much smaller the spread is once a hole is known, (n,)."""
     if not len(query):
-        return 0.0, query, np.zeros(0)
+        return np.zeros(0)
     after = [
-        _spread(trials, Case(query, column, np.full(len(query), level)))
+        _spread(trials, Case(query, known, np.full(len(query), level)))
         for level in (trials.scale[0], trials.scale[-1])
     ]
-    gain = np.zeros(trials.run.own.shape)
-    gain[query, column] = before[query] - (after[0] + after[1]) / 2
-    first = np.argmax(trials.run.other == 0, axis=1)
-    of_first = gain[np.arange(len(gain)), first][:, np.newaxis]
-    gain = np.where(trials.run.other > 0, of_first, gain)
-    query, column = np.nonzero(trials.run.number >= 0)
-    return float(before.sum()), trials.run.number[query, column], gain[query, column]
+    return _cleaned(before[query] - (after[0] + after[1]) / 2)
+
+
+def _cleaned(gain: FloatArray) -> FloatArray:
+    """Take away what rounding left: a hole that changes nothing is no candidate."""
+    return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
 
 
 def _spread(trials: Trials, case: Case) -> FloatArray:
     """Spread of the first statistic over the corners, (n,); 0 where fewer than two are known."""
-    low, high = ends(corners(trials, case)[:, :, 0])
-    spread = high - low
-    return np.where(np.isnan(spread), 0.0, spread)
+    return spread_of(corners(trials, case)[:, :, 0])
 
 
 def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:

@@ -18,6 +18,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.open_runs import OpenRun
 
+End = Literal["top", "bottom"]
 BATCH = 1 << 16  # hits judged at once; their arrays fit the cache
 MOST_COUNTS = 300_000  # assignments of a set measure that are tried out before it is refused
 
@@ -39,6 +40,9 @@ def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[in
     return [by_gain[gain_] for gain_ in sorted(by_gain)]
 
 
+OTHER = -2  # in `Case.known`: one of the holes that are counted alone
+
+
 @dataclass(frozen=True)
 class Case:
     """Something to bound: n queries of a run, in each of which one hole may be known.
@@ -48,7 +52,7 @@ class Case:
     query : (n,)
         Numbers of queries.
     known, level : (n,)
-        The column of the hole that is known, -1 for none, and its level.
+        The place of the own hole that is known, `OTHER` for another one, -1 for none; its level.
     """
 
     query: IntArray
@@ -80,13 +84,13 @@ class Trials:
         """How many steps the scale has."""
         return len(self.scale) - 1
 
+    @property
+    def two_levels(self) -> Trials:
+        """The same with the ends of the scale alone."""
+        return Trials(self.run, self.metric, [self.scale[0], self.scale[-1]])
+
     def statistics(
-        self,
-        case: Case,
-        row: IntArray,
-        own: IntArray,
-        other: IntArray,
-        end: Literal["top", "bottom"],
+        self, case: Case, row: IntArray, own: IntArray, other: IntArray, end: End
     ) -> FloatArray:
         """Return the sufficient statistics of V assignments, (V, S).
 
@@ -98,34 +102,46 @@ class Trials:
             The thresholds.
         """
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
-        step = max(1, BATCH // max(1, longest, self.run.own.shape[1]))
-        parts = [
-            self._batch(case, row[i : i + step], own[i : i + step], other[i : i + step], end)
-            for i in range(0, max(1, len(row)), step)
-        ]
+        step = max(1, BATCH // max(1, longest, self.run.number.shape[1]))
+        parts = []
+        for i in range(0, max(1, len(row)), step):
+            some = slice(i, i + step)
+            parts.append(self._batch(case, row[some], own[some], other[some], end))
         return np.concatenate(parts)
 
     def _batch(
-        self, case: Case, row: IntArray, own: IntArray, other: IntArray, end: str
+        self, case: Case, row: IntArray, own: IntArray, other: IntArray, end: End
     ) -> FloatArray:
         query = case.query[row]
-        position = self.run.own[query]
+        place = np.arange(self.run.number.shape[1])[np.newaxis]
         if end == "bottom":
-            last = self.run.num_own[query, np.newaxis] - 1
-            position = np.where(position >= 0, last - position, -1)
-        levels = np.full(position.shape, -1)
-        ladder = np.asarray(self.scale)
-        for places, thresholds in ((position, own), (self.run.other[query], other)):
-            step = (places[:, :, np.newaxis] < thresholds[:, np.newaxis, :]).sum(axis=2)
-            levels = np.where(places >= 0, ladder[step], levels)
-        known = np.flatnonzero(case.known[row] >= 0)
-        levels[known, case.known[row[known]]] = case.level[row[known]]
-        return self.under(query, levels)
+            place = self.run.num_own[query, np.newaxis] - 1 - place
+        levels = np.asarray(self.scale)[_steps(place, own)]
+        known = case.known[row]
+        mine = np.flatnonzero(known >= 0)
+        levels[mine, known[mine]] = case.level[row[mine]]
+        others = -np.diff(other, prepend=self.run.num_other[query, np.newaxis], append=0, axis=1)
+        theirs = np.flatnonzero(known == OTHER)
+        others[theirs, _steps(np.zeros((len(theirs), 1)), other[theirs])[:, 0]] -= 1
+        given = case.level[row[theirs], np.newaxis] == np.asarray(self.scale)
+        others[theirs, given.argmax(axis=1)] += 1
+        return self.under(query, levels, others)
 
-    def under(self, query: IntArray, levels: IntArray) -> FloatArray:
-        """Return the statistics of queries, (V,), under levels of their holes, (V, W): (V, S)."""
-        judged = self.run.assigned(query, levels, self.scale)
+    def under(self, query: IntArray, levels: IntArray, others: IntArray) -> FloatArray:
+        """Return the statistics of queries, (V,), under levels of their holes: (V, S).
+
+        See `OpenRun.assigned`.
+        """
+        judged = self.run.assigned(query, levels, others, self.scale)
         return np.asarray(score(judged, [self.metric]).columns[0].statistics, dtype=np.float64)
+
+
+def _steps(place: IntArray | FloatArray, thresholds: IntArray) -> IntArray:
+    """Return how many thresholds, (V, T), each place, (V, W), stands above, (V, W)."""
+    step = np.zeros((len(thresholds), place.shape[1]), dtype=np.int64)
+    for threshold in thresholds.T:
+        step += place < threshold[:, np.newaxis]
+    return step
 
 
 Search = Callable[[Trials, Case], FloatArray]
@@ -133,7 +149,7 @@ Search = Callable[[Trials, Case], FloatArray]
 
 def corners(trials: Trials, case: Case) -> FloatArray:
     """Own holes all worthless or all at the top, and so the others if there are any: (n, C, S)."""
-    two = _two_levels(trials)
+    two = trials.two_levels
     own, other = two.run.num_own, two.run.num_other
     ends = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[: 4 if other.any() else 2]
     n = len(case.query)
@@ -146,29 +162,25 @@ def corners(trials: Trials, case: Case) -> FloatArray:
 
 def staircase(trials: Trials, case: Case) -> FloatArray:
     """Any number of own holes at the top level: the first ones, the last ones: (n, C, S)."""
-    two = _two_levels(trials)
+    two = trials.two_levels
     highest = _along(two, case, "top", other="worthless")
     if trials.metric.measure.bounds.levels == "all":
         highest = _climbed(trials, case)
     return np.concatenate([highest, _along(two, case, "bottom", other="at the top")], axis=1)
 
 
-def _two_levels(trials: Trials) -> Trials:
-    return Trials(trials.run, trials.metric, [trials.scale[0], trials.scale[-1]])
-
-
 def _along(
     trials: Trials,
     case: Case,
-    end: Literal["top", "bottom"],
+    end: End,
     other: Literal["worthless", "at the top"],
 ) -> FloatArray:
     """Raise one own hole after the other, from an end of the ranking: (n, U + 1, S)."""
     most = trials.run.num_own[case.query]
-    row, count = _ranges(most)
+    row, count = ranges(most)
     others = trials.run.num_other[case.query[row]] * (other == "at the top")
     statistics = trials.statistics(case, row, count[:, np.newaxis], others[:, np.newaxis], end)
-    return _padded(statistics, most)
+    return padded(statistics, most)
 
 
 def _climbed(trials: Trials, case: Case) -> FloatArray:
@@ -188,11 +200,11 @@ def _climbed(trials: Trials, case: Case) -> FloatArray:
             own = trials.run.num_own[case.query[active]]
             high = best[active, step - 1] if step else own
             low = best[active, step + 1] if step + 1 < steps else np.zeros_like(own)
-            at, count = _ranges(high - low)
+            at, count = ranges(high - low)
             row = active[at]
             tried = best[row]
             tried[:, step] = low[at] + count
-            tables = _padded(
+            tables = padded(
                 trials.statistics(case, row, tried, np.zeros_like(tried), "top"), high - low
             )
             choice = tables[:, :, 0].argmax(axis=1)
@@ -218,7 +230,7 @@ def counts(trials: Trials, case: Case) -> FloatArray:
         rows = np.full(len(left), row)
         parts.append(trials.statistics(case, rows, own[left], other[right], "top"))
     sizes = np.array([len(part) for part in parts], dtype=np.int64)
-    return _padded(np.concatenate(parts), sizes - 1)
+    return padded(np.concatenate(parts), sizes - 1)
 
 
 def num_counts(trials: Trials) -> int:
@@ -233,14 +245,14 @@ def _staircases(most: int, steps: int) -> Iterator[tuple[int, ...]]:
     return combinations_with_replacement(range(most, -1, -1), steps)
 
 
-def _ranges(most: IntArray) -> tuple[IntArray, IntArray]:
+def ranges(most: IntArray) -> tuple[IntArray, IntArray]:
     """Return rows and numbers 0..most of each row, flat."""
     row = np.repeat(np.arange(len(most)), most + 1)
     first = np.cumsum(most + 1) - (most + 1)
     return row, np.arange(len(row)) - first[row]
 
 
-def _padded(statistics: FloatArray, most: IntArray) -> FloatArray:
+def padded(statistics: FloatArray, most: IntArray) -> FloatArray:
     """Stand `most` + 1 statistics of each row side by side, (n, C, S), the last one repeated."""
     first = np.cumsum(most + 1) - (most + 1)
     index = np.minimum(np.arange(int(most.max(initial=0)) + 1), most[:, np.newaxis])

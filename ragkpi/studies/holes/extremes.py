@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.ranking.judged import BoolArray, FloatArray
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
 from ragkpi.studies.holes.assignments import Trials
 
 _STEPS = 100
@@ -68,7 +68,7 @@ def _ranked(values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
+def turned(pair: Sequence[Trials], scores: Sequence[Scores], num_holes: int) -> bool:
     """Say whether the worse run wins where all goes its way.
 
     What it alone retrieves has the top level, what only the better one does is worthless, and
@@ -78,13 +78,13 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
     if better.run.judged.queries != worse.run.judged.queries:
         return False
     sign = worse.metric.measure.sign
-    every = np.arange(len(worse.run.judged.queries))
-    mine, theirs = worse.run.own >= 0, better.run.own >= 0
-    bottom, top = worse.scale[0], worse.scale[-1]
+    mine, theirs = (trials.run.number[trials.run.number >= 0] for trials in (worse, better))
     tried = []
-    for shared in (bottom, top):
-        levels = np.where(mine, np.where(theirs, shared, top), bottom)
-        tried.append([trials.under(every, levels) for trials in (worse, better)])
+    for shared in (0, len(worse.scale) - 1):
+        step = np.zeros(num_holes, dtype=np.int64)
+        step[mine] = len(worse.scale) - 1
+        step[mine[np.isin(mine, theirs)]] = shared
+        tried.append([_under(trials, step) for trials in (worse, better)])
     leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
     second = leads[1] > leads[0]
     summaries = []
@@ -92,3 +92,17 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores]) -> bool:
         rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
         summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
     return sign * (summaries[0] - summaries[1]) > _ROUNDING
+
+
+def _under(trials: Trials, step: IntArray) -> FloatArray:
+    """Return the statistics of every query, (Q, S), with levels of all holes by number, (n,)."""
+    run = trials.run
+    others = np.zeros((len(run.num_own), len(trials.scale)), dtype=np.int64)
+    others[:, 0] = run.num_other
+    other = step.copy()
+    other[run.number[run.number >= 0]] = 0
+    raised = np.flatnonzero((other > 0) & (run.row >= 0))
+    np.add.at(others, (run.row[raised], other[raised]), 1)
+    others[:, 0] -= others[:, 1:].sum(axis=1)
+    levels = np.asarray(trials.scale)[step[run.number]]
+    return trials.under(np.arange(len(others)), levels, others)

@@ -188,6 +188,9 @@ def _findings(
             {"measure": metric.name, "reason": reason} for metric, reason in bounds.refused
         ],
         "exact": {bounded.metric.name: bounded.exact for bounded in bounds.bounded},
-        "unjudged": len(bounds.holes.document),
-        "first": list(shown),
+        "unjudged": len(bounds.holes.query),
+        "first": [
+            {name: value for name, value in vars(candidate).items() if name != "hole"}
+            for candidate in shown
+        ],
     }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,6 +18,7 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
 from ragkpi.studies.holes.extremes import ends, extreme_summary, turned
 from ragkpi.studies.holes.open_runs import Holes, find_holes, open_run
+from ragkpi.studies.holes.tallied_search import is_tallied, tallied_staircase
 
 Within = Literal["retrieved", "cutoff"]
 
@@ -192,9 +193,9 @@ def trials_of(
 ) -> Trials:
     """Open a run for the assignments that a value can see."""
     depth = metric.measure.bounds.depth(metric.arguments)
-    opened = open_run(holes, run, settings, depth, depth if within == "cutoff" else None)
-    judged = replace(opened.judged, corpus_size=evaluation.plain.corpus_size)
-    return Trials(replace(opened, judged=judged), metric, scale(metric, holes.judgements, settings))
+    cut = depth if within == "cutoff" else None
+    opened = open_run(holes, run, evaluation.plain, depth, cut)
+    return Trials(opened, metric, scale(metric, holes.judgements, settings))
 
 
 def _too_much(trials: Trials) -> str:
@@ -222,7 +223,7 @@ def _bounded(trials: Trials, scores: Scores, run: int) -> Bounded:
         own, other = trials.run.num_own, trials.run.num_other
         candidates = bounds.outer(trials.run.judged, own, other, **metric.arguments)
     else:
-        candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
+        candidates = _search(trials)
     with np.errstate(divide="ignore", invalid="ignore"):
         each_low, each_high = ends(metric.measure.aggregate.value(candidates))
     return Bounded(
@@ -237,6 +238,13 @@ def _bounded(trials: Trials, scores: Scores, run: int) -> Bounded:
         each_high=each_high,
         exact=exact,
     )
+
+
+def _search(trials: Trials) -> FloatArray:
+    search = trials.metric.measure.bounds.search
+    if search == "staircase" and is_tallied(trials):
+        return tallied_staircase(trials)
+    return SEARCHES[search](trials, Case.of_all(trials.run))
 
 
 def _judged(judged: Judged, depth: int | None) -> float:
@@ -273,5 +281,12 @@ def _swaps(
                     for of in (better, worse)
                 ]
                 scores = [evaluations[of.run].scores for of in (better, worse)]
-                swaps.append(Swap(bounded_run.metric, better.run, worse.run, turned(pair, scores)))
+                swaps.append(
+                    Swap(
+                        bounded_run.metric,
+                        better.run,
+                        worse.run,
+                        turned(pair, scores, len(holes.query)),
+                    )
+                )
     return swaps

@@ -1,7 +1,7 @@
 """Holes: the unjudged documents that runs retrieved, and runs judged under any levels for them.
 
-A run is judged once, with its holes among the hits; giving holes levels then only changes levels
-and level counts, so thousands of assignments are one batch for the measures.
+What a run has where a measure looks stands among its hits; all other holes are only counted, for
+they change nothing but how many documents of each level there are.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from functools import cached_property
 
 import numpy as np
 
+from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.measures.open_ranking import OpenRanking, level_counts
 from ragkpi.ranking.hits import Hits
-from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -22,39 +23,48 @@ from ragkpi.ranking.settings import Settings
 UNRETRIEVED = np.iinfo(np.int64).max
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Holes:
     """The n unjudged documents that R runs retrieved for judged queries.
 
     Attributes
     ----------
     judgements
-        The qrels with a row for each hole, unjudged.
-    runs : list of Hits, length R
-        What each run retrieved of them.
-    row : (n,)
-        The rows of the holes, ascending, hence by query.
-    document : list of bytes, length n
+        The qrels.
+    query : (n,)
+        The query of each hole, as a number in the judgements.
+    document : Tokens, length n
         Their ids.
-    rank : (n, R)
+    rank : (R, n)
         Where each run has them; `UNRETRIEVED` where it does not.
+    known
+        The numbers of holes that were judged meanwhile, and the level that they got.
     """
 
     judgements: Judgements
-    runs: list[Hits]
-    row: IntArray
-    document: list[bytes]
+    query: IntArray
+    document: Tokens
     rank: IntArray
+    known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     @cached_property
-    def query(self) -> IntArray:
-        """The query of each hole, as a number in the judgements, (n,)."""
-        return self.judgements.query[self.row]
+    def best_rank(self) -> IntArray:
+        """The best rank that a run has each hole at, (n,)."""
+        return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
+
+    @cached_property
+    def opened(self) -> dict[tuple[int, int | None, int | None], OpenRun]:
+        """Runs that were opened already, by number, depth and `within`; see `open_run`."""
+        return {}
 
     def within(self, depth: int | None) -> BoolArray:
         """Whether any run has each hole at or above a rank; None is the last, (n,)."""
-        best = self.rank.min(axis=1, initial=UNRETRIEVED)
-        return np.asarray(best < UNRETRIEVED if depth is None else best <= depth)
+        deepest = UNRETRIEVED - 1 if depth is None else depth
+        return np.asarray(self.best_rank <= deepest)
+
+    def with_known(self, chosen: Sequence[int], level: int) -> Holes:
+        """Give some holes a level, so that they are none any more."""
+        return replace(self, known=(np.array(chosen, dtype=np.int64), level))
 
 
 def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings) -> Holes:
@@ -65,111 +75,74 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     """
     judgements.refuse_gains("holes are filled with levels")
     deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
-    number: dict[tuple[int, bytes], int] = {}
-    ranks_of_run: list[tuple[IntArray, IntArray]] = []  # per run the number and the rank of each
-    for run in runs:
-        top = run.top
+    chosen = []
+    for top in (run.top for run in runs):
         unjudged = (top.judgement < 0) | (judgements.level[top.judgement] < 0)
         rows = np.flatnonzero(unjudged & (top.rank <= deepest))
-        names = [top.document[row] for row in rows.tolist()]
-        keys = zip(top.query[rows].tolist(), names, strict=True)
-        numbers = [number.setdefault(key, len(number)) for key in keys]
-        ranks_of_run.append((np.array(numbers, dtype=np.int64), top.rank[rows]))
-    rank = np.full((len(number), len(runs)), UNRETRIEVED)
-    for number_of_run, (numbers_, ranks) in enumerate(ranks_of_run):
-        rank[numbers_, number_of_run] = ranks
-    query = np.array([query for query, _ in number], dtype=np.int64)
-    document = [document for _, document in number]
-    order = np.lexsort((_alphabetic(document), query))
-    document, rank, query = [document[i] for i in order], rank[order], query[order]
-    widened, moved, row = _with_rows(judgements, query, document)
-    hits = [
-        _hits(run, moved, row, ranks, judgements) for run, ranks in zip(runs, rank.T, strict=True)
-    ]
-    return Holes(widened, hits, row, document, rank)
+        chosen.append((top.query[rows], top.document.take(rows), top.rank[rows]))
+    queries, documents, ranks = zip(*chosen, strict=True)
+    query, document = np.concatenate(queries), Tokens.joined(documents)
+    of_run = np.repeat(np.arange(len(runs)), [len(of_one) for of_one in ranks])
+    first = np.arange(len(query)) if len(runs) == 1 else _first_of_equals(query, document)
+    is_first = first == np.arange(len(first))
+    rows = np.flatnonzero(is_first)
+    number = np.cumsum(is_first)[first] - 1
+    rank = np.full((len(runs), len(rows)), UNRETRIEVED)
+    rank[of_run, number] = np.concatenate(ranks)
+    return Holes(judgements, query[rows], document.take(rows), rank)
 
 
-def _alphabetic(documents: list[bytes]) -> IntArray:
-    order = sorted(range(len(documents)), key=documents.__getitem__)
-    places = np.empty(len(documents), dtype=np.int64)
-    places[order] = np.arange(len(documents))
-    return places
+def _first_of_equals(query: IntArray, document: Tokens) -> IntArray:
+    """Return for each row the first row with the same query and document, (n,)."""
+    keys = hash_tokens(document) ^ (query.astype(np.uint64) << np.uint64(40))
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(order), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    first = np.empty(len(order), dtype=np.int64)
+    starts = np.flatnonzero(new)
+    if len(starts):
+        first[order] = np.repeat(
+            np.minimum.reduceat(order, starts), np.diff(starts, append=len(order))
+        )
+    rows = np.flatnonzero(first != np.arange(len(first)))
+    same = query[rows] == query[first[rows]]
+    if not (same.all() and equal_tokens(document, rows, document, first[rows]).all()):
+        # Two ids with one key: hardly possible, yet a hash must not decide.
+        seen: dict[tuple[int, bytes], int] = {}
+        pairs = zip(query.tolist(), document, strict=True)
+        return np.array([seen.setdefault(pair, row) for row, pair in enumerate(pairs)])
+    return first
 
 
-def _with_rows(
-    judgements: Judgements, query: IntArray, document: list[bytes]
-) -> tuple[Judgements, IntArray, IntArray]:
-    """Add unjudged rows; return the judgements, where old rows went, and where the new ones are.
-
-    What had a negative level is taken out, for it is a hole now or was not retrieved.
-    """
-    kept = np.flatnonzero(judgements.level >= 0)
-    names = judgements.document.take(kept).tolist() + document
-    queries = np.concatenate([judgements.query[kept], query])
-    order = np.argsort(queries, kind="stable")
-    new_row = np.empty(len(order), dtype=np.int64)
-    new_row[order] = np.arange(len(order))
-    moved = np.full(len(judgements.level), -1)
-    moved[kept] = new_row[: len(kept)]
-    levels = np.concatenate([judgements.level[kept], np.full(len(query), -1)])
-    widened = replace(
-        judgements,
-        starts=np.searchsorted(queries[order], np.arange(len(judgements.queries) + 1)),
-        document=Tokens.from_strings(names).take(order),
-        level=levels[order],
-    )
-    return widened, moved, new_row[len(kept) :]
-
-
-def _hits(
-    run: Hits, moved: IntArray, row: IntArray, rank: IntArray, judgements: Judgements
-) -> Hits:
-    judged = judgements.level[run.judgement] >= 0
-    retrieved = rank < UNRETRIEVED
-    return replace(
-        run,
-        judgement=np.concatenate([moved[run.judgement[judged]], row[retrieved]]),
-        rank=np.concatenate([run.rank[judged], rank[retrieved]]),
-    )
-
-
-@dataclass(frozen=True)
-class OpenRun:
-    """A run whose Q queries have holes that may be given any level.
+@dataclass(frozen=True, eq=False)
+class OpenRun(OpenRanking):
+    """An `OpenRanking` that knows which holes it has.
 
     Attributes
     ----------
-    judged
-        The run with the holes among its hits, unjudged.
-    hole : (H,)
-        Which hole of its query each hit is; -1 if it is judged.
-    own, other : (Q, W)
-        For each of the at most W holes of a query its place from the top among those that this
-        run has where it counts, and its place among the others; -1 where it is not one.
-    number : (Q, W)
-        Which of all holes it is; -1 where a query has fewer.
+    number : (Q, U)
+        Which of all n holes each of the at most U own ones of a query is; -1 for none.
+    row : (n,)
+        For each hole its query in the run; -1 if it is none here.
     """
 
-    judged: Judged
-    hole: IntArray
-    own: IntArray
-    other: IntArray
     number: IntArray
+    row: IntArray
 
-    @cached_property
-    def num_own(self) -> IntArray:
-        """Holes where they count in this run's ranking, (Q,)."""
-        return np.asarray((self.own >= 0).sum(axis=1))
+    def assigned(
+        self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
+    ) -> Judged:
+        """Judge V rankings.
 
-    @cached_property
-    def num_other(self) -> IntArray:
-        """Holes further down, or in the rankings of other runs alone, (Q,)."""
-        return np.asarray((self.other >= 0).sum(axis=1))
-
-    def assigned(self, query: IntArray, levels: IntArray, scale: Sequence[int]) -> Judged:
-        """Judge V rankings: for each a query of the run, (V,), with levels for its holes, (V, W).
-
-        Levels are of a scale; a negative one leaves a hole unjudged.
+        Parameters
+        ----------
+        query : (V,)
+            For each ranking a query of the run.
+        levels : (V, U)
+            Levels of a scale for its own holes; whatever stands behind the last is ignored.
+        others : (V, len(scale))
+            How many of the other holes have each level of the scale.
         """
         judged = self.judged
         size = np.diff(judged.starts)[query]
@@ -179,95 +152,99 @@ class OpenRun:
         level, hole = judged.level[hit], self.hole[hit]
         open_ = np.flatnonzero(hole >= 0)
         level[open_] = levels[of[open_], hole[open_]]
-        level_starts, present, counts = self._counted(query, levels, scale)
-        size_ = None if judged.corpus_size is None else judged.corpus_size[query]
+        known, counts = level_counts(judged, query, scale)
+        place = np.searchsorted(known, level[open_])
+        added = np.bincount(of[open_] * len(known) + place, minlength=counts.size)
+        counts += added.reshape(counts.shape)
+        for step, count in zip(scale, others.T, strict=True):
+            counts[:, np.searchsorted(known, step)] += count
+        row, column = np.nonzero(counts)
         return replace(
             judged,
             queries=[judged.queries[number] for number in query.tolist()],
             num_ret=judged.num_ret[query],
-            level_starts=level_starts,
-            levels=present,
-            level_counts=counts,
+            level_starts=np.searchsorted(row, np.arange(len(query) + 1)),
+            levels=known[column],
+            level_counts=counts[row, column],
             starts=starts,
             query=of,
             rank=judged.rank[hit],
             level=level,
             judgement=judged.judgement[hit],
-            corpus_size=size_,
+            corpus_size=None if judged.corpus_size is None else judged.corpus_size[query],
         )
-
-    def _counted(
-        self, query: IntArray, levels: IntArray, scale: Sequence[int]
-    ) -> tuple[IntArray, IntArray, IntArray]:
-        """Count judged documents per level, sparsely, with those that were given one."""
-        judged = self.judged
-        known = np.union1d(judged.levels, scale)
-        width = len(known)
-        table = np.zeros((len(judged.queries), width), dtype=np.int64)
-        table[judged.level_query, np.searchsorted(known, judged.levels)] = judged.level_counts
-        row, column = np.nonzero((levels >= 0) & (self.number[query] >= 0))
-        given = np.searchsorted(known, levels[row, column])
-        added = np.bincount(row * width + given, minlength=len(query) * width)
-        counts = table[query] + added.reshape(len(query), width)
-        row, column = np.nonzero(counts)
-        starts = np.searchsorted(row, np.arange(len(query) + 1))
-        return starts, known[column], counts[row, column]
 
 
 def open_run(
-    holes: Holes, run: int, settings: Settings, depth: int | None, within: int | None = None
+    holes: Holes, run: int, judged: Judged, depth: int | None, within: int | None = None
 ) -> OpenRun:
-    """Judge a run with holes.
+    """Put holes among the hits of a run.
 
     Parameters
     ----------
     holes, run
         The holes, and the number of the run.
-    settings
-        Of the evaluation.
+    judged
+        The same run.
     depth
         Holes that the run has below this rank are others; None is the last.
     within
         What all runs have below this rank stays unjudged.
     """
-    judged, _ = judge(holes.judgements, holes.runs[run], settings)
-    if depth is not None:
-        judged = _cut(judged, depth)
-    number = holes.judgements.places_among(judged.queries)
-    chosen = np.flatnonzero(holes.within(within) & (number[holes.query] >= 0))
-    query = number[holes.query[chosen]]
-    first = np.searchsorted(query, np.arange(len(judged.queries) + 1))
-    column = np.arange(len(chosen)) - first[query]
-    rank = holes.rank[chosen, run]
-    own = rank < UNRETRIEVED if depth is None else rank <= depth
-    shape = (len(judged.queries), int(column.max(initial=-1)) + 1)
-    tables = np.full((3, *shape), -1)
-    tables[0][query[own], column[own]] = _places(query[own], rank[own])
-    tables[1][query[~own], column[~own]] = _places(query[~own], column[~own])
-    tables[2][query, column] = chosen
-    local = np.full(len(holes.judgements.level), -1)
-    local[holes.row[chosen]] = column
-    return OpenRun(judged, local[judged.judgement], *tables)
+    key = (run, depth, within)
+    if key not in holes.opened:
+        holes.opened[key] = _opened(holes, run, judged, depth, within)
+    return holes.opened[key]
 
 
-def _cut(judged: Judged, depth: int) -> Judged:
-    """Leave out hits that no measure with that reach sees; how much was retrieved stays."""
-    kept = judged.rank <= depth
-    query = judged.query[kept]
+def _opened(
+    holes: Holes, run: int, judged: Judged, depth: int | None, within: int | None
+) -> OpenRun:
+    deepest = UNRETRIEVED - 1 if depth is None else depth
+    num_queries = len(judged.queries)
+    row = holes.judgements.places_among(judged.queries)[holes.query]
+    known, level = holes.known
+    known = known[row[known] >= 0]
+    of_known = row[known]
+    if within is not None:
+        row[~holes.within(within)] = -1
+    row[known] = -1
+    own = np.flatnonzero((holes.rank[run] <= deepest) & (row >= 0))
+    own = own[np.lexsort((holes.rank[run, own], row[own]))]
+    starts = np.searchsorted(row[own], np.arange(num_queries + 1))
+    place = np.arange(len(own)) - starts[row[own]]
+    number = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)
+    number[row[own], place] = own
+    num_open = np.bincount(row + 1, minlength=num_queries + 1)[1:]
+
+    kept = np.flatnonzero((judged.level >= 0) & (judged.rank <= deepest))
+    shown = holes.rank[run, known] <= deepest
+    query = np.concatenate([judged.query[kept], of_known[shown], row[own]])
+    rank = np.concatenate([judged.rank[kept], holes.rank[run, known[shown]], holes.rank[run, own]])
+    order = np.lexsort((rank, query))
+    added = [np.full(int(shown.sum()), level), np.full(len(own), -1)]
+    hole = np.concatenate([np.full(len(kept) + len(added[0]), -1), place])
+    opened = replace(
+        _with_levels(judged, of_known, level),
+        starts=np.searchsorted(query[order], np.arange(num_queries + 1)),
+        query=query[order],
+        rank=rank[order],
+        level=np.concatenate([judged.level[kept], *added])[order],
+        judgement=np.append(judged.judgement[kept], np.full(len(order) - len(kept), -1))[order],
+    )
+    return OpenRun(opened, hole[order], num_open - np.diff(starts), number, row)
+
+
+def _with_levels(judged: Judged, query: IntArray, level: int) -> Judged:
+    """Count documents of some queries, judged meanwhile, among the judged ones."""
+    if not len(query):
+        return judged
+    levels, counts = level_counts(judged, np.arange(len(judged.queries)), [level])
+    np.add.at(counts[:, np.searchsorted(levels, level)], query, 1)
+    row, column = np.nonzero(counts)
     return replace(
         judged,
-        starts=np.searchsorted(query, np.arange(len(judged.queries) + 1)),
-        query=query,
-        rank=judged.rank[kept],
-        level=judged.level[kept],
-        judgement=judged.judgement[kept],
+        level_starts=np.searchsorted(row, np.arange(len(judged.queries) + 1)),
+        levels=levels[column],
+        level_counts=counts[row, column],
     )
-
-
-def _places(query: IntArray, key: IntArray) -> IntArray:
-    """Number rows within their query by a key, from 0."""
-    order = np.lexsort((key, query))
-    ordered = query[order]
-    places = np.empty(len(query), dtype=np.int64)
-    places[order] = np.arange(len(query)) - np.searchsorted(ordered, ordered)
-    return places

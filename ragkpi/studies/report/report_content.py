@@ -166,7 +166,7 @@ def _holes(
     some = [replace(run, scores=only(run.scores, shown)) for run in evaluations]
     settings = evaluator.settings
     bounds = find_bounds(evaluator.relevance.judgements, hits, some, settings)
-    few = len(bounds.holes.document) <= _MOST_HOLES
+    few = len(bounds.holes.query) <= _MOST_HOLES
     listed = candidates(bounds, some, settings) if few else []
     together = removed_together(bounds, some, settings, listed[:_FIRST_TO_JUDGE])
     answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)

@@ -1,0 +1,152 @@
+"""The searches of `assignments`, for measures that can be computed from a `HoleTally`.
+
+A `HoleTally` says what all assignments of a search are worth, with sums that are made once, where
+`assignments` judges the ranking again for each. Sums in another order round otherwise: so it only
+proposes which assignments are the extremes, and the measure itself says what they are worth.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from ragkpi.formats.identity import spans
+from ragkpi.measures.gain_ratio import GainRatio
+from ragkpi.measures.hole_tally import HoleTally, Ways
+from ragkpi.ranking.judged import FloatArray, IntArray
+from ragkpi.studies.holes.assignments import Case, Trials, padded, ranges
+
+_WAYS = 1 << 17  # tallied at once
+
+
+def is_tallied(trials: Trials) -> bool:
+    """Whether a value of a run can be computed from a `HoleTally`."""
+    bounds = trials.metric.measure.bounds
+    bottom, top = trials.scale[0], trials.scale[-1]
+    if bounds.ratio is not None:
+        return bottom != top and _ratio(trials) is not None
+    level = trials.run.judged.settings.relevance_level
+    return bounds.tallied is not None and bottom < level <= top
+
+
+def _ratio(trials: Trials) -> GainRatio | None:
+    bounds = trials.metric.measure.bounds
+    return None if bounds.ratio is None else bounds.ratio(**trials.metric.arguments)
+
+
+def tallied(trials: Trials, ways: Ways) -> FloatArray:
+    """Return the sufficient statistics of ways to judge a run, (V, S)."""
+    measure, arguments = trials.metric.measure, trials.metric.arguments
+    ratio, parts = _ratio(trials), []
+    for i in range(0, max(1, len(ways.query)), _WAYS):
+        tally = HoleTally.of(trials.run, ways.part(i, i + _WAYS), trials.scale[0], trials.scale[-1])
+        if ratio is not None:
+            statistics = ratio.values(tally)
+        elif callable(measure.bounds.tallied):
+            statistics = measure.bounds.tallied(tally, **arguments)
+        else:
+            statistics = measure.function(tally, **arguments)
+        statistics = np.asarray(statistics, dtype=np.float64)
+        parts.append(statistics if statistics.ndim == 2 else statistics[:, np.newaxis])
+    return np.concatenate(parts)
+
+
+class _Extremes(NamedTuple):
+    """For n queries an assignment each: thresholds of `Trials`, and the end of the ranking."""
+
+    own: IntArray
+    other: IntArray
+    bottom: bool
+
+
+def tallied_staircase(trials: Trials) -> FloatArray:
+    """Return what `assignments.staircase` does, but for what cannot be an extreme: (Q, C, S)."""
+    run, ratio = trials.run, _ratio(trials)
+    every = np.arange(len(run.judged.queries))
+    extremes: list[_Extremes] = []
+    if ratio is not None:
+        own = ratio.best_thresholds(run, trials.scale)
+        extremes.append(_Extremes(own, np.zeros_like(own), bottom=False))
+    for bottom in (True,) if ratio is not None else (False, True):
+        other = run.num_other if bottom else np.zeros_like(run.num_other)
+        tables = list(_along(trials, other, bottom))
+        if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
+            # What is more than a mean, or NA, is settled over all queries: with all assignments.
+            return _every_step(trials)
+        values = [table[:, :, 0] for table in tables]
+        for choice in (np.argmin, np.argmax):
+            count = np.concatenate([choice(table, axis=1) for table in values])
+            own, others = (
+                np.repeat(number[:, np.newaxis], trials.thresholds, axis=1)
+                for number in (count, other)
+            )
+            extremes.append(_Extremes(own, others, bottom))
+    return np.stack(
+        [
+            trials.statistics(Case.of_all(run), every, own, other, "bottom" if bottom else "top")
+            for own, other, bottom in extremes
+        ],
+        axis=1,
+    )
+
+
+def _every_step(trials: Trials) -> FloatArray:
+    """Return the statistics of all assignments of the search, (Q, C, S)."""
+    run, parts = trials.run, []
+    width = int(run.num_own.max(initial=0)) + 1
+    for bottom in (False, True):
+        other = run.num_other if bottom else np.zeros_like(run.num_other)
+        tables = [
+            np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
+            for table in _along(trials, other, bottom)
+        ]
+        parts.append(np.concatenate(tables))
+    return np.concatenate(parts, axis=1)
+
+
+def _along(trials: Trials, other: IntArray, bottom: bool) -> Iterator[FloatArray]:
+    """Raise one own hole after the other; yield (n, U + 1, S) for some queries after others."""
+    run = trials.run
+    for first, last in spans(np.cumsum([0, *(run.num_own + 1)]), _WAYS):
+        rows = np.arange(first, last)
+        most = run.num_own[rows]
+        row, count = ranges(most)
+        side = Ways.last if bottom else Ways.first
+        ways = side(run, rows[row], count, other[rows[row]])
+        yield padded(tallied(trials, ways), most)
+
+
+def tallied_spreads(
+    trials: Trials, query: IntArray, place: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the spread over the corners once an own hole is known, at either end of the scale.
+
+    As `assessment.spread` of the corners with that hole, (n,) for the bottom and for the top.
+
+    Parameters
+    ----------
+    query, place : (n,)
+        The query of each hole, and its place among the own ones.
+    """
+    run = trials.run
+    every, number = np.arange(len(run.num_own)), place + 1
+    yes = np.ones(len(query), dtype=bool)
+    worthless, best = [], []  # the corners with the hole at the bottom, and at the top
+    for other in (np.zeros_like(every), run.num_other):
+        none = tallied(trials, Ways.first(run, every, np.zeros_like(every), other))
+        all_ = tallied(trials, Ways.first(run, every, run.num_own, other))
+        only = tallied(trials, Ways.one(run, query, number, yes, other[query]))
+        but = tallied(trials, Ways.one(run, query, number, ~yes, other[query]))
+        worthless += [none[query, 0], but[:, 0]]
+        best += [all_[query, 0], only[:, 0]]
+    return spread_of(np.stack(worthless, axis=1)), spread_of(np.stack(best, axis=1))
+
+
+def spread_of(values: FloatArray) -> FloatArray:
+    """Return the greatest less the least of each row, (n, C) to (n,); 0 where all are NA."""
+    known = ~np.isnan(values)
+    low = np.where(known, values, np.inf).min(axis=1)
+    high = np.where(known, values, -np.inf).max(axis=1)
+    return np.where(known.any(axis=1), high - low, 0.0)

@@ -1,0 +1,139 @@
+"""The quick search for bounds against the slow obvious one, which judges every assignment anew."""
+
+import random
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from ragkpi.evaluation import Evaluator
+from ragkpi.measures.registry import all_measures, find_metrics
+from ragkpi.ranking.settings import Settings
+from ragkpi.studies.holes import open_runs
+from ragkpi.studies.holes.assessment import candidates, removed_together
+from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
+from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
+
+MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]
+MORE += ["ndcg_exp.20", "ndcg_local.20", "map_min.15", "Fe.9", "accuracy.11"]
+
+
+def made(seed, runs):
+    """Five queries with rankings of up to 40 documents, from nearly all judged to nearly none."""
+    rng = random.Random(seed)
+    judged, ranked = {}, [{} for _ in range(runs)]
+    for query in "abcde":
+        pool = [f"{query}{number}" for number in range(50)]
+        share = rng.choice([0.05, 0.3, 0.9])
+        for document in pool:
+            if rng.random() < share:
+                judged[query, document] = rng.choice([-1, 0, 0, 1, 2, 3])
+        judged[query, "never_retrieved"] = rng.choice([0, 2])
+        for ranking in ranked:
+            ranking[query] = rng.sample(pool, rng.randint(1, 40))
+    for level in range(4):
+        judged["a", f"unseen{level}"] = level
+    return judged, ranked
+
+
+def slow(metric):
+    bounds = metric.measure.bounds._replace(tallied=None, ratio=None, order="matters")
+    return replace(metric, measure=replace(metric.measure, bounds=bounds))
+
+
+def answers(folder, judged, ranked, metrics, within, **chosen):
+    settings = Settings(corpus_size=300, **chosen)
+    write_qrels(folder / "qrels", judged)
+    paths = [str(folder / f"run{number}") for number in range(len(ranked))]
+    for path, ranking in zip(paths, ranked, strict=True):
+        write_run(folder / path, ranking)
+    evaluator = Evaluator(str(folder / "qrels"), settings)
+    hits = evaluator.read(paths, evaluator.needs(metrics, depth_needed(metrics, within) or 10**6))
+    results = evaluator.score(hits, metrics)
+    bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
+    listed = list(candidates(bounds, results, settings))
+    return bounds, listed, removed_together(bounds, results, settings, listed[:3])
+
+
+def numbers(bounds):
+    return [
+        (b.metric.name, b.run, b.low, b.high, *b.each_low.tolist(), *b.each_high.tolist())
+        for b in bounds.bounded
+    ]
+
+
+@pytest.mark.parametrize(
+    ("runs", "within", "chosen"),
+    [
+        (1, "retrieved", {}),
+        (2, "retrieved", {}),
+        (2, "cutoff", {"relevance_level": 2}),
+        (1, "retrieved", {"max_retrieved": 13, "relevance_level": 0}),
+    ],
+)
+@pytest.mark.parametrize(
+    "request_", [name for name in [*bounded_requests(), *MORE] if not name.startswith("ra_nwg")]
+)
+def test_the_quick_search_is_the_slow_one(tmp_path, request_, runs, within, chosen):
+    for seed in range(2):
+        judged, ranked = made(seed, runs)
+        metrics = find_metrics([request_])
+        quick = answers(tmp_path, judged, ranked, metrics, within, **chosen)
+        obvious = answers(tmp_path, judged, ranked, [*map(slow, metrics)], within, **chosen)
+        for fast, true in zip(numbers(quick[0]), numbers(obvious[0]), strict=True):
+            assert fast[:2] == true[:2]
+            np.testing.assert_allclose(fast[2:], true[2:], rtol=1e-12, atol=1e-12)
+        assert [(s.better, s.worse, s.certain) for s in quick[0].swaps] == [
+            (s.better, s.worse, s.certain) for s in obvious[0].swaps
+        ]
+        shares = [{c.hole: c.share for c in listed} for _, listed, _ in (quick, obvious)]
+        assert shares[0].keys() == shares[1].keys()
+        for hole, share in shares[1].items():
+            assert shares[0][hole] == pytest.approx(share, rel=1e-9, abs=1e-12)
+        assert quick[2] == pytest.approx(obvious[2], rel=1e-9, abs=1e-12)
+
+
+def test_every_measure_of_rank_is_quick():
+    """What has no quick way is what looks at no more than a few places."""
+    slow_ones = set()
+    for name, measure in all_measures().items():
+        bounds = measure.bounds
+        quick = bounds.tallied or bounds.ratio or bounds.order == "ignored"
+        if bounds.search != "none" and not quick:
+            slow_ones.add(name)
+    assert slow_ones == set()
+    assert set(PARAMETERS) <= set(all_measures())
+
+
+def test_equal_hashes_of_different_documents_are_two_holes(tmp_path, monkeypatch):
+    judged, ranked = made(3, 2)
+    metrics = find_metrics(["recall.5"])
+    expected, listed, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
+    monkeypatch.setattr(
+        open_runs, "hash_tokens", lambda tokens: np.zeros(len(tokens), dtype=np.uint64)
+    )
+    bounds, again, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
+    assert numbers(bounds) == numbers(expected)
+    assert [(c.query, c.document, c.share) for c in again] == [
+        (c.query, c.document, c.share) for c in listed
+    ]
+
+
+def test_the_first_candidates_are_the_first_of_all(tmp_path):
+    judged, ranked = made(5, 2)
+    for requests in (["P.5"], ["recall.10", "ndcg_cut.10"], ["map"]):
+        metrics = find_metrics(requests)
+        evaluator_answers = answers(tmp_path, judged, ranked, metrics, "retrieved")
+        listed = evaluator_answers[1]
+        settings = Settings(corpus_size=300)
+        evaluator = Evaluator(str(tmp_path / "qrels"), settings)
+        paths = [str(tmp_path / name) for name in ("run0", "run1")]
+        hits = evaluator.read(paths, evaluator.needs(metrics, 10**6))
+        results = evaluator.score(hits, metrics)
+        bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings)
+        lazy = candidates(bounds, results, settings)
+        assert len(lazy) == len(listed)
+        for count in (0, 1, 2, 7, len(listed)):
+            assert lazy[:count] == listed[:count]
+        assert lazy[3] == listed[3]
+        assert lazy[-1] == listed[-1]
