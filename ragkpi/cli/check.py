@@ -11,13 +11,13 @@ from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import GateFailedError, UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import Reading
+    from ragkpi.cli.reading_options import Readings
 
 
 @takes(output=output_of_texts, reading=reading_options)
 def command(
     output: Output,
-    reading: "tuple[Reading | None, Reading | None]",
+    reading: "Readings",
     files: Annotated[
         list[str] | None,
         argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone."),

@@ -8,7 +8,7 @@ from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import Reading
+    from ragkpi.cli.reading_options import Readings
 
 # The format of IN is --from, whichever of the two it holds.
 _reading = reading_options.without(qrels_format=None, run_format=None)
@@ -16,7 +16,7 @@ _reading = reading_options.without(qrels_format=None, run_format=None)
 
 @takes(reading=_reading)
 def command(
-    reading: "tuple[Reading | None, Reading | None]",
+    reading: "Readings",
     source: Annotated[
         str | None, argument(metavar="IN", help="Run or qrels; - is standard input.")
     ] = None,

@@ -8,20 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
 
 from ragkpi.cli.completion import grade_map_names, measure_names
 from ragkpi.cli.option_groups import option, option_group
-from ragkpi.cli.reading_options import (
-    Exclude,
-    IgnoreIdentical,
-    MapQrels,
-    MapRun,
-    MaxPassage,
-    QrelsFormat,
-    RunFormat,
-    ScoreKind,
-    readings,
-)
+from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
+    from ragkpi.cli.reading_options import Readings
     from ragkpi.library.arguments import Evaluating
     from ragkpi.library.session import Names, Session
     from ragkpi.ranking.settings import Missing
@@ -234,33 +225,19 @@ def evaluation(
             "-T", "--Results_format", metavar="FORMAT", help="Format of RUN: trec_results alone."
         ),
     ] = "trec_results",
-    qrels_format: QrelsFormat = None,
-    run_format: RunFormat = None,
-    map_qrels: MapQrels = None,
-    map_run: MapRun = None,
-    scores: ScoreKind = "similarity",
-    max_passage: MaxPassage = None,
-    ignore_identical_ids: IgnoreIdentical = False,
-    exclude: Exclude = None,
+    *,
+    reading: Annotated["Readings", reading_options],
 ) -> EvaluationOptions:
     """Read the options that say what is evaluated, and how."""
     # From here, and not from ten imports deep, where Python asks the system for more stack and
     # gives it back 800 times while numpy is imported: 5 ms.
     import numpy  # noqa: F401
 
-    of_qrels, of_run = readings(
-        qrels_format,
-        run_format,
-        map_qrels,
-        map_run,
-        scores,
-        max_passage,
-        ignore_identical_ids,
-        exclude,
-    )
-    if qrels_format not in (None, "trec") and rel_info != "qrels":
+    of_qrels, of_run = reading
+    format_ = of_qrels.format if of_qrels is not None else None
+    if format_ not in (None, "trec") and rel_info != "qrels":
         raise UsageError(
-            f"--qrels-format {qrels_format}: -R {rel_info} is read from TREC's columns "
+            f"--qrels-format {format_}: -R {rel_info} is read from TREC's columns "
             "alone; expected one of the two options"
         )
     if pool is None and (pool_depth is not None or pool_union):

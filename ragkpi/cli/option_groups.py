@@ -104,7 +104,8 @@ class OptionGroup(NamedTuple):
     heading
         What the help text calls them.
     read
-        The function; its parameters are the options.
+        The function; its parameters are the options. One that is declared as
+        ``Annotated[type, group]`` stands for the options of another group, under their heading.
     settled
         The options that a command does not offer, and what they are.
     """
@@ -119,11 +120,25 @@ class OptionGroup(NamedTuple):
 
     def parameters(self) -> list[inspect.Parameter]:
         """Return the options that are offered, under the heading."""
-        return [
-            _under(self.heading, parameter)
-            for name, parameter in inspect.signature(self.read).parameters.items()
-            if name not in self.settled
-        ]
+        offered: list[inspect.Parameter] = []
+        for name, parameter in inspect.signature(self.read).parameters.items():
+            inner = _group_of(parameter)
+            if inner is not None:
+                offered += inner.parameters()
+            elif name not in self.settled:
+                offered.append(_under(self.heading, parameter))
+        return offered
+
+    def take(self, given: dict[str, Any]) -> Any:
+        """Take the values of the options out of those that are given; return what they make."""
+        chosen = dict(self.settled)
+        for name, parameter in inspect.signature(self.read).parameters.items():
+            inner = _group_of(parameter)
+            if inner is not None:
+                chosen[name] = inner.take(given)
+            elif name not in chosen:
+                chosen[name] = given.pop(name)
+        return self.read(**chosen)
 
 
 def option_group(heading: str) -> Callable[[Callable[..., Any]], OptionGroup]:
@@ -139,7 +154,7 @@ def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[...
     """
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        shared = {name: group.parameters() for name, group in groups.items()}
+        shared = [parameter for group in groups.values() for parameter in group.parameters()]
         own = [
             parameter
             for name, parameter in inspect.signature(command).parameters.items()
@@ -147,14 +162,11 @@ def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[...
         ]
 
         def run(**given: Any) -> None:
-            for name, parameters in shared.items():
-                chosen = {parameter.name: given.pop(parameter.name) for parameter in parameters}
-                given[name] = groups[name].read(**chosen, **groups[name].settled)
-            command(**given)
+            made = {name: group.take(given) for name, group in groups.items()}
+            command(**given, **made)
 
         run.__doc__ = command.__doc__
-        parameters = [*own, *(parameter for some in shared.values() for parameter in some)]
-        run.__signature__ = _signature(parameters)  # type: ignore[attr-defined]
+        run.__signature__ = _signature([*own, *shared])  # type: ignore[attr-defined]
         return run
 
     return decorate
@@ -163,6 +175,11 @@ def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[...
 def _signature(parameters: Sequence[inspect.Parameter]) -> inspect.Signature:
     keyword = inspect.Parameter.KEYWORD_ONLY
     return inspect.Signature([parameter.replace(kind=keyword) for parameter in parameters])
+
+
+def _group_of(parameter: inspect.Parameter) -> OptionGroup | None:
+    declared = get_args(parameter.annotation)[1]
+    return declared if isinstance(declared, OptionGroup) else None
 
 
 def _under(heading: str, parameter: inspect.Parameter) -> inspect.Parameter:
