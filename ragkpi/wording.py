@@ -12,7 +12,7 @@ from typing import Any, Literal
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
 # Control characters, marks of direction and of line ends, and bytes that are no UTF-8.
-_HIDDEN = re.compile("[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]")
+_HIDDEN = "[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]"
 
 DECIMALS = 4
 SIGNIFICANT = 6
@@ -29,7 +29,7 @@ def visible(text: str) -> str:
 
     So are characters that move or turn round the text around them (``\u202e``).
     """
-    return _HIDDEN.sub(_spelled, text)
+    return re.sub(_HIDDEN, _spelled, text)
 
 
 def _spelled(found: re.Match[str]) -> str:

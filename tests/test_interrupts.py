@@ -420,3 +420,29 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     assert status == 0
     assert err.startswith("ragkpi: warning: log: the last line is half a record")
     assert finish(start(folder, "log", "log"))[1].count(b"20000") == 2
+
+
+@pytest.mark.parametrize(
+    "module",
+    [
+        *("ragkpi.cli.program", "ragkpi.errors", "ragkpi.cli.eval", "ragkpi.evaluation"),
+        *("numpy", "numpy._core.multiarray", "ragkpi.measures.registry_trec"),
+    ],
+)
+def test_an_interrupt_while_modules_are_imported_is_one_line(folder, module):
+    program = (
+        "import os, signal, sys, ragkpi.cli\n"
+        "class Interrupted:\n"
+        "    def find_spec(name, *_):\n"
+        f"        if name == {module!r}: os.kill(os.getpid(), signal.SIGINT)\n"
+        "sys.meta_path.insert(0, Interrupted)\n"
+        "ragkpi.cli.entry()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", "qrels", "run"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"ragkpi: interrupted\n")

@@ -111,12 +111,12 @@ NAMES = {
     "<judged>": JUDGED,
 }
 
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def plain_name(name: str) -> str:
     """Return a name as it stands in the lists above."""
-    return _HUMP.sub("_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
+    return re.sub(_HUMP, "_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:

@@ -24,9 +24,7 @@ from ragkpi.formats.integers import (
 from ragkpi.formats.token_words import WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
-_DECIMAL = re.compile(
-    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
-)
+_DECIMAL = rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)"
 
 _WORDS = 3
 _KEPT = bytes_kept(_WORDS)
@@ -86,7 +84,7 @@ def parse_decimals_slowly(tokens: Tokens) -> FloatArray:
 
 
 def _parse_decimal(token: bytes) -> float:
-    return float(token) if _DECIMAL.fullmatch(token) else np.nan
+    return float(token) if re.fullmatch(_DECIMAL, token, re.IGNORECASE) else np.nan
 
 
 def _parse_chunk(tokens: Tokens) -> FloatArray:

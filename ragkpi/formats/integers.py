@@ -54,7 +54,7 @@ def numbers_of(digits: WordArray) -> IntArray:
 
 _WORDS = 2
 _KEPT = bytes_kept(_WORDS)
-_INTEGER = re.compile(rb"([+-]?)0*([0-9]+)")
+_INTEGER = rb"([+-]?)0*([0-9]+)"
 
 
 def parse_integers(tokens: Tokens) -> tuple[IntArray, BoolArray]:
@@ -87,7 +87,7 @@ def parse_integers_slowly(tokens: Tokens) -> tuple[IntArray, BoolArray]:
 
 
 def _parse_integer(token: bytes) -> int | None:
-    match = _INTEGER.fullmatch(token)
+    match = re.fullmatch(_INTEGER, token)
     # Python refuses to convert thousands of digits; twenty already leave 64 bits.
     if match is None or len(match[2]) > 19:
         return None

@@ -33,7 +33,7 @@ _PHRASES = {
     "--max-passage '#'": 'max_passage="#"',
 }
 # An option is a word of its own; "-m NAME:" names a measure that was asked for.
-_OPTION = re.compile(r"(?<![\w-])(--?[A-Za-z][A-Za-z-]*)(?![\w-])")
+_OPTION = r"(?<![\w-])(--?[A-Za-z][A-Za-z-]*)(?![\w-])"
 
 
 class Voice(NamedTuple):
@@ -63,7 +63,7 @@ def in_python(text: str) -> str:
     """
     for phrase, argument in _PHRASES.items():
         text = text.replace(phrase, argument)
-    return _OPTION.sub(_argument, re.sub(r"(?<![\w-])-m (?=\S)", "", text))
+    return re.sub(_OPTION, _argument, re.sub(r"(?<![\w-])-m (?=\S)", "", text))
 
 
 def _argument(option: re.Match[str]) -> str:

@@ -14,7 +14,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
 
-_CALL = re.compile(
+_CALL = (
     r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
     r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|[._](?P<rank>[1-9]\d*))?"
 )
@@ -52,7 +52,7 @@ def translated(text: str, registry: Mapping[str, Measure]) -> Request | None:
     >>> translated("AP(rel=2)@100", REGISTRY)
     Request(text='map_cut.100', level=2)
     """
-    call = _CALL.fullmatch(text)
+    call = re.fullmatch(_CALL, text)
     if call is None:
         return None
     name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
 
 from ragkpi.measures.measure import Better
+from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import Style, rounded, visible
 
 if TYPE_CHECKING:

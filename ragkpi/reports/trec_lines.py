@@ -27,8 +27,8 @@ BLOCK = 1000
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
 # What ends a column or a line. No id of a TREC file holds it, but one of a JSON file may.
-_SPACE = re.compile(rb"[\t-\r ]")
-_CONTROL = re.compile(rb"[\x00-\x08\x0b-\x1f\x7f]")
+_SPACE = rb"[\t-\r ]"
+_CONTROL = rb"[\x00-\x08\x0b-\x1f\x7f]"
 
 
 def write_trec(
@@ -43,7 +43,7 @@ def write_trec(
     """Write the lines of a run; see `trec_lines`."""
     on_screen = out.isatty()
     for lines in trec_lines(scores, per_query, summary, name_width, digits, intervals):
-        out.write(_CONTROL.sub(_spelled, lines) if on_screen else lines)
+        out.write(re.sub(_CONTROL, _spelled, lines) if on_screen else lines)
 
 
 def trec_lines(
@@ -119,9 +119,9 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
 
 def _one_word(texts: list[bytes]) -> list[bytes]:
     """Escape the white space in texts."""
-    if not _SPACE.search(b"".join(texts)):
+    if not re.search(_SPACE, b"".join(texts)):
         return texts
-    return [_SPACE.sub(_spelled, text) for text in texts]
+    return [re.sub(_SPACE, _spelled, text) for text in texts]
 
 
 def _spelled(found: re.Match[bytes]) -> bytes:
