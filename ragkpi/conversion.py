@@ -12,7 +12,7 @@ from ragkpi.formats.file_formats import FileFormat, FileReader, Kind, Reading, r
 from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-from ragkpi.formats.rows import Ranking
+from ragkpi.formats.text_writing import Ranking
 from ragkpi.formats.trec_runs import RunColumns, no_results
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.hits import ScatteredQueryError, duplicate_error

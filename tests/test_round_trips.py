@@ -11,7 +11,7 @@ from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
 from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import Ranking
+from ragkpi.formats.text_writing import Ranking
 from tests.slow_reference import writing
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
-from ragkpi.formats.arrow import pyarrow
-from ragkpi.formats.rows import Ranking
+from ragkpi.formats.arrow_tables import pyarrow
+from ragkpi.formats.text_writing import Ranking
 from ragkpi.formats.trec_qrels import QrelsColumns
 
 _ROWS_OF_BATCH = 1 << 16  # that are written at a time

@@ -10,41 +10,34 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import DataError, InputError
+from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
-from ragkpi.formats.line_scanner import Lines, LineShape, scan
+from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import (
     Listed,
-    Ranking,
     collect_qrels,
-    joined_rows,
-    rank_texts,
     same_strings,
-    score_texts,
     stream_listed,
 )
 from ragkpi.formats.score_order import warn_of_order
 from ragkpi.formats.separated_lines import scan_separated
-from ragkpi.formats.shapes import SHAPES, Shape
+from ragkpi.formats.shape import Shape
+from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import (
     ColumnOrder,
     RunColumns,
-    all_words,
-    first_word,
     held_columns,
     refuse_empty,
     stream_run,
 )
 from ragkpi.wording import shown
-
-_ROWS_AT_ONCE = 1 << 12
 
 Records = Iterator[tuple[int, Sequence[bytes]]]
 
@@ -311,126 +304,7 @@ def read_table_qrels(
     return _Table(source, separator, shape or SHAPES["qrels"]["flat"], hold=True).qrels()
 
 
-class _Columns(NamedTuple):
-    """A run of words between white space, without names."""
-
-    line: LineShape
-    score: int | None
-    rank: int | None
-
-
-_MSMARCO = _Columns(LineShape(("query", "document", "rank"), "refused", "first_column"), None, 2)
-_COLBERT = _Columns(
-    LineShape(("query", "document", "rank", "score"), "refused", "first_column"), 3, 2
-)
-_TEVATRON = _Columns(LineShape(("query", "document", "score"), "refused", "first_column"), 2, None)
-
-
-def _stream_words(
-    source: Source, shape: Shape | None, columns: _Columns, hold: bool = False
-) -> Iterator[RunColumns]:
-    layout = ColumnOrder(partial(scan, shape=columns.line), 0, 1, columns.score, columns.rank)
-    if not hold:
-        yield from stream_run(source, layout=layout)
-        return
-    size = BLOCK_SIZE if source.size is None else source.size + 1
-    whole = BlockReader(source, size).read_all()
-    if whole is not None:
-        yield from held_columns(whole, layout)
-
-
-class _Writing(NamedTuple):
-    """How values stand in a line.
-
-    Attributes
-    ----------
-    name
-        What messages call it.
-    separator
-        Between two values.
-    impossible
-        Bytes that no value can hold.
-    quoted
-        Bytes for which a value is put into quotes.
-    """
-
-    name: str
-    separator: bytes
-    impossible: bytes
-    quoted: bytes
-
-    def values(self, values: Sequence[bytes]) -> Sequence[bytes]:
-        """Return values as they are written; `DataError` for one that cannot be."""
-        text = b"".join(values)
-        if len(text.translate(None, self.impossible + self.quoted)) == len(text):
-            return values  # of a whole ranking, as nearly always
-        for value in values:
-            if set(value) & set(self.impossible):
-                raise DataError(
-                    f"id {shown(value)} cannot stand in {self.name}; "
-                    "expected another format, such as JSON Lines (--to jsonl)"
-                )
-        return [
-            b'"' + value.replace(b'"', b'""') + b'"' if set(value) & set(self.quoted) else value
-            for value in values
-        ]
-
-    def line(self, values: Sequence[bytes]) -> bytes:
-        return self.separator.join(self.values(values)) + b"\n"
-
-
-_TABS = _Writing("TSV", b"\t", b"\t\n\r\0", b"")
-_COMMAS = _Writing("CSV", b",", b"\0", b'",\n\r')
-
-
-def _write_run(
-    rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO, writing: _Writing
-) -> None:
-    join = writing.separator.join
-    file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
-    end = join([b"", writing.line([run_id])])
-    for query, documents, scores in rankings:
-        begin = join([*writing.values([query]), b""])
-        columns = writing.values(documents), rank_texts(len(documents)), score_texts(scores)
-        file.write(joined_rows(begin, writing.separator, columns, end))
-
-
-def _write_qrels(
-    qrels: QrelsColumns,
-    file: BinaryIO,
-    writing: _Writing,
-    names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
-) -> None:
-    file.write(writing.line(names))
-    for first in range(0, len(qrels.level), _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
-        query, document = (
-            writing.values(column.take(rows).tolist()) for column in (qrels.query, qrels.document)
-        )
-        levels = [b"%d" % level for level in qrels.level[rows].tolist()]
-        file.write(joined_rows(b"", writing.separator, (query, document, levels), b"\n"))
-
-
-def write_msmarco(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
-    """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
-    for query, documents, _ in rankings:
-        begin = first_word(query) + b"\t"
-        columns = all_words(documents), rank_texts(len(documents))
-        file.write(joined_rows(begin, b"\t", columns, b"\n"))
-
-
 stream_csv = partial(stream_table, separator=b",")
 hold_csv = partial(stream_table, separator=b",", hold=True)
 hold_tsv = partial(stream_table, hold=True)
 read_csv_qrels = partial(read_table_qrels, separator=b",")
-stream_msmarco = partial(_stream_words, columns=_MSMARCO)
-hold_msmarco = partial(_stream_words, columns=_MSMARCO, hold=True)
-stream_colbert = partial(_stream_words, columns=_COLBERT)
-hold_colbert = partial(_stream_words, columns=_COLBERT, hold=True)
-stream_tevatron = partial(_stream_words, columns=_TEVATRON)
-hold_tevatron = partial(_stream_words, columns=_TEVATRON, hold=True)
-write_csv = partial(_write_run, writing=_COMMAS)
-write_tsv = partial(_write_run, writing=_TABS)
-write_csv_qrels = partial(_write_qrels, writing=_COMMAS)
-write_tsv_qrels = partial(_write_qrels, writing=_TABS)
-write_beir_qrels = partial(_write_qrels, writing=_TABS, names=(b"query-id", b"corpus-id", b"score"))

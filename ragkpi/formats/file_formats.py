@@ -20,9 +20,9 @@ from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 
 if TYPE_CHECKING:
-    from ragkpi.formats.rows import Ranking
-    from ragkpi.formats.shapes import Shape
+    from ragkpi.formats.shape import Shape
     from ragkpi.formats.sieve import Sieve
+    from ragkpi.formats.text_writing import Ranking
 
 Kind = Literal["run", "qrels"]
 Scores = Literal["similarity", "distance"]
@@ -99,35 +99,35 @@ _FORMATS = (
         run="trec_runs:stream_run",
         hold="trec_runs:hold_run",
         qrels="trec_qrels:qrels_of",
-        run_writer="trec_runs:write_run",
-        qrels_writer="trec_qrels:write_qrels",
+        run_writer="text_writing:write_trec",
+        qrels_writer="text_writing:write_trec_qrels",
         shaped=False,
     ),
     FileFormat(
         "msmarco",
         "query document rank, separated by white space; no scores",
         (".msmarco",),
-        run="delimited:stream_msmarco",
-        hold="delimited:hold_msmarco",
-        run_writer="delimited:write_msmarco",
+        run="unnamed_columns:stream_msmarco",
+        hold="unnamed_columns:hold_msmarco",
+        run_writer="text_writing:write_msmarco",
     ),
     FileFormat(
         "colbert",
         "ColBERT: query document rank score, separated by white space",
-        run="delimited:stream_colbert",
-        hold="delimited:hold_colbert",
+        run="unnamed_columns:stream_colbert",
+        hold="unnamed_columns:hold_colbert",
     ),
     FileFormat(
         "tevatron",
         "Tevatron: query document score, separated by white space",
-        run="delimited:stream_tevatron",
-        hold="delimited:hold_tevatron",
+        run="unnamed_columns:stream_tevatron",
+        hold="unnamed_columns:hold_tevatron",
     ),
     FileFormat(
         "beir",
         "TSV that begins with: query-id, corpus-id, score",
         qrels="delimited:read_table_qrels",
-        qrels_writer="delimited:write_beir_qrels",
+        qrels_writer="text_writing:write_beir_qrels",
     ),
     FileFormat(
         "tsv",
@@ -136,8 +136,8 @@ _FORMATS = (
         run="delimited:stream_table",
         hold="delimited:hold_tsv",
         qrels="delimited:read_table_qrels",
-        run_writer="delimited:write_tsv",
-        qrels_writer="delimited:write_tsv_qrels",
+        run_writer="text_writing:write_tsv",
+        qrels_writer="text_writing:write_tsv_qrels",
     ),
     FileFormat(
         "csv",
@@ -146,8 +146,8 @@ _FORMATS = (
         run="delimited:stream_csv",
         hold="delimited:hold_csv",
         qrels="delimited:read_csv_qrels",
-        run_writer="delimited:write_csv",
-        qrels_writer="delimited:write_csv_qrels",
+        run_writer="text_writing:write_csv",
+        qrels_writer="text_writing:write_csv_qrels",
     ),
     FileFormat(
         "json",
@@ -156,8 +156,8 @@ _FORMATS = (
         run="json_files:stream_run",
         hold="json_files:hold_run",
         qrels="json_files:read_qrels",
-        run_writer="json_files:write_document",
-        qrels_writer="json_files:write_qrels_document",
+        run_writer="text_writing:write_json_document",
+        qrels_writer="text_writing:write_json_qrels_document",
     ),
     FileFormat(
         "jsonl",
@@ -166,8 +166,8 @@ _FORMATS = (
         run="json_files:stream_run",
         hold="json_files:hold_run",
         qrels="json_files:read_qrels",
-        run_writer="json_files:write_lines",
-        qrels_writer="json_files:write_qrels_lines",
+        run_writer="text_writing:write_json_lines",
+        qrels_writer="text_writing:write_json_qrels_lines",
     ),
     FileFormat(
         "parquet",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ragkpi.formats.arrow import tokens_of_array
+from ragkpi.formats.arrow_tables import tokens_of_array
 from ragkpi.formats.given_columns import octets, tokens_of
 from ragkpi.formats.tokens import Tokens
 

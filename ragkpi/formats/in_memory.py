@@ -17,7 +17,7 @@ from ragkpi.formats import column_names as fields
 from ragkpi.formats.given_columns import GivenColumns, tokens_of
 from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.rows import same_strings, split_columns
-from ragkpi.formats.shapes import Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns

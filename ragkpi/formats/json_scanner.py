@@ -8,21 +8,18 @@ of one line, which was decoded; whatever is unlike it is left to the decoder.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from ragkpi.formats.blocks import Block
 from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.json_patterns import Pattern, Region
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.token_words import FIRST_BYTES, LAST_BYTES, words_at, words_before
 from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
 
-_TOKEN = re.compile(rb'"[^"]*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _QUOTE, _BACKSLASH, _NEWLINE = b'"\\\n'
-LONGEST_PATTERN = 1 << 20  # bytes of a line that is taken for a pattern
 _LETTER = np.uint64(0x4040404040404040)  # the bit that letters have, and no digits, signs, points
 _WORDS = 3
 
@@ -35,32 +32,6 @@ class UnlikeError(Exception):
         self.block = block
 
 
-class RecordKeys(NamedTuple):
-    """Under which keys a record has what; None where nothing stands.
-
-    `listed` is the key of the list whose elements have the keys of document, score and rank. Each
-    value is a string or a number.
-    """
-
-    query: str
-    document: str
-    score: str | None
-    rank: str | None
-    run_id: str | None
-    listed: str | None
-
-
-class _Region(NamedTuple):
-    """Values and the bytes around them: ``literals[0] value literals[1] … literals[-1]``."""
-
-    literals: list[bytes]
-    keys: list[str]
-    quoted: list[bool]
-
-    def quotes(self) -> int:
-        return sum(literal.count(b'"') for literal in self.literals)
-
-
 class LikeLines:
     """What all lines of a file are like.
 
@@ -68,11 +39,8 @@ class LikeLines:
     id as far as there are some, in the order of `columns`.
     """
 
-    def __init__(
-        self, keys: RecordKeys, head: _Region, element: _Region, separator: bytes, tail: _Region
-    ) -> None:
-        self._head, self._element, self._tail = head, element, tail
-        self._separator = separator
+    def __init__(self, pattern: Pattern) -> None:
+        keys, self._head, self._element, self._separator, self._tail = pattern
         self.columns = [
             name for name in (keys.query, keys.document, keys.score, keys.rank, keys.run_id) if name
         ]
@@ -142,7 +110,7 @@ class LikeLines:
         )
 
 
-def _begin(region: _Region, quote: IntArray, end: IntArray) -> IntArray:
+def _begin(region: Region, quote: IntArray, end: IntArray) -> IntArray:
     """Return where a region begins, by its first quote, or by its end if it has none."""
     first = region.literals[0]
     if region.quotes():
@@ -152,7 +120,7 @@ def _begin(region: _Region, quote: IntArray, end: IntArray) -> IntArray:
 
 
 def _find(
-    region: _Region,
+    region: Region,
     buffer: ByteArray,
     quote: IntArray,
     begin: IntArray,
@@ -231,109 +199,3 @@ def _are_numbers(tokens: Tokens, parsed: bool) -> bool:
 def _are_digits(octets: ByteArray) -> BoolArray:
     digits: BoolArray = (octets - np.uint8(ord("0"))) < 10
     return digits
-
-
-def like(line: bytes, keys: RecordKeys) -> LikeLines | None:
-    """Return what lines like one look like; None if it is not simple enough.
-
-    Parameters
-    ----------
-    line
-        A line, which was decoded and has no key twice.
-    keys
-        What stands under which keys.
-    """
-    if len(line) > LONGEST_PATTERN or b"\\" in line:
-        return None
-    tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(line)]
-    if keys.listed is None:
-        values = _values(tokens)
-        if values is None or values[-1][1] != len(tokens):
-            return None
-        nothing = _Region([b""], [], [])
-        element = _region(line, tokens, [value for value, _ in values], 0, len(line))
-        return LikeLines(keys, nothing, element, b"", nothing)
-    name = b'"' + keys.listed.encode() + b'"'
-    opened = next(
-        (
-            place
-            for place, (token, _, _) in enumerate(tokens)
-            if token == name
-            and [text for text, _, _ in tokens[place + 1 : place + 3]] == [b":", b"["]
-        ),
-        None,
-    )
-    if opened is None:
-        return None
-    first = opened + 3
-    elements = []
-    place = first
-    while place < len(tokens) and tokens[place][0] == b"{":
-        values = _values(tokens[place:])
-        if values is None:
-            return None
-        elements.append((place, [value + place for value, _ in values], place + values[-1][1]))
-        place += values[-1][1]
-        if place >= len(tokens) or tokens[place][0] != b",":
-            break
-        place += 1
-    if len(elements) < 2 or place >= len(tokens) or tokens[place][0] != b"]":
-        return None
-    rest = [(b"{", 0, 0), *tokens[1 : first - 1], (b"0", 0, 0), *tokens[place + 1 :]]
-    outer = _values(rest)
-    if outer is None or outer[-1][1] != len(rest):
-        return None
-    before, after = [], []
-    for value, _ in outer:
-        if value < first - 1:
-            before.append(value)
-        elif value > first - 1:
-            after.append(value - first + place + 1)
-    begin, stop = tokens[elements[0][0]][1], tokens[elements[-1][2] - 1][2]
-    _, values_of_first, behind = elements[0]
-    end = tokens[behind - 1][2]
-    return LikeLines(
-        keys,
-        _region(line, tokens, before, 0, begin),
-        _region(line, tokens, values_of_first, begin, end),
-        line[end : tokens[elements[1][0]][1]],
-        _region(line, tokens, after, stop, len(line)),
-    )
-
-
-Token = tuple[bytes, int, int]
-
-
-def _values(tokens: Sequence[Token]) -> list[tuple[int, int]] | None:
-    """Return which tokens are values of an object that begins here, and how many it has.
-
-    None for an object that holds more than strings and numbers.
-    """
-    values = []
-    place = 0
-    for opening in (b"{", b","):
-        while place < len(tokens) and tokens[place][0] == opening:
-            kinds = [token[:1] for token, _, _ in tokens[place + 1 : place + 4]]
-            if len(kinds) < 3 or kinds[0] != b'"' or kinds[1] != b":" or kinds[2] in b"{}[],:":
-                return None
-            values.append((place + 3, place + 5))
-            place += 4
-            if opening == b"{":
-                break
-    if not values or place >= len(tokens) or tokens[place][0] != b"}":
-        return None
-    return values
-
-
-def _region(
-    line: bytes, tokens: Sequence[Token], values: Sequence[int], begin: int, end: int
-) -> _Region:
-    literals, keys, quoted = [], [], []
-    for value in values:
-        text, first, last = tokens[value]
-        is_string = text.startswith(b'"')
-        literals.append(line[begin : first + is_string])
-        begin = last - is_string
-        keys.append(tokens[value - 2][0][1:-1].decode("utf-8", "surrogateescape"))
-        quoted.append(is_string)
-    return _Region([*literals, line[begin:end]], keys, quoted)

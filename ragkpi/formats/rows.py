@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -38,33 +37,6 @@ class Listed(NamedTuple):
     values: list[bytes]
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
-
-
-class Ranking(NamedTuple):
-    """The documents of one query, best first, with their scores."""
-
-    query: bytes
-    documents: list[bytes]
-    scores: list[float]
-
-
-@lru_cache(maxsize=4)
-def rank_texts(count: int) -> list[bytes]:
-    """Return the ranks from 1 to a number, as texts."""
-    return [b"%d" % rank for rank in range(1, count + 1)]
-
-
-def score_texts(scores: Iterable[float]) -> list[bytes]:
-    """Return scores as texts that read back as the same doubles."""
-    return " ".join(map(repr, scores)).encode().split()
-
-
-def joined_rows(
-    begin: bytes, separator: bytes, columns: Sequence[Sequence[bytes]], end: bytes
-) -> bytes:
-    """Return the lines of a ranking, which begin and end alike."""
-    rows = map(separator.join, zip(*columns, strict=True))
-    return begin + (end + begin).join(rows) + end if columns[0] else b""
 
 
 class _Gathered:

@@ -8,12 +8,13 @@ from typing import Any, Literal, NamedTuple
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.json_scanner import RecordKeys
+from ragkpi.formats.json_patterns import RecordKeys
 from ragkpi.formats.json_text import octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.rows import Listed
 from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.shapes import SHAPES, Kind, Shape
+from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shapes import SHAPES
 from ragkpi.wording import shown
 
 # Records of one document each that are read together.

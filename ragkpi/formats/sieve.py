@@ -13,7 +13,7 @@ from ragkpi.errors import InputError, RagkpiNote, UsageError
 from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.line_scanner import LineShape, read_table, table_of
 from ragkpi.formats.opening import Source
-from ragkpi.formats.shapes import EXCLUSIONS
+from ragkpi.formats.qrels_shapes import EXCLUSIONS
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import BinaryIO, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -13,7 +13,6 @@ from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_runs import first_word, one_word
 from ragkpi.wording import shown
 
 LINE = LineShape(
@@ -123,10 +122,3 @@ def parse_numbers(
 def judged_or_not(gain: FloatArray) -> IntArray:
     """Return what stands for levels beside gains: 0 for a judged document, -1 below 0."""
     return np.where(gain < 0, -1, 0)
-
-
-def write_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
-    """Write `query iteration document level`."""
-    columns = (qrels.query, qrels.iteration, qrels.document, qrels.level.tolist())
-    for query, iteration, document, level in zip(*columns, strict=True):
-        file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))

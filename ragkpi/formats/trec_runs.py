@@ -6,12 +6,12 @@ A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ran
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator
-from typing import TYPE_CHECKING, BinaryIO, NamedTuple
+from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import DataError, InputError
+from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.identity import group_starts
@@ -22,7 +22,7 @@ from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
 
 if TYPE_CHECKING:
-    from ragkpi.formats.rows import Ranking
+    pass
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -308,47 +308,3 @@ def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
             file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
         )
     return score
-
-
-def write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
-    """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
-    from ragkpi.formats.rows import joined_rows, rank_texts, score_texts
-
-    end = b" " + one_word(run_id) + b"\n"
-    for query, documents, scores in rankings:
-        begin = first_word(query) + b" Q0 "
-        columns = all_words(documents), rank_texts(len(documents)), score_texts(scores)
-        file.write(joined_rows(begin, b" ", columns, end))
-
-
-def all_words(ids: list[bytes]) -> list[bytes]:
-    """Return ids as they are; errors as `one_word` has them."""
-    text = b"\n".join(ids)
-    if b"\0" in text or text.split() != ids:  # white space
-        for id_ in ids:
-            one_word(id_)
-    return ids
-
-
-def one_word(text: bytes) -> bytes:
-    """Return an id as it is; `DataError` if columns separated by white space cannot hold it."""
-    if b"\0" in text or text.split() != [text]:
-        raise DataError(
-            f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
-            "expected another format, such as JSON Lines (--to jsonl)"
-        )
-    return text
-
-
-# A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
-_NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
-
-
-def first_word(query: bytes) -> bytes:
-    """Return a query's id as the first word of a line; `DataError` if it would not be read so."""
-    if query.startswith(_NO_BEGINNINGS):
-        raise DataError(
-            f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
-            "expected another format, such as JSON Lines (--to jsonl)"
-        )
-    return one_word(query)

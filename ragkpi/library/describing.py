@@ -13,7 +13,8 @@ from ragkpi import reports
 from ragkpi.errors import UsageError
 from ragkpi.formats.column_names import NAMES
 from ragkpi.formats.file_formats import FILE_FORMATS, FileFormat
-from ragkpi.formats.shapes import SHAPES, Shape
+from ragkpi.formats.shape import Shape
+from ragkpi.formats.shapes import SHAPES
 from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.measure import QUESTIONS, Measure

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.formats import arrow
+from ragkpi.formats import arrow, arrow_tables
 from ragkpi.formats.file_formats import run_format
 from ragkpi.formats.opening import Source
 
@@ -31,7 +31,7 @@ def rows(path):
 @pytest.mark.parametrize("folder", [False, True])
 def test_pieces(piece, folder, tmp_path, monkeypatch):
     monkeypatch.setattr(arrow, "_ROWS_OF_PIECE", piece)
-    monkeypatch.setattr(arrow, "_ROWS_AT_ONCE", max(1, piece // 2))
+    monkeypatch.setattr(arrow_tables, "ROWS_AT_ONCE", max(1, piece // 2))
     queries = np.repeat(["a", "b", "c"], [100, 1, 60])
     expected = [
         (query.encode(), b"d%d" % row, row / 4, row + 1) for row, query in enumerate(queries)
@@ -64,7 +64,7 @@ def test_a_part_without_a_column(tmp_path):
 
 def test_lists_of_very_many_elements_are_refused(tmp_path, monkeypatch):
     """A few bytes may say that a row has a billion of them."""
-    monkeypatch.setattr(arrow, "MOST_HELD", 1 << 20)
+    monkeypatch.setattr(arrow_tables, "MOST_HELD", 1 << 20)
     lists = pyarrow.array([["d"] * 50_000])
     parquet.write_table(pyarrow.table({"qid": ["a"], "hits": lists}), tmp_path / "run")
     with pytest.raises(InputError, match="that have to be held in memory"):

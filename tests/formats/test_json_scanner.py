@@ -94,7 +94,7 @@ def read(text, hold):
 def test_as_the_decoder(text, hold):
     rows = read(text, hold)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_files, "like", lambda *_: None)
+        patch.setattr(json_files, "pattern_of", lambda *_: None)
         assert rows == read(text, hold)
 
 

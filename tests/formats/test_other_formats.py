@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
-from ragkpi.formats import delimited, json_files, trec_runs
+from ragkpi.formats import delimited, json_documents, trec_runs
 from ragkpi.formats.file_formats import QRELS_FORMATS, read_any_qrels, run_format
 from ragkpi.formats.opening import Source
 from tests.fuzz.targets import MemorySource
@@ -118,8 +118,8 @@ def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
 @pytest.mark.parametrize("text", [b'{"1":[%s1]}', b'{"qid":"1","hits":[%s1]}\n{"qid":"2"}\n'])
 def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
     """A megabyte of nothing, in the place of gigabytes."""
-    monkeypatch.setattr(json_files, "_SMALLEST_BOMB", 1 << 20)
-    monkeypatch.setattr(json_files, "MOST_HELD", 1 << 25)
+    monkeypatch.setattr(json_documents, "_SMALLEST_BOMB", 1 << 20)
+    monkeypatch.setattr(json_documents, "MOST_HELD", 1 << 25)
     with pytest.raises(InputError, match="values in 1 MB, which would fill the memory"):
         rows(put(tmp_path, text % (b"[]," * 500_000)))
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragkpi.formats.rows import Ranking
+from ragkpi.formats.text_writing import Ranking
 from ragkpi.formats.tokens import BoolArray, IntArray
 from ragkpi.studies.check.checked_run import CheckedRun
 from ragkpi.wording import counted

@@ -1,0 +1,204 @@
+"""One document of JSON, an array, or values one after the other: which records are in it."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ragkpi.errors import InputError
+from ragkpi.formats.column_names import RECORD_KEYS, RECORDS_INSIDE, plain_name, shown_names
+from ragkpi.formats.json_text import JsonText, text_of
+from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.paths import entries_of, is_scalar
+from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape_reader import (
+    Record,
+    ShapeReader,
+    choose_shape,
+    likely_shape,
+    no_object,
+)
+from ragkpi.formats.shapes import SHAPES
+
+_DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
+MARK = b"\xef\xbb\xbf"
+# Records that are looked at to recognise a shape, and keys of an object that are.
+LOOKED_AT = 100
+_MOST_KEYS = 40
+_PIECE = 1 << 20
+# A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
+_SHORTEST_VALUE = 5
+_SMALLEST_BOMB = 1 << 24
+_COST = 100  # bytes of memory that a decoded value needs
+# A string, which may be a key.
+_KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
+
+
+def read_document(
+    text: JsonText, kind: Kind, shape: Shape | None
+) -> tuple[ShapeReader, Iterator[Record]]:
+    """Return the records of a document, and what reads them; without a shape, one that fits."""
+    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    return reader, _document_records(text, reader.shape)
+
+
+def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
+    probe = text.copy()
+    if probe.next() == "[":
+        records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
+        reader = choose_shape(kind, records, text.file)
+        return reader or likely_shape(kind, records[0] if records else None, text.file)
+    keys = text.copy().some_keys(_MOST_KEYS)
+    for shape in SHAPES[kind].values():
+        if shape.records and shape.needs and set(shape.needs) <= set(keys):
+            return ShapeReader(shape, text.file)
+    first = None
+    if len(keys) < _MOST_KEYS:
+        first = probe.value()
+        reader = choose_shape(kind, [first], text.file)
+        if reader is not None:
+            return reader
+        entries = list(first.items()) if isinstance(first, dict) else []
+    else:
+        entries = [(key, value) for _, key, value, _ in itertools.islice(probe.entries(), 1)]
+    reader = object_shape(kind, entries, text.file)
+    if reader is not None:
+        return reader
+    # None fits: its messages explain best what is wrong.
+    queries = not entries or (isinstance(entries[0][1], dict) and not _is_record(entries))
+    if queries:
+        return ShapeReader(SHAPES[kind]["object"], text.file)
+    return likely_shape(kind, first, text.file)
+
+
+def _is_record(entries: list[tuple[Any, Any]]) -> bool:
+    """Say whether an object has the keys of a record, rather than ids of queries.
+
+    A query may be called ``qid`` or ``docid``, if what stands under it is an object of documents
+    and numbers: a record has an id there. Under a record's ``query`` may stand another record.
+    """
+    return any(
+        plain_name(str(key)) in RECORD_KEYS
+        and not (
+            isinstance(value, dict)
+            and all(is_scalar(number) for number in value.values())
+            and not (
+                plain_name(str(key)) in RECORDS_INSIDE
+                and any(plain_name(inner) in RECORD_KEYS for inner in value)
+            )
+        )
+        for key, value in entries
+    )
+
+
+def object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
+    """Return the shape of an object of queries that fits its first values."""
+    if _is_record(entries):
+        return None
+    for shape in SHAPES[kind].values():
+        if shape.records == "$":
+            reader = ShapeReader(shape, file)
+            fits = [reader.fits(value, key) for key, value in entries[:LOOKED_AT]]
+            if "yes" in fits or (fits and set(fits) == {"empty"}):
+                return reader
+    return None
+
+
+def _document_records(text: JsonText, shape: Shape) -> Iterator[Record]:
+    steps, number = _steps(shape), 0
+    while text.next():
+        if shape.records:
+            entries = text.inside(steps, shape.needs)
+        elif text.next() == "[":
+            entries = text.entries()
+        else:
+            entries = text.single()
+        for line, key, value, (start, end) in entries:
+            number += 1
+            lines: list[int] = []
+            if shape.doc == "@key" and "\n" in text.text[start:end] and isinstance(value, dict):
+                lines = _lines_of_keys(text.text, line, start, end, len(entries_of(value)))
+            yield Record(line, number, value, key, lines)
+
+
+def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
+    """Return the physical lines of the keys of a flat object that stands at ``start:end``."""
+    lines = []
+    for match in _KEY.finditer(text, start, end):
+        if match[1]:
+            line += text.count("\n", start, match.start())
+            start = match.start()
+            lines.append(line)
+    return lines[:count]
+
+
+def inside_values(shape: Shape, values: Iterable[tuple[int, Any]], file: str) -> Iterator[Record]:
+    """Yield the records inside values that are decoded already."""
+    steps = _steps(shape)
+    number = 0
+    for line, value in values:
+        for key, record in _descend(value, steps, shape.needs, file, line):
+            number += 1
+            yield Record(line, number, record, key)
+
+
+def _descend(
+    value: Any, steps: list[str], besides: tuple[str, ...], file: str, line: int
+) -> Iterator[tuple[str | None, Any]]:
+    if not isinstance(value, dict | list):
+        raise no_object(file, line)
+    if not steps:
+        yield from entries_of(value)
+        return
+    found = False
+    for key, inner in entries_of(value):
+        if steps[0] == key or (steps[0] == "*" and key not in besides):
+            found = True
+            yield from _descend(inner, steps[1:], (), file, line)
+    if not found:
+        raise _no_records(file, line, steps[0], [str(key) for key, _ in entries_of(value)])
+
+
+def _no_records(file: str, line: int, step: str, keys: list[str]) -> InputError:
+    return InputError(
+        file, line, f"no key {step} (keys: {shown_names(keys)})", "expected the records there"
+    )
+
+
+def _steps(shape: Shape) -> list[str]:
+    return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
+
+
+def held_document(source: Source) -> JsonText:
+    """Read all that is left of a source as a text of JSON; `InputError` if there is none."""
+    octets = hold(source).removeprefix(MARK)
+    if not octets.strip():
+        raise InputError(source.name, None, "is empty", _DOCUMENT)
+    refuse_bomb(source.name, None, octets)
+    text = text_of(octets)
+    return JsonText(source.name, text, _DOCUMENT)
+
+
+def hold(source: Source) -> bytes:
+    """Read all that is left of a source; `InputError` if that is more than can be held."""
+    pieces, size = [], 0
+    buffer = bytearray(_PIECE)
+    while count := source.fill(memoryview(buffer)):
+        pieces.append(bytes(buffer[:count]))
+        size += count
+        if size > MOST_HELD:
+            found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+            raise InputError(source.name, None, found, "expected a format of lines")
+    return b"".join(pieces)
+
+
+def refuse_bomb(file: str, line: int | None, text: bytes) -> None:
+    """Raise `InputError` for very many values of hardly a byte, of which each takes a hundred."""
+    if len(text) < _SMALLEST_BOMB:
+        return
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:
+        found = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
+        raise InputError(file, line, found, "expected ids and numbers")
