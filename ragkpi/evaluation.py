@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
@@ -10,21 +10,21 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
-from ragkpi.measures.reader_warnings import cautions
+from ragkpi.measures.reader_warnings import cautions, no_level_so_high
 from ragkpi.measures.refusals import refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
 from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
-from ragkpi.ranking.reading import read_hits, read_runs
+from ragkpi.ranking.reading import read_run, read_runs, try_to_read
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.workers import available_workers
 from ragkpi.records import dataclass, replace
-from ragkpi.wording import counted, listed
+from ragkpi.wording import listed
 
 if TYPE_CHECKING:
     from ragkpi.ranking.runs_in_memory import RunInMemory
@@ -116,7 +116,7 @@ class Evaluator:
         self._pool_hits = (
             None
             if pool is None
-            else _read(pool, self.relevance.judgements, format_name=self._pool_reading)
+            else read_run(pool, self.relevance.judgements, format_name=self._pool_reading)
         )
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
@@ -168,22 +168,19 @@ class Evaluator:
         if paths:
             judgements.prepare()  # before there are workers, so that it is done once
 
-        def read(run: str, workers: int) -> Hits:
-            return _read(run, judgements, wanted, workers, self.run_format)
+        def read(run: Run, workers: int) -> Hits:
+            return read_run(run, judgements, wanted, workers, self.run_format)
 
         from_files = iter(read_runs(paths, read, available_workers(), watch) if paths else ())
         return [
-            next(from_files)
-            if isinstance(run, str)
-            else _try_to_read(run.read_as(self.run_format), judgements, wanted)
-            for run in runs
+            next(from_files) if isinstance(run, str) else try_to_read(read, run, 1) for run in runs
         ]
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
         judgements = self.relevance.judgements
         (outcome,) = self.score(
-            [_read(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
+            [read_run(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
         )
         if isinstance(outcome, RagkpiError):
             raise outcome
@@ -223,23 +220,24 @@ class Evaluator:
     def _score(self, run: Hits, metrics: Sequence[Metric], seen: int) -> Evaluation:
         judgements = self.relevance.judgements
         judged, coverage = self.relevance.judge(run, self.settings)
-        notes = _coverage_notes(coverage, self.settings)
+        notes = coverage_notes(coverage, self.settings)
         warnings: list[str] = []
         if isinstance(judged, Judged):
             judged = self._equipped(judged, run, metrics, seen)
-            notes += self._notes(judged, seen)
+            notes += judgement_notes(judgements, self.settings)
+            notes += assumption_notes(judged, seen)
             warnings = [*self._doubts(judged, run, coverage), *cautions(judged, metrics)]
         # trec_eval divides by all judged queries under -c, even with -D 0.QID.
         all_queries = self.settings.missing == "zero"
         divisor = len(judgements.queries) if all_queries else len(judged.queries)
-        warnings += _no_level_so_high(metrics, judgements)
+        warnings += no_level_so_high(metrics, judgements)
         return Evaluation(score(judged, metrics, divisor), judged, coverage, notes, warnings)
 
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
-        found = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
-        if found and self.settings.doubts == "refused":
-            raise DataError(f"{found[0]} (--strict)")
-        return found
+        lines = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
+        if lines and self.settings.doubts == "refused":
+            raise DataError(f"{lines[0]} (--strict)")
+        return lines
 
     def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
         """Add what the values need besides qrels and run."""
@@ -254,32 +252,10 @@ class Evaluator:
                     judgements,
                     run,
                     judged,
-                    partial(_read, self.pool, format_name=self._pool_reading),
+                    partial(read_run, self.pool, format_name=self._pool_reading),
                 )
                 judged = replace(judged, outside_pool=outside)
         return judged
-
-    def _notes(self, judged: Judged, seen: int) -> list[str]:
-        gains = self.settings.gains
-        judgements, level = self.relevance.judgements, self.settings.relevance_level
-        notes = [] if gains is None else gains.notes(judgements, level)
-        if gains is None and judgements.gain is not None:
-            notes.append(f"{judgements.file} has fractional levels: they are taken as gains")
-        if seen:
-            notes.append(
-                f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
-                "run: every bor is a lower bound; give the real size with -N or in the "
-                "environment variable RAGKPI_CORPUS_SIZE"
-            )
-        if judged.pool is not None:
-            lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
-            if lacking:
-                are = counted(len(lacking), "evaluated query is", "evaluated queries are")
-                notes.append(
-                    f"{are} missing from the pool "
-                    f"({listed(lacking, 3)}): nothing is reachable for them"
-                )
-        return notes
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
@@ -302,71 +278,5 @@ def without_strangers(
     ]
 
 
-def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Say, in a line, which runs lack judged queries that count as empty rankings; or nothing.
-
-    Parameters
-    ----------
-    coverages
-        Of the runs, by name.
-    queries
-        How many are judged.
-    """
-    lacking = [
-        f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
-        for name, coverage in coverages.items()
-        if coverage.missing
-    ]
-    if not lacking:
-        return ""
-    return (
-        f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
-        f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
-    )
-
-
-def _no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
-    """Say for which metrics no document is relevant, as their own level is above all there are."""
-    highest = int(judgements.level.max(initial=-1))
-    names = [metric.name for metric in metrics if (metric.relevance_level or 0) > highest]
-    if not names:
-        return []
-    return [f"{', '.join(names)}: no document is relevant: the highest judged level is {highest}"]
-
-
 def _needs(need: Need, metrics: Sequence[Metric]) -> bool:
     return any(need in metric.measure.needs for metric in metrics)
-
-
-def _try_to_read(run: RunInMemory, judgements: Judgements, wanted: Wanted) -> Hits | RagkpiError:
-    try:
-        return run.hits(judgements, wanted)
-    except RagkpiError as problem:
-        return problem
-
-
-def _read(
-    run: Run,
-    judgements: Judgements,
-    wanted: Wanted = JUDGED_ONLY,
-    workers: int | None = None,
-    format_name: Reading | str | None = None,
-) -> Hits:
-    if not isinstance(run, str):
-        return run.read_as(format_name).hits(judgements, wanted)
-    return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
-
-
-def _coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Say which queries the means leave out, in one line if there are any."""
-    notes = []
-    if coverage.missing and settings.missing == "intersection":
-        are = counted(len(coverage.missing), "judged query is", "judged queries are")
-        notes.append(
-            f"{are} missing from the run and left out of the means "
-            f"({listed(coverage.missing, 3)}); -c counts them as empty rankings"
-        )
-    if coverage.unjudged:
-        are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
-        notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
-    return ["; ".join(notes)] if notes else []

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import RagkpiError
-from ragkpi.evaluation import Evaluation, Evaluator, Run, what_is_compared, without_strangers
+from ragkpi.evaluation import Evaluation, Evaluator, Run, without_strangers
 from ragkpi.formats.inputs import inputs
 from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
@@ -18,6 +18,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.notes import what_is_compared
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass, field, replace

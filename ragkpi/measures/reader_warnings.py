@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from ragkpi.measures import chance, evidence, rubric
 from ragkpi.measures.measure import Caution, Metric
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
 
 
 def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
@@ -20,6 +21,15 @@ def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
         for caution in metric.measure.cautions:
             concerned.setdefault(caution, []).append(metric)
     return [line for caution, affected in concerned.items() for line in caution(judged, affected)]
+
+
+def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
+    """Say for which metrics no document is relevant, as their own level is above all there are."""
+    highest = int(judgements.level.max(initial=-1))
+    names = [metric.name for metric in metrics if (metric.relevance_level or 0) > highest]
+    if not names:
+        return []
+    return [f"{', '.join(names)}: no document is relevant: the highest judged level is {highest}"]
 
 
 def _names(metrics: Sequence[Metric]) -> str:

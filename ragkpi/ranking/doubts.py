@@ -59,10 +59,10 @@ def beginning(block: RunColumns, query: IntArray) -> Beginning:
     rises = np.bincount(group[1:][inside & (score[1:] > score[:-1])], minlength=groups)
     falls = np.bincount(group[1:][inside & (score[1:] < score[:-1])], minlength=groups)
     documents = [
-        (int(query[place]), document)
-        for place in np.flatnonzero(query[:groups] >= 0)[:_QUERIES].tolist()
+        (int(query[group]), document)
+        for group in np.flatnonzero(query[:groups] >= 0)[:_QUERIES].tolist()
         for document in block.document.take(
-            slice(int(starts[place]), min(int(starts[place]) + _DOCUMENTS, int(starts[place + 1])))
+            slice(int(starts[group]), min(int(starts[group]) + _DOCUMENTS, int(starts[group + 1])))
         )
     ]
     rising = int(np.count_nonzero((rises > 1) & (falls == 0)))

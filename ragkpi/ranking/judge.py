@@ -158,8 +158,8 @@ def _count_levels(
         cells = np.flatnonzero(tally)
         counts = tally[cells]
     else:
-        present, place = np.unique(level, return_inverse=True)
-        cells, counts = np.unique(query * len(present) + place, return_counts=True)
+        present, step = np.unique(level, return_inverse=True)
+        cells, counts = np.unique(query * len(present) + step, return_counts=True)
     starts = np.searchsorted(cells, np.arange(num_queries + 1) * len(present))
     levels = present[cells % len(present)] if len(present) else present
     return starts, levels, counts

@@ -177,8 +177,8 @@ class _Counting:
         """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
         queries = self._judged.queries
         judgements = self._relevance.judgements
-        place = np.array([judgements.index[query] for query in queries])
-        sizes = np.diff(judgements.starts)[place]
+        number = np.array([judgements.index[query] for query in queries])
+        sizes = np.diff(judgements.starts)[number]
         of_queries = np.zeros((3, len(queries), 2))
         for scope, kind in np.ndindex(3, 2):
             weights = of_groups[scope, :, kind]
@@ -190,7 +190,7 @@ class _Counting:
             of_queries[:, query] = pair_counts(
                 [of_group(group) for group in range(first, last)],
                 int(sizes[query]),
-                int(self._retrieved[place[query]]),
+                int(self._retrieved[number[query]]),
             )
         return of_queries
 
@@ -204,7 +204,7 @@ class _Counting:
         )
         rows = groups.row[lines][first]
         return GroupLines(
-            place=f"{judgements.file}: {groups.place(group)}",
+            place=f"{judgements.file}: {groups.name_of(group)}",
             documents=judgements.document.take(rows),
             number=self._number[rows],
             document=document,

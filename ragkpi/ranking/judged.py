@@ -213,9 +213,9 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
 def ratio(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:
     """Divide elementwise; NaN, which is NA, where the denominator is 0."""
     below = np.asarray(denominator, dtype=np.float64)
-    found: FloatArray = np.full(below.shape, np.nan)
-    np.divide(numerator, below, out=found, where=below != 0)
-    return found
+    ratios: FloatArray = np.full(below.shape, np.nan)
+    np.divide(numerator, below, out=ratios, where=below != 0)
+    return ratios
 
 
 def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArray) -> FloatArray:

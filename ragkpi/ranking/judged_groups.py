@@ -92,7 +92,7 @@ class JudgementGroups:
             row=row[order],
         )
 
-    def place(self, group: int) -> str:
+    def name_of(self, group: int) -> str:
         """Name a judgment group, for messages."""
         query = named(self.judgements.queries[self.query[group]])
         name = named(self.name[group])
@@ -228,7 +228,7 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     raise InputError(
         columns.file,
         second,
-        f"document {document} of {groups.place(group[again[0]])} again, "
+        f"document {document} of {groups.name_of(group[again[0]])} again, "
         f"first judged at line {first}",
         "expected one judgement of each document per query and judgment group",
     )

@@ -39,48 +39,45 @@ def ranks_of(run: RunColumns, rows: IntArray, ties: Ties) -> IntArray:
         The order of ids among equal scores: ``"descending"`` for qrels, ``"ascending"`` for
         preferences.
     """
-    order = _by_score(run)
-    score = run.score if order is None else run.score[order]
-    place: IntArray = np.arange(len(score))
-    if order is not None:
-        place[order] = np.arange(len(score))
+    order, score, position = _by_score(run)
     first = _first_of_ties(score, run.starts)
-    tied = ~(first[:-1] & first[1:])[place[rows]]
+    tied = ~(first[:-1] & first[1:])[position[rows]]
     if tied.any():
-        _order_ties(run, order, place, rows[tied], np.flatnonzero(first), ties)
+        _order_ties(run, order, position, rows[tied], np.flatnonzero(first), ties)
     query = np.searchsorted(run.starts, rows, side="right") - 1
-    ranks: IntArray = place[rows] - run.starts[query] + 1
+    ranks: IntArray = position[rows] - run.starts[query] + 1
     return ranks
 
 
 def tied_ranks_of(run: RunColumns, rows: IntArray) -> TiedRanks:
     """Return the ranks at which some rows of a run, (m,), may stand if ties fall at random."""
-    order = _by_score(run)
-    score = run.score if order is None else run.score[order]
-    place: IntArray = np.arange(len(score))
-    if order is not None:
-        place[order] = np.arange(len(score))
+    _, score, position = _by_score(run)
     bounds = np.flatnonzero(_first_of_ties(score, run.starts))
-    group = np.searchsorted(bounds, place[rows], side="right") - 1
+    group = np.searchsorted(bounds, position[rows], side="right") - 1
     above = run.starts[np.searchsorted(run.starts, rows, side="right") - 1]
     return TiedRanks(bounds[group] - above + 1, bounds[group + 1] - above)
 
 
-def _by_score(run: RunColumns) -> IntArray | None:
-    """Return the rows by query and falling score; None if they stand so."""
+def _by_score(run: RunColumns) -> tuple[IntArray | None, FloatArray, IntArray]:
+    """Return the rows by query and falling score, their scores, and where each row stands then.
+
+    The order is None if they stand so already.
+    """
     rising = _neighbours(run.starts, run.score[1:] > run.score[:-1])
+    order: IntArray = np.arange(len(run.score))
     if not rising.any():
-        return None
+        return None, run.score, order
     group = run.group()
     unsorted = np.zeros(len(run.query), dtype=bool)
     unsorted[group[1:][rising]] = True
-    order: IntArray = np.arange(len(group))
     rows = np.flatnonzero(unsorted[group])
     by_score = rows[np.argsort(-run.score[rows])]
     # Sixteen bits are sorted by counting.
     group = group.astype(np.uint16 if len(run.query) < 1 << 16 else np.int64)
     order[rows] = by_score[np.argsort(group[by_score], kind="stable")]
-    return order
+    position = np.empty_like(order)
+    position[order] = np.arange(len(order))
+    return order, run.score[order], position
 
 
 def _neighbours(starts: IntArray, holds: BoolArray) -> BoolArray:
@@ -99,17 +96,17 @@ def _first_of_ties(score: FloatArray, starts: IntArray) -> BoolArray:
 def _order_ties(
     run: RunColumns,
     order: IntArray | None,
-    place: IntArray,
+    position: IntArray,
     rows: IntArray,
     bounds: IntArray,
     ties: Ties,
 ) -> None:
-    """Put rows with the scores of the given ones in order of id, in `place`.
+    """Put rows with the scores of the given ones in order of id, in `position`.
 
-    Places ``bounds[i]:bounds[i + 1]`` have one score each.
+    Positions ``bounds[i]:bounds[i + 1]`` have one score each.
     """
     matters = np.zeros(len(bounds), dtype=bool)
-    matters[np.searchsorted(bounds, place[rows], side="right") - 1] = True
+    matters[np.searchsorted(bounds, position[rows], side="right") - 1] = True
     chosen = np.flatnonzero(matters)
     sizes = bounds[chosen + 1] - bounds[chosen]
     group = np.repeat(np.arange(len(chosen)), sizes)
@@ -117,7 +114,7 @@ def _order_ties(
     tied = places if order is None else order[places]
     documents = run.document.take(tied)
     by_id = (sort_descending if ties == "descending" else sort_ascending)(documents, group)
-    place[tied[by_id]] = places
+    position[tied[by_id]] = places
 
 
 def sort_rows(query: IntArray, score: FloatArray, document: Tokens) -> IntArray:

@@ -70,10 +70,10 @@ def outside_pool(
     rows = np.flatnonzero(chosen)
     rows = rows[np.argsort(query[rows], kind="stable")]
     wanted = _as_judgements(judged.queries, query[rows], names.take(rows).tolist())
-    found = read_pool(wanted)
+    pool = read_pool(wanted)
     depth = np.inf if settings.pool_depth is None else settings.pool_depth
     inside = np.zeros(len(rows), dtype=bool)
-    inside[found.judgement[found.rank <= depth]] = True
+    inside[pool.judgement[pool.rank <= depth]] = True
     return np.stack([query[rows], rank[rows]], axis=1)[~inside]
 
 

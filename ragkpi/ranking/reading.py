@@ -10,6 +10,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import TYPE_CHECKING, TypeVar
 
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
 from ragkpi.formats.file_formats import FileReader, Reading, run_format
@@ -26,7 +27,10 @@ from ragkpi.ranking.hits import (
 )
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.scattered import regroup_run
-from ragkpi.ranking.workers import Died, side_by_side
+from ragkpi.ranking.workers import Died, available_workers, side_by_side
+
+if TYPE_CHECKING:
+    from ragkpi.ranking.runs_in_memory import RunInMemory
 
 # Bytes for which a worker of its own pays: a range of a run, and whole runs.
 _SMALLEST_RANGE = 3 << 23  # 45 MB, a thousand queries of a thousand documents: one worker
@@ -35,6 +39,20 @@ _SMALLEST_SHARE = 1 << 22
 _SEARCHED = 1 << 21
 
 Read = Callable[[str, int], Hits]
+Run = TypeVar("Run")
+
+
+def read_run(
+    run: str | RunInMemory,
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    workers: int | None = None,
+    format_name: Reading | str | None = None,
+) -> Hits:
+    """Judge a run that is in memory, or the one at a path as `read_hits`, on the usable cores."""
+    if not isinstance(run, str):
+        return run.read_as(format_name).hits(judgements, wanted)
+    return read_hits(run, judgements, wanted, workers or available_workers(), format_name)
 
 
 def read_hits(
@@ -175,7 +193,7 @@ def read_runs(
 
     def read_share(share: Sequence[int]) -> Iterable[tuple[int, Hits | RagkpiError]]:
         for number in share:
-            yield number, _attempt(read, paths[number], max(1, workers // len(shares)))
+            yield number, try_to_read(read, paths[number], max(1, workers // len(shares)))
 
     def done() -> int:
         return sum(outcome is not None for outcome in outcomes)
@@ -188,7 +206,7 @@ def read_runs(
     with side_by_side(tasks, idle=lambda: watch(done())) as results:
         for number, path in enumerate(paths):
             if number not in dealt:
-                outcomes[number] = _attempt(read, path, 1 if shares else workers)
+                outcomes[number] = try_to_read(read, path, 1 if shares else workers)
                 watch(done())
         for worker, result in results:
             if isinstance(result, Died):
@@ -200,7 +218,7 @@ def read_runs(
             watch(done())
     # A run whose worker died is read here.
     return [
-        _attempt(read, path, 1) if outcome is None else outcome
+        try_to_read(read, path, 1) if outcome is None else outcome
         for path, outcome in zip(paths, outcomes, strict=True)
     ]
 
@@ -213,9 +231,10 @@ def _warn_of(death: Died, runs: str) -> None:
     )
 
 
-def _attempt(read: Read, path: str, workers: int) -> Hits | RagkpiError:
+def try_to_read(read: Callable[[Run, int], Hits], run: Run, workers: int) -> Hits | RagkpiError:
+    """Read a run, or return what is wrong with it."""
     try:
-        return read(path, workers)
+        return read(run, workers)
     except RagkpiError as problem:
         return problem
 

@@ -78,26 +78,26 @@ def find_mapping_hits(run: Any, judgements: Judgements) -> Hits | None:
     if not queries:
         return None
     number = [judgements.index.get(octets(query), -1) for query in queries]
-    found: list[int] = []
+    judgement: list[int] = []
     ranks: list[IntArray] = []
-    for query, place in zip(queries, number, strict=True):
+    for query, judged in zip(queries, number, strict=True):
         ranking = run[query]
         if type(ranking) is not dict or set(map(type, ranking)) != {str}:
             return None
         score = _sorted_scores(ranking)
         if score is None:
             return None
-        if place >= 0:
-            rows = judgements.rows_by_text(place)
+        if judged >= 0:
+            rows = judgements.rows_by_text(judged)
             documents = list(rows.keys() & ranking.keys())
             if documents:
-                found += map(rows.__getitem__, documents)
+                judgement += map(rows.__getitem__, documents)
                 ranks.append(_ranks(ranking, documents, score, judgements.ties == "descending"))
     return Hits(
         queries=list(map(octets, queries)),
         query=np.array(number, dtype=np.int64),
         num_ret=np.array([len(run[query]) for query in queries], dtype=np.int64),
-        judgement=np.array(found, dtype=np.int64),
+        judgement=np.array(judgement, dtype=np.int64),
         rank=np.concatenate(ranks) if ranks else np.empty(0, dtype=np.int64),
         run_id=b"run",
         documents=np.empty(0, dtype=np.uint64),
@@ -154,10 +154,10 @@ def _ranks(
         for document, value in ranking.items():
             if (ties := ids.get(float(value))) is not None:
                 ties.append(octets(document))
-        places = {
-            value: {id_: place for place, id_ in enumerate(sorted(ties, reverse=descending))}
+        order = {
+            value: {id_: below for below, id_ in enumerate(sorted(ties, reverse=descending))}
             for value, ties in ids.items()
         }
         for row in np.flatnonzero(tied).tolist():
-            ranks[row] += places[float(own[row])][octets(documents[row])]
+            ranks[row] += order[float(own[row])][octets(documents[row])]
     return ranks

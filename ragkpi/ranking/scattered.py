@@ -88,6 +88,6 @@ def number_ids(query: Tokens) -> tuple[IntArray, IntArray]:
         ids = np.array(query.tolist(), dtype=object)
         _, representative, number = np.unique(ids, return_index=True, return_inverse=True)
     by_appearance = np.argsort(representative)
-    place = np.empty(len(by_appearance), dtype=np.int64)
-    place[by_appearance] = np.arange(len(by_appearance))
-    return place[number], representative[by_appearance]
+    appearance = np.empty(len(by_appearance), dtype=np.int64)
+    appearance[by_appearance] = np.arange(len(by_appearance))
+    return appearance[number], representative[by_appearance]

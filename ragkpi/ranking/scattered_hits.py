@@ -189,10 +189,10 @@ class _Lines:
             ]
         )
         lines = lines[lines < self._count]
-        place = np.searchsorted(keys, self._key[lines])
-        same = keys[np.minimum(place, len(keys) - 1)] == self._key[lines]
-        lines, place = lines[same], place[same]
-        by_key: IntArray = lines[np.argsort(place, kind="stable")]
+        which = np.searchsorted(keys, self._key[lines])
+        same = keys[np.minimum(which, len(keys) - 1)] == self._key[lines]
+        lines, which = lines[same], which[same]
+        by_key: IntArray = lines[np.argsort(which, kind="stable")]
         return by_key
 
     def _places(self, lines: IntArray) -> IntArray:

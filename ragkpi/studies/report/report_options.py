@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from ragkpi.evaluation import Evaluation, what_is_compared
+from ragkpi.evaluation import Evaluation
 from ragkpi.formats.texts import Text
+from ragkpi.ranking.notes import what_is_compared
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure

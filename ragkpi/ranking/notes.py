@@ -1,0 +1,80 @@
+"""What was left out of an evaluation or assumed in it, a line each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ragkpi.ranking.judge import Coverage
+from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+from ragkpi.wording import counted, listed
+
+
+def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
+    """Say which queries the means leave out, in one line if there are any."""
+    notes = []
+    if coverage.missing and settings.missing == "intersection":
+        are = counted(len(coverage.missing), "judged query is", "judged queries are")
+        notes.append(
+            f"{are} missing from the run and left out of the means "
+            f"({listed(coverage.missing, 3)}); -c counts them as empty rankings"
+        )
+    if coverage.unjudged:
+        are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
+        notes.append(f"{are} not judged and ignored ({listed(coverage.unjudged, 3)})")
+    return ["; ".join(notes)] if notes else []
+
+
+def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
+    """Say what the judgements are taken for."""
+    if settings.gains is not None:
+        return settings.gains.notes(judgements, settings.relevance_level)
+    if judgements.gain is not None:
+        return [f"{judgements.file} has fractional levels: they are taken as gains"]
+    return []
+
+
+def assumption_notes(judged: Judged, seen: int) -> list[str]:
+    """Say what stands for a corpus size that is not given, and what the pool lacks.
+
+    `seen` is the number of documents that stands for it; 0 where it is known, or not needed.
+    """
+    notes = []
+    if seen:
+        notes.append(
+            f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
+            "run: every bor is a lower bound; give the real size with -N or in the "
+            "environment variable RAGKPI_CORPUS_SIZE"
+        )
+    if judged.pool is not None:
+        lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
+        if lacking:
+            are = counted(len(lacking), "evaluated query is", "evaluated queries are")
+            notes.append(
+                f"{are} missing from the pool ({listed(lacking, 3)}): nothing is reachable for them"
+            )
+    return notes
+
+
+def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
+    """Say, in a line, which runs lack judged queries that count as empty rankings; or nothing.
+
+    Parameters
+    ----------
+    coverages
+        Of the runs, by name.
+    queries
+        How many are judged.
+    """
+    lacking = [
+        f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
+        for name, coverage in coverages.items()
+        if coverage.missing
+    ]
+    if not lacking:
+        return ""
+    return (
+        f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
+        f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
+    )
