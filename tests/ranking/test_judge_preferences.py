@@ -5,13 +5,13 @@ import random
 import pytest
 
 from ragkpi.errors import DataError, NothingInCommonError
-from ragkpi.measures import preferences
+from ragkpi.measures import assessors
 from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 from tests.slow_reference import preferences as twin
 
-MEASURES = {name: f for name, f in vars(preferences).items() if name.startswith("prefs_")}
+MEASURES = {name: f for name, f in vars(assessors).items() if name.startswith("prefs_")}
 
 
 @pytest.fixture
