@@ -27,6 +27,7 @@ GENERATOR = 1  # counted up when the files of an unchanged `Input` change
 SPARSE = {1: 1.0}
 GRADED = {0: 0.55, 1: 0.22, 2: 0.14, 3: 0.09}
 QUERIES_PER_BLOCK = 1_000
+MOST_DRAWN_AGAIN = 100_000  # of more documents a query would hardly ever have different ones
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,8 @@ class Input:
     order
         ``"sorted"``; ``"unsorted"`` within each query; ``"shuffled"``, queries interleaved.
     scores
-        ``"decimal"``: six decimals; ``"repr"``: the shortest text of a double, 15-17 digits.
+        ``"decimal"``: six decimals; ``"repr"``: the shortest text of a double, 15-17 digits;
+        ``"exponent"``: such as ``1.234567e+01``; ``"tied"``: all equal.
     newline
         What ends a line of the run.
     seed
@@ -79,6 +81,16 @@ INPUTS = {
     "M-unsorted": _m(order="unsorted"),
     "M-crlf": _m(newline=b"\r\n"),
     "M-17": _m(scores="repr"),
+    "M-tied": _m(scores="tied"),
+    "M-exponent": _m(scores="exponent"),
+    "M10": Input(100, 1_000, 107, 0.8, SPARSE, seed=8),
+    "M100": Input(10_000, 1_000, 10_660, 0.8, SPARSE, seed=9),
+    "1M": Input(1, 1_000_000, 1_000, 0.8, SPARSE, seed=10),
+    "P": Input(50, 1_000, 2_000, 0.5, GRADED, seed=11),
+    "Q": Input(6_980, 30, 40_000, 0.5, GRADED, seed=12),
+    "D10": Input(100, 100, 2_000, 0.7, GRADED, seed=13),
+    "D": Input(1_000, 100, 20_000, 0.7, GRADED, seed=14),
+    "D7": Input(7_000, 100, 140_000, 0.7, GRADED, seed=15),
     "L": Input(6_980, 1_000, 7_437, 0.8, SPARSE, seed=4),
     "Ld": Input(6_980, 1_000, 698_000, 0.524, GRADED, ids="long", seed=5),
     "XL": Input(50_000, 1_000, 53_300, 0.8, SPARSE, seed=6),
@@ -174,6 +186,8 @@ def _block(
 def _distinct(random: np.random.Generator, queries: int, count: int, ids: str) -> Ints:
     """Draw `count` different document numbers for each query, (queries, count)."""
     collection = {"numeric": 8_841_823, "long": 113_520_750}[ids]
+    if count > MOST_DRAWN_AGAIN:
+        return np.stack([random.permutation(collection)[:count] for _ in range(queries)])
     documents = random.integers(collection, size=(queries, count))
     while True:
         ordered = np.sort(documents, axis=1)
@@ -239,6 +253,11 @@ def _document(numbers: Ints, ids: str) -> Bytes:
 
 
 def _score(micro: Ints, style: str) -> Bytes:
+    if style == "tied":
+        return _constant(b"1.5")
+    if style == "exponent":
+        text = np.array([f"{score:.6e}" for score in (micro / 1e6).tolist()], dtype=bytes)
+        return text.view(np.uint8).reshape(len(text), -1)
     if style == "repr":
         # A third is never short in binary, so nearly every score has 16 or 17 digits.
         text = np.array([repr(score) for score in (micro / 3e6).tolist()], dtype=bytes)

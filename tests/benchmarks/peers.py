@@ -95,7 +95,8 @@ def _installed(python: str, *distributions: str) -> dict[str, str]:
 PEER_VERSIONS = _installed(PEERS_PYTHON, "pytrec-eval-terrier", "ir-measures", "ranx")
 
 
-def _not_installed(distribution: str) -> str:
+def missing(distribution: str) -> str:
+    """Say that a package is not there; nothing if it is."""
     return "" if distribution in PEER_VERSIONS else f"{distribution} is not in {PEERS_PYTHON}"
 
 
@@ -109,7 +110,7 @@ PEERS = {
     "pytrec_eval": Peer(
         "pytrec_eval",
         _driver("run_pytrec_eval.py", PYTREC_EVAL),
-        _not_installed("pytrec-eval-terrier"),
+        missing("pytrec-eval-terrier"),
     ),
     "ir_measures": Peer(
         "ir_measures",
@@ -117,9 +118,9 @@ PEERS = {
             *[PEERS_PYTHON, "-m", "ir_measures"],
             *[str(qrels), str(run), *IR_MEASURES],
         ],
-        _not_installed("ir-measures"),
+        missing("ir-measures"),
     ),
-    "ranx": Peer("ranx", _driver("run_ranx.py", RANX), _not_installed("ranx")),
+    "ranx": Peer("ranx", _driver("run_ranx.py", RANX), missing("ranx")),
     "numpy": Peer('python -c "import numpy"', _python("-c", "import numpy")),
     "ragkpi-map": Peer("ragkpi -m map, 1 worker", ragkpi("-m", "map"), environment=ONE),
     "ragkpi-all_trec": Peer(

@@ -1,0 +1,332 @@
+"""What people wait for, each beside what it is measured by: issue by issue, row by row.
+
+    TREC_EVAL=/path/to/trec_eval python tests/benchmarks/tasks.py [--quick] [--write FILE]
+
+Prints a Markdown page: processor time of whole processes, medians of commands that take turns, the
+ratio to a reference, the ratio that is aimed at, and peak memory. `--quick` takes inputs of a
+million lines and less, and under five minutes.
+"""
+
+from __future__ import annotations
+
+import argparse
+import compileall
+import datetime
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from bench import TOO_LONG, Sample, measure, middle, processor, seconds
+from derived import Files
+from peers import (
+    MEASURES,
+    NO_BINARY,
+    PEERS_PYTHON,
+    PYTREC_EVAL,
+    ROOT,
+    TREC_EVAL,
+    Peer,
+    asked,
+    missing,
+    versions,
+)
+
+Words = Sequence[str | Path]
+
+# As the script that pip installs does.
+_RAGKPI = "from ragkpi.cli import entry; entry()"
+_ONE = {"RAGKPI_WORKERS": "1"}
+_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
+
+
+class Aim(NamedTuple):
+    """What is aimed at: shares of the reference, seconds and megabytes; None for nothing."""
+
+    time: float | None = None
+    memory: float | None = None
+    seconds: float | None = None
+    megabytes: float | None = None
+
+
+class Task(NamedTuple):
+    """A command, and what it is measured by."""
+
+    what: str
+    command: Peer
+    reference: Peer
+    aim: Aim
+
+
+def ragkpi(*words: str | Path, label: str = "", **environment: str) -> Peer:
+    """Call ragkpi from this checkout, on one core unless the environment says otherwise."""
+    said = [str(word) for word in words]
+    shown = " ".join(word.name if isinstance(word, Path) else word for word in words)
+    return Peer(
+        label or f"ragkpi {shown}",
+        lambda qrels, run: [sys.executable, "-c", _RAGKPI, *said],
+        environment={**_ONE, **environment},
+    )
+
+
+def python(label: str, code: str, *files: Path, interpreter: str = sys.executable) -> Peer:
+    """Run a line of Python."""
+    return Peer(
+        label,
+        lambda qrels, run: [interpreter, "-c", code, *map(str, files)],
+        environment=_ONE_THREAD,
+    )
+
+
+def trec_eval(*words: str | Path) -> Peer:
+    """Call the binary that $TREC_EVAL names."""
+    said = [str(word) for word in words]
+    return Peer("trec_eval", lambda qrels, run: [TREC_EVAL, *said], NO_BINARY)
+
+
+def pytrec_eval(qrels: Path, run: Path) -> Peer:
+    """Parse both files and evaluate, as pytrec_eval's users do."""
+    script = str(Path(__file__).parent / "drivers" / "run_pytrec_eval.py")
+    command = [PEERS_PYTHON, script, str(qrels), str(run), *PYTREC_EVAL]
+    return Peer("pytrec_eval", lambda _, __: command, missing("pytrec-eval-terrier"))
+
+
+def starting(files: Files) -> Iterator[Task]:
+    """What it costs to start."""
+    plain = python("python -c pass", "pass")
+    numpy = python("import numpy", "import numpy")
+    yield Task("start: T", ragkpi("eval", *files.of("T")), numpy, Aim(1.2))
+    yield Task("start: S", ragkpi("eval", *files.of("S")), numpy, Aim(1.2))
+    yield Task("start: --help", ragkpi("--help"), plain, Aim(2.5))
+    yield Task("start: eval --help", ragkpi("eval", "--help"), plain, Aim())
+
+
+def reading(files: Files) -> Iterator[Task]:
+    """Runs of every kind, beside trec_eval."""
+    aims = {
+        "M": Aim(0.28, 0.7),
+        "M-shuffled": Aim(0.4, 0.9),
+        "M-unsorted": Aim(0.45),
+        "M-tied": Aim(0.45),
+        "M-exponent": Aim(0.45),
+        "M-spacing": Aim(0.45),
+        "M-17": Aim(0.45),
+        "1M": Aim(0.6, 1.0),
+        **({} if files.quick else {"L": Aim(0.15, 0.15), "Ld": Aim(0.17, 0.25)}),
+    }
+    for name, aim in aims.items():
+        words = (*asked(MEASURES), *files.of(name))
+        yield Task(f"eval: {name}", ragkpi("eval", *words), trec_eval(*words), aim)
+    if not files.quick:
+        words = (*asked(MEASURES), *files.of("Ld"))
+        two = ragkpi("eval", *words, RAGKPI_WORKERS="2")
+        yield Task("eval: Ld, 2 cores (wall)", two, trec_eval(*words), Aim(0.10))
+    big = files.big
+    qrels, run = files.of(big)
+    plain = ragkpi("eval", *asked(MEASURES), qrels, run)
+    yield Task(f"eval: {big}", plain, pytrec_eval(qrels, run), Aim())
+    for kind, metric in (("prefs", "prefs_simp"), ("qrels_jg", "map_avgjg")):
+        words = ("-R", kind, "-m", metric, files.judged(big, kind), run)
+        yield Task(f"eval -R {kind}: {big}", ragkpi("eval", *words), trec_eval(*words), Aim(0.35))
+    unsized, sized = (
+        ragkpi("eval", *size, "-m", "bor", qrels, run, label=label)
+        for size, label in (((), ""), (("-N", "9000000"), "with -N"))
+    )
+    yield Task(f"eval -m bor, without -N: {big}", unsized, sized, Aim(1.5))
+
+
+def formats(files: Files) -> Iterator[Task]:
+    """The formats of runs, beside the TREC file and beside readers of tables."""
+    qrels, run = files.of("M")
+    plain = ragkpi("eval", "-m", "map", qrels, run, label="eval of the TREC file")
+    for suffix in ("csv", "tsv", "jsonl", "json", "parquet"):
+        other = files.converted("M", suffix)
+        yield Task(f"{suffix} in", ragkpi("eval", "-m", "map", qrels, other), plain, Aim(1.3))
+    lines = files.converted("M", "jsonl")
+    loads = "import json, sys\nfor line in open(sys.argv[1]): json.loads(line)"
+    ours = ragkpi("eval", "-m", "map", qrels, lines)
+    yield Task("jsonl in", ours, python("json.loads", loads, lines), Aim(1.1))
+    table = files.converted("M", "csv")
+    ours = ragkpi("eval", "-m", "map", qrels, table)
+    for package, module in (("pyarrow", "pyarrow.csv"), ("polars", "polars")):
+        code = f"import {module} as reader, sys; reader.read_csv(sys.argv[1])"
+        yield Task("csv in", ours, python(f"{package}'s reader", code, table), Aim())
+    qrels, run = files.of(files.big)
+    plain = ragkpi("eval", "-m", "map", qrels, run, label="eval -m map")
+    aim = Aim(3, megabytes=150)
+    yield Task(f"check: {files.big}", ragkpi("check", qrels, run), plain, aim)
+    for suffix in ("jsonl", "csv"):
+        command = ragkpi("convert", run, files.folder / f"out.{suffix}")
+        yield Task(f"convert to {suffix}: {files.big}", command, plain, aim)
+
+
+def outputs(files: Files) -> Iterator[Task]:
+    """The values of every query, beside trec_eval's lines."""
+    words = ("eval", "-q", "-m", "all_trec", *files.of("Q"))
+    lines = ragkpi(*words, label="trec lines")
+    for form in ("csv", "tsv", "json", "jsonl"):
+        yield Task(f"-q --format {form}", ragkpi(*words, "--format", form), lines, Aim(3, 1.2))
+
+
+def questions(files: Files) -> Iterator[Task]:
+    """The commands that answer a question."""
+    plain = ragkpi("eval", *files.pair("P"), label="eval")
+    for name in ("map", "ndcg_cut.10") if files.quick else ("map", "ndcg", "ndcg_cut.10", "P.10"):
+        words = ("holes", "-m", name, *files.pair("P"))
+        yield Task(f"holes -m {name}, 50 × 1,000", ragkpi(*words), plain, Aim(5))
+    plain = ragkpi("eval", *files.pair("M"), label="eval")
+    yield Task("holes, 1,000 queries", ragkpi("holes", *files.pair("M")), plain, Aim(seconds=2))
+    for name in ("D",) if files.quick else ("D", "D7"):
+        queries = {"D": "1,000", "D7": "7,000"}[name]
+        words = ("calibrate", "--quality", files.quality(name), *files.of(name))
+        evaluated = ragkpi("eval", *files.of(name), label="eval")
+        most = Aim(seconds=5 if name == "D" else 40)
+        yield Task(f"calibrate, {queries} queries", ragkpi(*words), evaluated, most)
+    evaluated = ragkpi("eval", "-m", "map", *files.pair("M"), label="eval")
+    for test in ("randomization", "t", "wilcoxon", "bootstrap"):
+        words = ("compare", "--test", test, "-m", "map", *files.pair("M"))
+        yield Task(f"compare --test {test}", ragkpi(*words), evaluated, Aim())
+    words = ("report", "-o", files.folder / "report.html", *files.pair("D"))
+    yield Task("report, 1,000 queries", ragkpi(*words), evaluated, Aim())
+
+
+def growth(files: Files) -> Iterator[Task]:
+    """Ten times the input: no more than twelve times the time."""
+    grown = Aim(12, 10)
+
+    def pair(what: str, command: Callable[[str], Words], small: str, large: str) -> Task:
+        tenth = ragkpi(*command(small), label="a tenth")
+        return Task(f"× 10: {what}", ragkpi(*command(large)), tenth, grown)
+
+    for small, large in (("M10", "M"), *(() if files.quick else (("M", "M100"),))):
+        yield pair(f"eval, {large}", lambda name: ("eval", *files.of(name)), small, large)
+        yield pair(f"check, {large}", lambda name: ("check", *files.of(name)), small, large)
+        yield pair(
+            f"convert, {large}",
+            lambda name: ("convert", files.of(name)[1], files.folder / "out.csv"),
+            small,
+            large,
+        )
+    yield pair("eval -q csv", lambda n: ("eval", "-q", "--format", "csv", *files.of(n)), "M10", "M")
+    yield pair("compare", lambda name: ("compare", *files.pair(name)), "M10", "M")
+    yield pair("holes", lambda name: ("holes", *files.pair(name)), "M10", "M")
+    yield pair(
+        "calibrate",
+        lambda name: ("calibrate", "--quality", files.quality(name), *files.of(name)),
+        "D10",
+        "D",
+    )
+
+
+GROUPS: Mapping[str, Callable[[Files], Iterator[Task]]] = {
+    "Starting": starting,
+    "Runs, beside trec_eval and pytrec_eval": reading,
+    "Formats, check and convert": formats,
+    "Values of single queries": outputs,
+    "Questions": questions,
+    "Growth: ten times the input": growth,
+}
+
+
+def main() -> None:
+    """Measure all that can be measured here, and write the page."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="smaller inputs, three repeats")
+    parser.add_argument("--only", default="", help="groups whose names begin so, with commas")
+    parser.add_argument("--repeats", type=int, help="default 5, with --quick 3")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page there")
+    options = parser.parse_args()
+    repeats = options.repeats or (3 if options.quick else 5)
+    compileall.compile_dir(ROOT / "ragkpi", quiet=1)  # as installing does
+    files = Files(options.quick)
+    page = list(_head(options.quick, repeats))
+    for line in page:
+        print(line)
+    beginnings = tuple(options.only.split(","))
+    for heading, group in GROUPS.items():
+        if heading.startswith(beginnings):
+            for line in _table(heading, group(files), repeats, 3 if options.quick else TOO_LONG):
+                print(line, flush=True)
+                page.append(line)
+    if not options.only:
+        script = Path(__file__).with_name("in_memory.py")
+        done = subprocess.run(
+            [sys.executable, "-W", "ignore", script, *(["200", "1000"] if options.quick else [])],
+            stdout=subprocess.PIPE,
+            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            check=True,
+        )
+        print(done.stdout.decode())
+        page += ["## Calls from Python", "", *done.stdout.decode().splitlines()]
+    if options.write:
+        options.write.write_text("\n".join(page) + "\n", "utf-8")
+
+
+def _head(quick: bool, repeats: int) -> Iterator[str]:
+    command = "make bench BENCH=--quick" if quick else "make bench"
+    where = f"{len(os.sched_getaffinity(0))} cores, {processor()}"
+    yield "# Performance"
+    yield ""
+    yield f"Made by `{command}`, {datetime.date.today()}, {where};"
+    yield f"{'; '.join(versions())}."
+    yield ""
+    yield "Processor time (user and system) and peak memory of whole processes, medians of"
+    yield f"{repeats}, each command and what stands beside it in turn; ragkpi on one core."
+    yield "`tests/README.md` describes the inputs. What misses its aim is bold."
+    yield ""
+
+
+def _table(heading: str, tasks: Iterator[Task], repeats: int, too_long: float) -> Iterator[str]:
+    yield f"## {heading}"
+    yield ""
+    yield "| what | CPU | memory | beside | its CPU | its memory | CPU ÷ | aim | memory ÷ | aim |"
+    yield f"|---|{'---:|' * 2}---|{'---:|' * 6}"
+    for task in tasks:
+        peers = {"ours": task.command, "theirs": task.reference}
+        lacking = [peer.missing for peer in peers.values() if peer.missing]
+        if lacking:
+            print(f"without {task.what}: {lacking[0]}", file=sys.stderr)
+            continue
+        samples = measure(peers, Path(task.what), Path(task.what), repeats, too_long)
+        if len(samples) == 2:
+            yield _row(task, samples)
+    yield ""
+
+
+def _row(task: Task, samples: Mapping[str, Sequence[Sample]]) -> str:
+    ours, theirs = (
+        Sample(*(middle(column) for column in zip(*samples[who], strict=True)))
+        for who in ("ours", "theirs")
+    )
+    wall = "(wall)" in task.what
+    time, other = (ours.wall, theirs.wall) if wall else (ours.cpu, theirs.cpu)
+    aim = task.aim
+    share, memory = time / other, ours.memory / theirs.memory
+    missed = aim.time is not None and share > aim.time
+    late = aim.seconds is not None and time > aim.seconds
+    large = aim.megabytes is not None and ours.memory > aim.megabytes
+    wide = aim.memory is not None and memory > aim.memory
+    cells = [
+        task.what,
+        _marked(seconds(time), late) + (f" (≤ {aim.seconds:g} s)" if aim.seconds else ""),
+        _marked(f"{ours.memory:,.0f} MB", large)
+        + (f" (≤ {aim.megabytes:g} MB)" if aim.megabytes else ""),
+        task.reference.label,
+        seconds(other),
+        f"{theirs.memory:,.0f} MB",
+        _marked(f"{share:.2f}", missed),
+        "" if aim.time is None else f"≤ {aim.time:g}",
+        _marked(f"{memory:.2f}", wide),
+        "" if aim.memory is None else f"≤ {aim.memory:g}",
+    ]
+    return f"| {' | '.join(cells)} |"
+
+
+def _marked(text: str, missed: bool) -> str:
+    return f"**{text}**" if missed else text
+
+
+if __name__ == "__main__":
+    main()
