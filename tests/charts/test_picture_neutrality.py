@@ -37,3 +37,18 @@ def test_a_file_of_settings_in_the_working_directory(tmp_path):
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize("more", [[], ["--all-pairs"], ["-q"], ["--paper"]])
+def test_names_in_comparisons(ragkpi, tmp_path, more):
+    names = ["_a\x1b[2J", r"b$\frac$", "c<d>"]
+    (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n2 0 d2 1\n")
+    for name in names:
+        (tmp_path / name).write_bytes(b"1 Q0 d1 1 1 me\n2 Q0 d1 1 2 me\n")
+    for plot in ("-", "out.svg"):
+        arguments = ("compare", "-m", "map", *more, "--format", "table", "--plot", plot)
+        found = ragkpi(*arguments, "qrels", *names, folder=tmp_path)
+        assert found.status == 0
+        drawn = found.out if plot == "-" else (tmp_path / plot).read_bytes()
+        assert b"\x1b" not in found.out + found.err + drawn
+        assert rb"b$\frac$" in drawn

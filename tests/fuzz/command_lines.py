@@ -27,10 +27,18 @@ OWN = {
         *([], ["-q"], ["-n"], ["-q", "-n"], ["-h"], ["--signature", "short"], ["-Z", "a"]),
         *(["--ci", "--resamples", "9"], ["--ci", "--ci-method", "bca", "--resamples", "9"]),
         *(["--fail-under", "map=0.3", "-m", "map"], ["-q", "--ci", "--confidence", "0.5"]),
+        *(["--worst", "2"], ["-q", "--sort", "map"]),
     ],
     "compare": [
         *(["--test", name] for name in ("bootstrap", "t", "wilcoxon", "sign", "randomization")),
-        *(["--correction", "none"], ["--correction", "benjamini-hochberg"]),
+        *(["--correction", "none"], ["--correction", "benjamini-hochberg"], ["-q"]),
+        *(
+            ["--all-pairs"],
+            ["--all-pairs", "--test", "t"],
+            ["--paper"],
+            ["--paper", "--against", "b"],
+        ),
+        *(["--plot", "-"], ["--all-pairs", "--plot", "-"]),
     ],
     "depth": [
         *(["--at", "1,2"], ["--max-loss", "1"], ["--plateau", "0.5"], ["--at-least", "2"]),
