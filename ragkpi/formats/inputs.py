@@ -46,11 +46,16 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file before other processes open it; what is missing is their error."""
+        """Remember a file before other processes open it; what is missing is their error.
+
+        A pipe is not opened here, and so it is not remembered.
+        """
         try:
-            self.note(path, os.stat(path))
+            status = os.stat(path)
         except OSError:
             return
+        if stat.S_ISREG(status.st_mode):
+            self.note(path, status)
 
     def keep_hash(self, path: str, digest: str) -> None:
         """Remember the SHA-256 of what was read of a pipe."""
