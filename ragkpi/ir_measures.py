@@ -77,6 +77,18 @@ class _Refused(measures.MeanAgg):  # type: ignore[misc]
         )
 
 
+class _NotAdded(float):
+    """The value of one query, of a measure that is no mean: PyTerrier adds whatever it gets."""
+
+    def __radd__(self, other: Any) -> float:
+        raise ValueError(
+            "the value over queries is not the mean of their values; ask the provider for it "
+            "alone: ragkpi.ir_measures.provider.calc_aggregate"
+        )
+
+    __add__ = __radd__
+
+
 class _RagkpiMeasure(measures.Measure):  # type: ignore[misc]
     """A measure of ragkpi; its parameters are those of ``-m`` and of the evaluation."""
 
@@ -229,6 +241,8 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
             values = column.per_query.tolist()
             if column.metric.measure.aggregate.kind == "count":
                 values = [1] * len(queries)
+            if isinstance(measure, _RagkpiMeasure) and not column.metric.measure.is_mean:
+                values = map(_NotAdded, values)
             for query, value in zip(queries, values, strict=True):
                 yield ir_measures.Metric(query_id=decoded(query), measure=measure, value=value)
 

@@ -119,3 +119,12 @@ def test_its_names_mean_the_same_in_ragkpi(name):
     expected = ir_measures.pytrec_eval.calc_aggregate([measure], qrels, run)[measure]
     found = ragkpi.evaluate(qrels, run, name, missing="zero").mean
     assert list(found.values()) == pytest.approx([expected], rel=1e-12)
+
+
+def test_values_that_are_no_means_are_not_added():
+    """PyTerrier 1.1 sums the values of queries itself, whatever the measure's aggregator says."""
+    measure = OWN["BoR"](N=1000) @ 1
+    qrels, run = {"q": {"a": 1}, "r": {"b": 1}}, {"q": {"a": 1.0}, "r": {"c": 1.0}}
+    first, second = ir_measures.iter_calc([measure], qrels, run)
+    with pytest.raises(ValueError, match="is not the mean of their values"):
+        0.0 + first.value + second.value
