@@ -130,7 +130,7 @@ def facts_of(parameter: Parameter) -> str:
     if parameter.default is REQUIRED:
         facts.append("required")
     elif parameter.default not in (None, False, [], ""):
-        facts.append(f"default: {parameter.default}")
+        facts.append(f"default: {str(parameter.default).replace(',', ', ')}")
     if declared.max is not None:
         facts.append(f"{declared.min} to {declared.max}")
     elif declared.min is not None:

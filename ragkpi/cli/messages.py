@@ -4,7 +4,7 @@ import os
 import sys
 from typing import Literal
 
-from ragkpi.cli.progress_bar import hide_bar
+from ragkpi.cli.progress_bar import hidden_bar
 from ragkpi.wording import visible
 
 
@@ -34,8 +34,8 @@ def tell(text: object) -> None:
         coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
         if coloured and line.startswith("ragkpi: warning:"):
             line = f"{_YELLOW}{line}{_PLAIN}"
-    hide_bar()
-    print(line, file=sys.stderr)
+    with hidden_bar():
+        print(line, file=sys.stderr)
 
 
 def _wrapped(line: str) -> str:

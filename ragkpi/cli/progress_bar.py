@@ -10,7 +10,7 @@ import os
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 
 from ragkpi.progress import present, share
 from ragkpi.wording import visible
@@ -31,12 +31,13 @@ class _Bar:
         self._process = os.getpid()
         self._ticks = 0
         self._drawn = False
+        self._paused = False
         self._over = False
 
     def tick(self, *_: object) -> None:
         """Draw it, unless this is a child or the terminal is another command's."""
         try:
-            if self._over or os.getpid() != self._process or _in_background():
+            if self._over or self._paused or os.getpid() != self._process or _in_background():
                 return
             self._ticks += 1
             os.write(2, f"{_CLEAR}{self._line()}".encode())
@@ -44,16 +45,25 @@ class _Bar:
         except (OSError, UnicodeError):
             self._over = True
 
-    def hide(self) -> None:
-        """Take it off the screen, so that something can be written there."""
-        if self._drawn and os.getpid() == self._process:
-            self._drawn = False
-            os.write(2, _CLEAR.encode())
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take it off the screen while something is written there."""
+        self._paused = True  # first: a tick may come at any time
+        self._clear()
+        try:
+            yield
+        finally:
+            self._paused = False
 
     def end(self) -> None:
         """Take it off the screen for good."""
-        self.hide()
         self._over = True
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._drawn and os.getpid() == self._process:
+            self._drawn = False
+            os.write(2, _CLEAR.encode())
 
     def _line(self) -> str:
         works = present()
@@ -78,10 +88,9 @@ def _in_background() -> bool:
 _BAR: _Bar | None = None
 
 
-def hide_bar() -> None:
+def hidden_bar() -> AbstractContextManager[None]:
     """Make room for a line on standard error; the bar comes again."""
-    if _BAR is not None:
-        _BAR.hide()
+    return nullcontext() if _BAR is None else _BAR.hidden()
 
 
 def end_bar() -> None:

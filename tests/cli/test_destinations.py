@@ -4,6 +4,7 @@ import csv
 import io
 import os
 import pty
+import shlex
 import struct
 import subprocess
 import sys
@@ -12,6 +13,7 @@ from fcntl import ioctl
 
 import pytest
 
+from ragkpi.cli.commands import COMMANDS
 from tests.cli.commandline import BM25, FIXTURES, FUSION
 from tests.published_schema import valid_document
 
@@ -80,6 +82,7 @@ def test_a_message_breaks_at_words_on_a_terminal_and_nowhere_else(ragkpi):
         cwd=FIXTURES,
         stdout=subprocess.DEVNULL,
         stderr=theirs,
+        env={**os.environ, "TERM": "dumb"},  # without a bar
         check=True,
     )
     shown = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
@@ -133,3 +136,15 @@ def test_colour_may_be_asked_for(ragkpi):
     files = ("-m", "map", "-c", "--format", "table", "qrels.txt", BM25, FUSION)
     assert b"\x1b[" in ragkpi("eval", "--color", "always", *files, folder=FIXTURES).out
     assert b"\x1b[" not in ragkpi("eval", *files, folder=FIXTURES).out
+
+
+# The record of a log is made first; JSON has lines of its own.
+@pytest.mark.parametrize("name", [name for name in COMMANDS if name not in ("log", "schema")])
+def test_no_command_is_wider_than_its_terminal(name, tmp_path):
+    words = shlex.split(COMMANDS[name].examples[0])[1:]
+    if "-o" in words:
+        words[words.index("-o") + 1] = str(tmp_path / "page.html")
+    if name == "convert":
+        words[-1] = str(tmp_path / words[-1])
+    text = on_a_terminal(*words, NO_COLOR="1")
+    assert max(map(len, text.splitlines()), default=0) <= 80

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from ragkpi import progress
+from ragkpi.cli.progress_bar import _Bar
 from tests.cli.commandline import BM25, FIXTURES
 
 CLEAR = b"\r\x1b[K"
@@ -127,3 +128,22 @@ def test_shares_of_parts_are_added():
         with progress.doing("nobody knows how long"):
             assert progress.share(progress.present()) == 1 / 4
     assert progress.present() == []
+
+
+def test_no_piece_of_the_bar_stays_beside_what_is_written(monkeypatch):
+    """A tick may come between taking it off the screen and writing there."""
+    shown = []
+    monkeypatch.setattr("os.write", lambda _, text: shown.append(text))
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
+    monkeypatch.setattr("ragkpi.cli.progress_bar._in_background", lambda: False)
+    bar = _Bar("eval")
+    bar.tick()
+    assert b"ragkpi eval" in shown[-1]
+    with bar.hidden():
+        bar.tick()
+        assert shown[-1] == CLEAR
+    bar.tick()
+    assert b"ragkpi eval" in shown[-1]
+    bar.end()
+    bar.tick()
+    assert shown[-1] == CLEAR
