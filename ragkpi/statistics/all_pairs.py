@@ -85,14 +85,19 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     shared = aligned(names, runs)
     uncorrected: dict[str, tuple[QuerySample, FloatArray, FloatArray]] = {}
     for sample in query_samples(shared, lambda metric: metric.is_comparable):
-        tests = _each_with_each(sample, procedure)
+        if procedure.test == "randomization":
+            tests = tukey(sample, procedure.trials, procedure.bootstrap.seed)
+        else:
+            tests = pair_by_pair(sample, procedure)
         for metric, values, p in zip(sample.metrics, sample.observed(), tests, strict=True):
             uncorrected[metric.name] = sample, values, p
     if not uncorrected:
         asked = ", ".join(metric.name for metric in shared[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
     metrics = [metric for metric in shared[0].metrics if metric.name in uncorrected]
-    matrices = _corrected([uncorrected[metric.name][2] for metric in metrics], procedure)
+    matrices = [uncorrected[metric.name][2] for metric in metrics]
+    if procedure.test != "randomization":
+        matrices = corrected_pairs(matrices, procedure)
     limit = 1 - procedure.bootstrap.level
     found = []
     for metric, p in zip(metrics, matrices, strict=True):
@@ -104,11 +109,9 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     return AllPairs(list(names), shared, found, procedure)
 
 
-def _each_with_each(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
-    """Return the p-values of all pairs, (R, R) per metric."""
+def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
+    """Test every pair as if it were the only one: the p-values, (R, R) per metric."""
     runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
-    if procedure.test == "randomization":
-        return tukey(sample, procedure.trials, seed)
     matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
     for first in range(runs - 1):
         rest = QuerySample(sample.metrics, sample.columns, sample.statistics[:, first:])
@@ -118,9 +121,8 @@ def _each_with_each(sample: QuerySample, procedure: Procedure) -> list[FloatArra
     return matrices
 
 
-def _corrected(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
-    if procedure.test == "randomization":
-        return matrices
+def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
+    """Correct the p-values of pairs, (R, R) per metric, for there being so many."""
     upper = np.triu_indices(len(matrices[0]), 1)
     pairs = [matrix[upper] for matrix in matrices]
     families = [pairs] if procedure.family == "all" else [[of_metric] for of_metric in pairs]

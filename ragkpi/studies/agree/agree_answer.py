@@ -167,8 +167,8 @@ def _findings(agreement: Agreement, per_query: Literal["hidden", "shown"]) -> di
         "pairs": [_pair_findings(agreement, pair, per_query) for pair in agreement.labels.pairs],
         "alpha": {scale: _plain(value) for scale, value in agreement.labels.alpha.items()},
         "orders": [
-            {"judge": panel.names[place], **_order_findings(order, agreement.runs)}
-            for place, orders in enumerate(agreement.orders, start=1)
+            {"judge": panel.names[judge], **_order_findings(order, agreement.runs)}
+            for judge, orders in enumerate(agreement.orders, start=1)
             for order in orders
         ],
     }

@@ -12,13 +12,12 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.statistics.all_pairs import corrected_pairs, pair_by_pair
 from ragkpi.statistics.bootstrap import UNKNOWN, Tails, order_statistics
-from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.rank_agreement import RANK_AGREEMENTS
 from ragkpi.statistics.resampling import drawn
-from ragkpi.statistics.significance import p_values
 from ragkpi.studies.agree.label_study import Estimate
 
 SIGNIFICANT = 0.05
@@ -124,10 +123,10 @@ def _of_sample(sample: QuerySample, procedure: Procedure) -> Iterator[OrderAgree
         resampled = sample.summaries(sample.resampled(weights))
     halves = (slice(0, runs), slice(runs, 2 * runs))
     p_reference, p_other = (_all_pairs(sample, half, procedure) for half in halves)
-    for place, metric in enumerate(sample.metrics):
+    for column, metric in enumerate(sample.metrics):
         sign = metric.measure.sign
-        reference, other = (observed[place][half] for half in halves)
-        again = [resampled[place][:, half] for half in halves] if resampled else []
+        reference, other = (observed[column][half] for half in halves)
+        again = [resampled[column][:, half] for half in halves] if resampled else []
         with np.errstate(invalid="ignore"):
             shifts = other - reference
             shifts_again = again[1] - again[0] if again else np.empty((0, runs))
@@ -144,7 +143,7 @@ def _of_sample(sample: QuerySample, procedure: Procedure) -> Iterator[OrderAgree
             agreements=_agreements(
                 sign * reference, sign * other, [sign * one for one in again], bootstrap.tails
             ),
-            swaps=_swaps(sign * reference, sign * other, p_reference[place], p_other[place]),
+            swaps=_swaps(sign * reference, sign * other, p_reference[column], p_other[column]),
             leaders=(int(np.argmax(sign * reference)), int(np.argmax(sign * other))),
             drop=_drop(sign * reference, sign * other),
         )
@@ -174,19 +173,8 @@ def _agreements(
 
 def _all_pairs(sample: QuerySample, half: slice, procedure: Procedure) -> list[FloatArray]:
     """Test every pair of runs under one judgement: per metric corrected p-values, (R, R)."""
-    statistics = sample.statistics[:, half]
-    runs = statistics.shape[1]
-    p = np.full((len(sample.metrics), runs, runs), np.nan)
-    for run in range(runs - 1):
-        part = replace(sample, statistics=statistics[:, run:])
-        p[:, run, run + 1 :] = p_values(
-            part, procedure.test, procedure.trials, procedure.bootstrap.seed
-        )
-    upper = np.triu_indices(runs, 1)
-    for of_metric in p:
-        of_metric[upper] = corrected(of_metric[upper], procedure.correction)
-        of_metric.T[upper] = of_metric[upper]
-    return list(p)
+    of_judge = replace(sample, statistics=sample.statistics[:, half])
+    return corrected_pairs(pair_by_pair(of_judge, procedure), procedure)
 
 
 def _swaps(

@@ -65,14 +65,14 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
-    number = {query: place for place, query in enumerate(queries)}
+    number = {query: row for row, query in enumerate(queries)}
     rows: list[IntArray] = []  # of every judge's judgements the row in the panel
     query: list[IntArray] = []
     documents: list[Tokens] = []
     count = 0
-    for place, judge in enumerate(judges):
+    for before, judge in enumerate(judges):
         row = np.full(len(judge.level), -1, dtype=np.int64)
-        for other, known in zip(judges[:place], rows, strict=True):
+        for other, known in zip(judges[:before], rows, strict=True):
             mine, theirs = _found(other, judge)
             row[mine] = known[theirs]
         new = np.flatnonzero((row < 0) & (judge.level >= 0))
@@ -83,9 +83,9 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
         rows.append(row)
         count += len(new)
     given = np.full((count, len(judges)), UNJUDGED, dtype=np.int64)
-    for place, (judge, row) in enumerate(zip(judges, rows, strict=True)):
+    for column, (judge, row) in enumerate(zip(judges, rows, strict=True)):
         valid = judge.level >= 0
-        given[row[valid], place] = judge.level[valid]
+        given[row[valid], column] = judge.level[valid]
     all_queries = np.concatenate(query)
     order = np.argsort(all_queries, kind="stable")
     panel = Panel(
@@ -159,7 +159,7 @@ def _of_queries(judge: Judgements, wanted: set[bytes]) -> Judgements:
         starts=np.concatenate([[0], np.cumsum(counts)]),
         document=judge.document.take(rows),
         level=judge.level[rows],
-        index={query: place for place, query in enumerate(queries)},
+        index={query: row for row, query in enumerate(queries)},
     )
 
 

@@ -221,8 +221,8 @@ def _replicates(
     Queries are drawn once for all. Keys are "segment coefficient" and "segment alpha".
     """
     tasks = [
-        (place, f"{segment} {name}", inside, under)
-        for place, table in enumerate(tables)
+        (number, f"{segment} {name}", inside, under)
+        for number, table in enumerate(tables)
         for segment, inside in table.segments.items()
         if inside.sum() >= FEWEST
         for name, under in table.prepared(inside).items()
@@ -230,11 +230,11 @@ def _replicates(
     parts: list[dict[str, list[FloatArray]]] = [{} for _ in tables]
     for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
         of_segments: dict[bytes, FloatArray] = {}
-        for place, key, inside, under in tasks:
+        for number, key, inside, under in tasks:
             segment = inside.tobytes()
             if segment not in of_segments:
                 of_segments[segment] = weights[:, observed.query[inside]]
-            parts[place].setdefault(key, []).append(under(of_segments[segment]))
+            parts[number].setdefault(key, []).append(under(of_segments[segment]))
     return [{key: np.concatenate(blocks) for key, blocks in of_table.items()} for of_table in parts]
 
 

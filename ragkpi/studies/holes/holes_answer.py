@@ -27,7 +27,7 @@ def holes_answer(
 
     Parameters
     ----------
-    found, names
+    bounds, names
         The bounds, and what the runs are called.
     listed
         The documents to judge, the first one first.

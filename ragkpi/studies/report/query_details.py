@@ -40,9 +40,9 @@ class QueryDetail:
     rankings: list[list[int]]
     below: list[list[tuple[int, int]]]
 
-    def is_first(self, place: int, depth: int) -> bool:
+    def is_first(self, document: int, depth: int) -> bool:
         """Say whether some run has a document among its first ones."""
-        return any(place in ranking[:depth] for ranking in self.rankings)
+        return any(document in ranking[:depth] for ranking in self.rankings)
 
     def document(self, *, pooled: bool) -> dict[str, Any]:
         """Return it as the page's JSON has it; ranks in the pool where there is one."""
@@ -140,7 +140,7 @@ def _detail(
     pooled: _Rankings,
     judgements: Judgements,
 ) -> QueryDetail:
-    place: dict[bytes, int] = {}
+    number_of: dict[bytes, int] = {}
     row_of: dict[bytes, int] = {}
     rows = np.arange(judgements.starts[number], judgements.starts[number + 1])
     least = max(runs[0].judged.settings.relevance_level, 1)
@@ -150,25 +150,25 @@ def _detail(
     for ranking in rankings:
         documents = ranking.rows.get(number, [])
         for name, row in documents:
-            place.setdefault(name, len(place))
+            number_of.setdefault(name, len(number_of))
             row_of.setdefault(name, row)
-        listed.append([place[name] for name, _ in documents])
+        listed.append([number_of[name] for name, _ in documents])
     for name, row in named.items():
-        place.setdefault(name, len(place))
+        number_of.setdefault(name, len(number_of))
         row_of.setdefault(name, row)
     pool_rank = {name: rank for rank, (name, _) in enumerate(pooled.rows.get(number, []), start=1)}
     level = judgements.level.tolist() if len(judgements.level) < 1000 else judgements.level
     levels = [_level(int(level[row])) if row >= 0 else None for row in row_of.values()]
     below = [
         [
-            (place[name], rank)
+            (number_of[name], rank)
             for name, rank in _relevant_ranks(run.judged, query, named)
             if rank > len(shown)
         ]
         for run, shown in zip(runs, listed, strict=True)
     ]
-    ranks = [pool_rank.get(name) for name in place]
-    return QueryDetail(query, list(place), levels, ranks, listed, below)
+    ranks = [pool_rank.get(name) for name in number_of]
+    return QueryDetail(query, list(number_of), levels, ranks, listed, below)
 
 
 def _level(level: int) -> int | None:

@@ -106,11 +106,11 @@ def report_document(
 
 def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
     """Return the place of the measure that the page begins with."""
-    places = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
-    if not places:
+    numeric = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
+    if not numeric:
         raise UsageError("a page needs a measure that is a number; give one with -m")
     first = {metric.name for metric in find_metrics([options.main])} if options.main else set()
-    return next((i for i in places if metrics[i].name in first), places[0])
+    return next((i for i in numeric if metrics[i].name in first), numeric[0])
 
 
 def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> list[Hits]:

@@ -58,8 +58,8 @@ def shown_texts(
     favoured = {
         name
         for detail in details
-        for place, name in enumerate(detail.documents)
-        if (detail.levels[place] or 0) > 0 or detail.is_first(place, _FIRST)
+        for document, name in enumerate(detail.documents)
+        if (detail.levels[document] or 0) > 0 or detail.is_first(document, _FIRST)
     }
     return ShownTexts(
         {id_: _cut(text, LONGEST) for id_, text in asked.items()}, _fitted(documents, favoured)
