@@ -43,7 +43,7 @@ def tail_keys(tokens: Tokens) -> KeyArray:
         length = chunk.end - chunk.start
         (key,) = words_before(chunk.buffer, chunk.end, 1)
         if length.min() < 8:
-            key &= LAST_BYTES.take(np.minimum(length, 8))
+            key &= LAST_BYTES.take(length, mode="clip")
         keys[rows] = key ^ length.view(np.uint64) * _LENGTH_SPREAD
     return keys
 

@@ -68,5 +68,5 @@ def words_from(tokens: Tokens, offset: int, count: int) -> list[WordArray]:
     for number, word in enumerate(words):
         before = offset + 8 * number
         if shortest < before + 8:
-            word &= FIRST_BYTES.take(np.clip(length - before, 0, 8))
+            word &= FIRST_BYTES.take(length - before, mode="clip")
     return words

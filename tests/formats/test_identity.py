@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ragkpi.formats import identity
 from ragkpi.formats.identity import equal_tokens, hash_tokens, sort_descending, tail_keys
 from ragkpi.formats.token_words import CHUNK
 from ragkpi.formats.tokens import Tokens
@@ -62,7 +63,10 @@ LIKELY_TO_COLLIDE = {
 
 
 @pytest.mark.parametrize("family", LIKELY_TO_COLLIDE)
-def test_hashes_of_similar_strings(family):
+def test_hashes_of_similar_strings(family, monkeypatch):
+    # Of 200 seeds drawn by chance, one makes two of the words' hashes alike in 16 bits.
+    monkeypatch.setattr(identity, "_FIRST_SPREAD", 0x9E3779B97F4A7C15)
+    monkeypatch.setattr(identity, "_PLACE_SPREAD", 0xBF58476D1CE4E5B9)
     hashes = hash_tokens(Tokens.from_strings(LIKELY_TO_COLLIDE[family]))
     strings = len(LIKELY_TO_COLLIDE[family])
     assert len(np.unique(hashes)) == strings
