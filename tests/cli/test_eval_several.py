@@ -271,6 +271,16 @@ def test_queries_are_sorted_by_a_measure(evaluate):
     assert ordered == pytest.approx(sorted(ordered), abs=1e-4)
 
 
+@pytest.mark.parametrize("name", ["nDCG@10", "ndcg_cut.10", "ndcg_cut_10"])
+def test_queries_are_sorted_by_any_name_of_a_measure(evaluate, name):
+    options = ("-m", "nDCG@10", "-m", "AP", "--measure-names", "given", "--worst", 2)
+    found = evaluate(*options, "--sort", name, *CSV, "qrels.txt", BM25)
+    assert [line.split(",")[1] for line in found.out.decode().splitlines()[1:3]] == [
+        "hd-10",
+        "hd-11",
+    ]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

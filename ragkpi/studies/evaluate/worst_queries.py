@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -68,16 +69,12 @@ def worst_queries(
         for metric in runs[0].metrics
         if metric.is_comparable and metric.is_printed("query") and metric.measure.numeric
     ]
-    names = {metric.name: metric for metric in orderable}
     if name is None:
         if not orderable:
             raise UsageError("--worst: no value per query that can be better; ask for more with -m")
         metric = next((metric for metric in orderable if metric.measure.is_mean), orderable[0])
     else:
-        asked = name if name in names else _printed(name)
-        if asked not in names:
-            raise UsageError(f"--sort {name}: expected one of {', '.join(names) or 'no value'}")
-        metric = names[asked]
+        metric = _named(name, orderable)
     goodness: dict[bytes, list[float]] = {}
     for run in runs:
         values = metric.measure.sign * run[metric.name].per_query
@@ -95,9 +92,16 @@ def _mean(values: Sequence[float]) -> float:
     return sum(known) / len(known) if known else float("nan")
 
 
-def _printed(name: str) -> str:
-    """Return the printed name of a metric that was written as it is asked for."""
-    try:
-        return find_metrics([name])[0].name
-    except UsageError:
-        return name
+def _named(name: str, metrics: Sequence[Metric]) -> Metric:
+    """Find a metric by its name, as it is printed or asked for."""
+    for metric in metrics:
+        if metric.name == name:
+            return metric
+    with contextlib.suppress(UsageError):
+        (asked, *_) = find_metrics([name])
+        for metric in metrics:
+            same = metric.measure.name == asked.measure.name
+            if same and metric.arguments == asked.arguments:
+                return metric
+    names = ", ".join(metric.name for metric in metrics) or "no value"
+    raise UsageError(f"--sort {name}: expected one of {names}")
