@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from ragkpi.errors import UsageError as UsageError
     from ragkpi.library.agreeing import agree as agree
     from ragkpi.library.agreeing import correct as correct
-    from ragkpi.library.arguments import Evaluating as Evaluating
     from ragkpi.library.calibrate import calibrate as calibrate
     from ragkpi.library.checking import check as check
     from ragkpi.library.comparing import compare as compare
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
     from ragkpi.library.result import Result as Result
     from ragkpi.library.run_results import RunResult as RunResult
     from ragkpi.library.run_results import RunResults as RunResults
+    from ragkpi.library.vocabulary import Evaluating as Evaluating
 
 __version__ = "0.1.0"
 
@@ -48,7 +48,7 @@ _MODULES = {
     "errors": "DataError GateFailedError InputError NothingInCommonError RagkpiError RagkpiWarning "
     "UsageError",
     "library.agreeing": "agree correct",
-    "library.arguments": "Evaluating",
+    "library.vocabulary": "Evaluating",
     "library.checking": "check",
     "library.comparing": "compare",
     "library.evaluating": "evaluate zscores",

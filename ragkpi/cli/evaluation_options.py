@@ -13,8 +13,8 @@ from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.cli.reading_options import Readings
-    from ragkpi.library.arguments import Evaluating
     from ragkpi.library.session import Names, Session
+    from ragkpi.library.vocabulary import Evaluating
     from ragkpi.ranking.settings import Missing
 
 

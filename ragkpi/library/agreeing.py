@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     in_one_order,
     named_runs,
@@ -20,6 +19,7 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.run_names import run_names

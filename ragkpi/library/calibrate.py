@@ -12,7 +12,6 @@ from ragkpi.evaluation import Evaluation
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.query_files import Quality, read_quality
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     in_one_order,
     named_runs,
@@ -22,6 +21,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.run_names import run_names

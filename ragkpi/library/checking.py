@@ -11,8 +11,9 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import RUN_FORMATS, Reading, read_any_qrels
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-from ragkpi.library.arguments import HowRead, readings_of, whole
+from ragkpi.library.arguments import readings_of, whole
 from ragkpi.library.result import Result
+from ragkpi.library.vocabulary import HowRead
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements

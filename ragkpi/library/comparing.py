@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     named_runs,
     one_of,
@@ -20,6 +19,7 @@ from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.reports.sliced_report import SlicedReport

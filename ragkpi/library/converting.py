@@ -17,7 +17,8 @@ from ragkpi.formats.file_formats import (
     written_formats,
 )
 from ragkpi.formats.opening import Source
-from ragkpi.library.arguments import HowRead, one_of, readings_of
+from ragkpi.library.arguments import one_of, readings_of
+from ragkpi.library.vocabulary import HowRead
 from ragkpi.library.voice import speaks_python
 from ragkpi.reports.output_files import replacing
 

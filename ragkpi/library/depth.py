@@ -9,7 +9,6 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     in_one_order,
     named_runs,
@@ -19,6 +18,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score

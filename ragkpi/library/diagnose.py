@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
-from ragkpi.library.arguments import Evaluating, in_one_order, qrels_of, run_of, session, whole
+from ragkpi.library.arguments import in_one_order, qrels_of, run_of, session, whole
 from ragkpi.library.result import Result
 from ragkpi.library.slicing import labels_of, with_slices
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits

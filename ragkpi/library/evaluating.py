@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import GateFailedError
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     named_run,
     named_runs,
@@ -21,7 +20,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.run_results import RunResult, RunResults, ZScores
 from ragkpi.library.session import good_ones, problems_of
-from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ragkpi.library.gating import Gates, Limits
+    from ragkpi.reports.layout import Report
     from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
     from ragkpi.statistics.query_slices import QuerySlice
@@ -134,7 +134,11 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
-    labels = labels_of(by)
+    labels = None
+    if by is not None:
+        from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
+
+        labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(Problems))
@@ -157,11 +161,12 @@ def evaluate(
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
-    queries = queries_of(of_runs.values())
+    queries = [] if labels is None else queries_of(of_runs.values())
     verdicts: Sequence[Verdict] = ()
     if gates:
         others = {name: scores for name, scores in scored.items() if name not in runs}
-        verdicts = gates.verdicts(of_runs, others, slices_of(labels, queries))
+        slices = [] if labels is None else slices_of(labels, queries)
+        verdicts = gates.verdicts(of_runs, others, slices)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -186,9 +191,12 @@ def evaluate(
     def of_slice(part: QuerySlice) -> EvaluationReport:
         return reported({name: part.of(scores) for name, scores in of_runs.items()})
 
+    report: Report = reported(of_runs)
+    if labels is not None:
+        report = with_slices(report, labels, queries, of_slice)
     kind = RunResult if several is None else RunResults
     return kind(
-        with_slices(reported(of_runs), labels, queries, of_slice),
+        report,
         notes=tuple(asked.said),
         signature=signature,
         files=files,

@@ -10,7 +10,6 @@ from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import (
-    Evaluating,
     in_one_order,
     named_runs,
     one_of,
@@ -20,6 +19,7 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits

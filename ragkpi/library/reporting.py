@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.texts import Text
 from ragkpi.library.arguments import (
-    Evaluating,
     bootstrap_of,
     in_one_order,
     named_runs,
@@ -20,6 +19,7 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.slicing import labels_of
+from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.statistics.corrections import CorrectionName

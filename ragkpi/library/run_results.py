@@ -14,7 +14,6 @@ from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python, voice
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
-from ragkpi.reports.sliced_report import SlicedReport
 from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
 from ragkpi.wording import decoded
 
@@ -50,7 +49,7 @@ class EvaluationResult(Result):
     @property
     def evaluation(self) -> EvaluationReport:
         """The report on all queries."""
-        report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
+        report = getattr(self.report, "whole", self.report)  # of slices
         assert isinstance(report, EvaluationReport)
         return report
 
