@@ -83,7 +83,8 @@ def _bits(judged: Judged, cutoff: int, m: int) -> FloatArray:
     return where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
 
 
-def _expected_recall(judged: Judged, cutoff: int) -> FloatArray:
+def recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
+    """Return the recall that chance is expected to have, (Q,)."""
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
@@ -170,7 +171,7 @@ def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
     """
     everything = np.ones(len(judged.queries))
-    return where_possible(judged, m, everything, _expected_recall(judged, cutoff))
+    return where_possible(judged, m, everything, recall_by_chance(judged, cutoff))
 
 
 def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -193,7 +194,7 @@ def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Edge cases: m only chooses the queries: those with R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random); virtual screening
     """
-    return where_possible(judged, m, _recall(judged, cutoff), _expected_recall(judged, cutoff))
+    return where_possible(judged, m, _recall(judged, cutoff), recall_by_chance(judged, cutoff))
 
 
 def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
@@ -205,7 +206,7 @@ def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
                 query has R >= m.
     Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
     """
-    return where_possible(judged, m, _expected_recall(judged, cutoff) * judged.num_rel)
+    return where_possible(judged, m, recall_by_chance(judged, cutoff) * judged.num_rel)
 
 
 def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:

@@ -84,8 +84,14 @@ RAG_MEASURES: Sequence[Measure] = (
     _over_chance("bor", chance.bor, aggregate=bits.BITS, known_as=("BoR",), expected=tied.bor),
     _chance("bor_max", chance.bor_max, aggregate=bits.CEILING),
     _chance("bor_max_qmean", chance.bor_max_qmean, aggregate=bits.SUMMARY_MEAN),
-    _recall("ef_recall", chance.ef_recall, aggregate=bits.SUMMARY_RATIO, style="significant"),
-    _recall("bor_recall", chance.bor_recall, aggregate=bits.LOG2_RATIO),
+    _recall(
+        "ef_recall",
+        chance.ef_recall,
+        aggregate=bits.SUMMARY_RATIO,
+        style="significant",
+        expected=tied.ef_recall,
+    ),
+    _recall("bor_recall", chance.bor_recall, aggregate=bits.LOG2_RATIO, expected=tied.ef_recall),
     _chance(
         "bor_opt",
         chance.bor_opt,

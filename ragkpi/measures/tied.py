@@ -18,7 +18,7 @@ import numpy as np
 
 from ragkpi.measures import gain, rank_biased
 from ragkpi.measures.bits import chance_statistics
-from ragkpi.measures.chance import chance, p_rand, where_possible
+from ragkpi.measures.chance import chance, p_rand, recall_by_chance, where_possible
 from ragkpi.measures.gain_lists import actual, ideal
 from ragkpi.measures.hypergeometric import tail
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
@@ -116,6 +116,12 @@ def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Expected success and that of chance, of which the bits are taken over all queries."""
     statistics = chance_statistics(chance(judged, cutoff, m), m)
     return where_possible(judged, m, _reached(judged, cutoff, m), statistics)
+
+
+def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Expected recall and that of chance."""
+    expected, by_chance = recall(judged, cutoff), recall_by_chance(judged, cutoff)
+    return where_possible(judged, m, expected, by_chance)
 
 
 def _reached(judged: Judged, cutoff: int, m: int) -> FloatArray:

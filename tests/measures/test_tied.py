@@ -132,7 +132,7 @@ def test_a_calculation_by_hand():
 @given(levels, st.permutations("abcdefgh"), cutoffs)
 def test_without_ties_the_values_are_the_measures_own(qrels, ranking, cutoff):
     run = {document: -float(rank) for rank, document in enumerate(ranking)}
-    names = [*requests(cutoff, 2), "bor.3", "num_rel", "ideal_dcg"]
+    names = [*requests(cutoff, 2), "bor.3", "bor_recall.3", "num_rel", "ideal_dcg"]
     given_ = {"q": qrels}, {"q": run}
     plain = ragkpi.evaluate(*given_, names, corpus_size=50).per_query
     expected = ragkpi.evaluate(*given_, names, corpus_size=50, ties="expected").per_query
@@ -149,11 +149,11 @@ def test_all_queries_count_and_a_missing_one_is_worth_nothing():
 
 
 def test_bits_are_of_the_expected_success():
-    found = ragkpi.evaluate(
-        {"q": {"a": 1}}, {"q": {"a": 1.0, "b": 1.0}}, ["bor.1", "ef.1"], corpus_size=64,
-        ties="expected",
-    )  # fmt: skip
-    assert found.mean == pytest.approx({"bor_1": 5.0, "ef_1": 32.0})
+    names = ["bor.1", "ef.1", "bor_recall.1", "ef_recall.1"]
+    tied = {"q": {"a": 1.0, "b": 1.0}}
+    found = ragkpi.evaluate({"q": {"a": 1}}, tied, names, corpus_size=64, ties="expected")
+    expected = {"bor_1": 5.0, "ef_1": 32.0, "bor_recall_1": 5.0, "ef_recall_1": 32.0}
+    assert found.mean == pytest.approx(expected)
 
 
 def test_measures_without_an_expected_value_are_refused_with_those_that_have_one():
