@@ -30,6 +30,8 @@ _SIGN = np.uint64(1 << 63)
 # Lines that are worth reading again one by one, as a share of all.
 _FEW = 1 / 64
 _LINES_AT_ONCE = 1 << 15
+# Each line is a group of its own here, with more temporary arrays: a smaller block fits the cache.
+_BLOCK_SIZE = 1 << 19
 _MARKED_BITS = 16
 
 Number = TypeVar("Number", bound=np.generic)
@@ -54,7 +56,7 @@ def find_scattered_hits(source: Source, judgements: Judgements, wanted: Wanted) 
     if wanted.depth:
         return None
     lines = _Lines(judgements, wanted)
-    for columns, where in stream_lines(source):
+    for columns, where in stream_lines(source, _BLOCK_SIZE):
         lines.add(columns, where, source.size or 0)
     if len(lines.queries) >= 1 << _QUERY_BITS or lines.have_duplicates():
         return None

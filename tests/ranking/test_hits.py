@@ -1,7 +1,6 @@
 """From the text of a run to its hits: in blocks, scattered, by several processes."""
 
 import itertools
-from functools import partial
 
 import numpy as np
 import pytest
@@ -81,8 +80,7 @@ def test_queries_scattered_in_one_stream(tmp_path, qrels, run, draw, size, mark)
     with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
         patch.setattr(scattered_hits, "_FEW", 1)
         patch.setattr(scattered_hits, "_LINES_AT_ONCE", 2)
-        small = partial(formats_run.stream_lines, block_size=size)
-        patch.setattr(scattered_hits, "stream_lines", small)
+        patch.setattr(scattered_hits, "_BLOCK_SIZE", size)
         hits = scattered_hits.find_scattered_hits(source, judgements, wanted)
         source.restart()
         held = find_hits(scattered.regroup_run(hold_run(source)), judgements, wanted)
