@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -22,18 +22,63 @@ from ragkpi.statistics.resampling import sums
 
 # From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]
-Coefficient = Callable[[FloatArray, FloatArray], UnderWeights]
 IndexArray = npt.NDArray[np.intp]
 # Of a sum of squares: where less than this is left of it around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
 
 
-def pearson(x: FloatArray, y: FloatArray) -> UnderWeights:
+class Weighted(NamedTuple):
+    """What depends on one variable and the weights, by observation, (n, B), or resample, (B,)."""
+
+    rows: FloatArray  # the weights, a row per observation
+    total: FloatArray
+    from_mean: FloatArray  # weights times twice the distance of the rank from the mean rank
+    squares: FloatArray  # of these distances
+    pairs: FloatArray  # ordered pairs that are not tied
+
+
+class Reference:
+    """A variable that others are correlated with.
+
+    What depends on it and on the weights is computed once for all that are asked about the same
+    weights one after the other.
+    """
+
+    def __init__(self, values: FloatArray) -> None:
+        self.values = values
+        self._doubled_ranks = _doubled_ranks(values)
+        self._groups = _Groups(_dense(values))
+        self._latest: tuple[FloatArray, Weighted] | None = None
+
+    @classmethod
+    def of(cls, values: FloatArray | Reference) -> Reference:
+        """Take values, or what was made of them before."""
+        return values if isinstance(values, Reference) else cls(values)
+
+    def under(self, weights: FloatArray) -> Weighted:
+        """Rank the values under weights, (B, n)."""
+        if self._latest is None or self._latest[0] is not weights:
+            rows = np.ascontiguousarray(weights.T)
+            total = rows.sum(axis=0)
+            distance = self._doubled_ranks(rows) - (total + 1)
+            from_mean = rows * distance
+            in_group = self._groups.added(rows)
+            pairs = total * total - np.einsum("nb,nb->b", in_group, in_group)
+            squares = np.einsum("nb,nb->b", from_mean, distance)
+            self._latest = weights, Weighted(rows, total, from_mean, squares, pairs)
+        return self._latest[1]
+
+
+Coefficient = Callable[[FloatArray, FloatArray | Reference], UnderWeights]
+
+
+def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
     """Pearson's r of n observations; NaN if one is infinite.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
     """
+    y = Reference.of(reference).values
     if not (np.isfinite(x).all() and np.isfinite(y).all()):
         return lambda weights: np.full(len(weights), np.nan)
     x, y = _scaled(x), _scaled(y)
@@ -70,7 +115,7 @@ def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArra
     return np.where(constant, np.nan, _over_root(covariance, by_x, by_y))
 
 
-def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
+def spearman(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
@@ -79,37 +124,34 @@ def spearman(x: FloatArray, y: FloatArray) -> UnderWeights:
     return lambda weights: of_one(weights)[:, 0]
 
 
-def spearman_of_each(variables: FloatArray, y: FloatArray) -> UnderWeights:
+def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Spearman's rho of each of A variables, (A, n), with y: weights, (B, n), to (B, A).
 
     Observations that are alike in all variables are one cell, whose weights are added once.
+    Variables that order the cells alike have one rho.
     """
+    reference = Reference.of(y)
     cell = np.unique(variables, axis=1, return_inverse=True)[1].reshape(-1)
-    order, first = _grouped(cell)
-    cells = variables[:, order[first]]
-    ranks_of_y = _doubled_ranks(y)
-    doubled_ranks = [_doubled_ranks(values) for values in cells]
+    groups = _Groups(cell)
+    cells = np.stack([_dense(values) for values in variables[:, groups.order[groups.first]]])
+    orders, which = np.unique(cells, axis=0, return_inverse=True)
+    doubled_ranks = [_doubled_ranks(values) for values in orders]
 
     def under(weights: FloatArray) -> FloatArray:
-        rows = np.ascontiguousarray(weights.T)
-        total = rows.sum(axis=0)
-        ranked = ranks_of_y(rows) - (total + 1)  # twice the rank's distance from the mean rank
-        weighted = rows * ranked
-        squares_y = (weighted * ranked).sum(axis=0)
-        in_cell = np.add.reduceat(rows[order], first, axis=0)
-        y_in_cell = np.add.reduceat(weighted[order], first, axis=0)
+        of_y = reference.under(weights)
+        in_cell, y_in_cell = groups.added(of_y.rows), groups.added(of_y.from_mean)
         rho = []
         for of_cells in doubled_ranks:
-            ranked_x = of_cells(in_cell) - (total + 1)
-            squares_x = (in_cell * ranked_x * ranked_x).sum(axis=0)
-            products = (y_in_cell * ranked_x).sum(axis=0)
-            rho.append(_over_root(products, squares_x, squares_y))
-        return np.stack(rho, axis=1)
+            distance = of_cells(in_cell) - (of_y.total + 1)
+            squares_x = np.einsum("cb,cb,cb->b", in_cell, distance, distance)
+            products = np.einsum("cb,cb->b", y_in_cell, distance)
+            rho.append(_over_root(products, squares_x, of_y.squares))
+        return np.stack(rho, axis=1)[:, which.reshape(-1)]
 
     return under
 
 
-def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
+def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
     Pairs are counted by merging: the distinct values of x are halved again and again, and in each
@@ -118,8 +160,9 @@ def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
     Association 61, 1966.
     """
-    dense_x, dense_y = _dense(x), _dense(y)
-    groups = [_grouped(dense) for dense in (dense_x, dense_y)]
+    reference = Reference.of(y)
+    dense_x, dense_y = _dense(x), _dense(reference.values)
+    groups = _Groups(dense_x)
     merges = []
     for level in count():
         if int(dense_x.max(initial=0)) >> level == 0:
@@ -127,18 +170,17 @@ def kendall(x: FloatArray, y: FloatArray) -> UnderWeights:
         merges.append(_Merge(dense_x, dense_y, level))
 
     def under(weights: FloatArray) -> FloatArray:
-        total = weights.sum(axis=1)
+        of_y = reference.under(weights)
+        total = of_y.total
+        in_group = groups.added(of_y.rows)
+        pairs = total * total - np.einsum("nb,nb->b", in_group, in_group)
         # No count exceeds the square of the total: single precision holds it up to 4,096 drawn.
         single = float(total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
-        rows = np.ascontiguousarray(weights.T, dtype=np.float32 if single else np.float64)
-        pairs = (
-            total * total - (np.add.reduceat(rows[order], first, axis=0) ** 2).sum(axis=0)
-            for order, first in groups
-        )
+        rows = of_y.rows.astype(np.float32) if single else of_y.rows
         agreeing = np.zeros(len(weights))
         for merge in merges:
             agreeing += merge.agreeing(rows)
-        return _over_root(2 * agreeing, *pairs)
+        return _over_root(2 * agreeing, pairs, of_y.pairs)
 
     return under
 
@@ -191,12 +233,15 @@ def ranks(values: FloatArray) -> UnderWeights:
 def _doubled_ranks(values: FloatArray) -> UnderWeights:
     """Return twice the ranks, so that shared ones are whole, (n, B) to (n, B)."""
     dense = _dense(values)
-    order, first = _grouped(dense)
+    groups = _Groups(dense)
 
     def under(rows: FloatArray) -> FloatArray:
-        drawn = np.add.reduceat(rows[order], first, axis=0)
-        last = np.cumsum(drawn, axis=0)
-        return np.asarray((2 * last - drawn + 1)[dense])
+        drawn = groups.added(rows)
+        doubled = np.cumsum(drawn, axis=0)
+        doubled *= 2
+        doubled -= drawn
+        doubled += 1
+        return doubled if groups.unchanged else doubled[dense]
 
     return under
 
@@ -211,10 +256,25 @@ def _dense(values: FloatArray) -> IndexArray:
     return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
 
 
-def _grouped(group: IndexArray) -> tuple[IndexArray, IndexArray]:
-    """Return an order in which the members of a group stand together, and where each begins."""
-    order = np.argsort(group, kind="stable")
-    return order, np.flatnonzero(np.append(True, np.diff(group[order]) != 0))
+class _Groups:
+    """Rows of weights added by group; a sparse matrix product does so in one pass.
+
+    Weights and ranks are whole numbers, so no digit depends on the order of adding.
+    """
+
+    def __init__(self, group: IndexArray) -> None:
+        from scipy.sparse import csr_matrix
+
+        self.order = np.argsort(group, kind="stable")
+        self.first = np.flatnonzero(np.append(True, np.diff(group[self.order]) != 0))
+        n = len(group)
+        self.unchanged = len(self.first) == n and bool((np.diff(self.order) > 0).all())
+        ends = np.append(self.first, n)
+        self._matrix = csr_matrix((np.ones(n), self.order, ends), shape=(len(self.first), n))
+
+    def added(self, rows: FloatArray) -> FloatArray:
+        """Add the rows, (n, B), of each group, (G, B)."""
+        return rows if self.unchanged else np.asarray(self._matrix @ rows)
 
 
 def _scaled(values: FloatArray) -> FloatArray:

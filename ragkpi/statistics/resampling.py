@@ -18,7 +18,7 @@ from ragkpi.progress import steps
 BLOCK = 1 << 16
 
 
-def drawn(queries: int, resamples: int, seed: int) -> Iterator[FloatArray]:
+def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
     """Draw `queries` out of `queries` with replacement, `resamples` times.
 
     Parameters
@@ -26,6 +26,8 @@ def drawn(queries: int, resamples: int, seed: int) -> Iterator[FloatArray]:
     queries, resamples, seed
         The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
         queries))``, whatever the size of the blocks they come in.
+    fewest
+        How many rows a block has at least, where what is done with it costs time per block.
 
     Yields
     ------

@@ -16,6 +16,7 @@ from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,
+    Reference,
     UnderWeights,
     once,
     spearman,
@@ -32,6 +33,8 @@ from ragkpi.studies.calibrate.tuning import (
     takes_alpha,
     tune,
 )
+
+_FEWEST_AT_ONCE = 33  # resamples share a step; powers of two collide in the cache
 
 
 @dataclass(frozen=True)
@@ -174,12 +177,11 @@ class _Table:
         grid = np.array(tuned).reshape(len(tuned), len(x))
         return cls(metric, alphas, x, grid, observed.quality, observed.query, segments)
 
-    def prepared(self, inside: BoolArray) -> dict[str, UnderWeights]:
+    def prepared(self, some: IntArray, quality: Reference) -> dict[str, UnderWeights]:
         """Prepare every coefficient of some observations, and rho by alpha, for resamples."""
-        x, y = self.x[inside], self.quality[inside]
-        prepared = {name: of(x, y) for name, of in COEFFICIENTS.items()}
+        prepared = {name: of(self.x[some], quality) for name, of in COEFFICIENTS.items()}
         if len(self.grid):
-            prepared["alpha"] = spearman_of_each(self.grid[:, inside], y)
+            prepared["alpha"] = spearman_of_each(self.grid[:, some], quality)
         return prepared
 
     def correlations(
@@ -220,21 +222,28 @@ def _replicates(
 
     Queries are drawn once for all. Keys are "segment coefficient" and "segment alpha".
     """
-    tasks = [
-        (number, f"{segment} {name}", inside, under)
-        for number, table in enumerate(tables)
-        for segment, inside in table.segments.items()
-        if inside.sum() >= FEWEST
-        for name, under in table.prepared(inside).items()
-    ]
+    # Observations stand by quality, which is then ranked once for all that is asked of a segment.
+    segments: dict[bytes, tuple[IntArray, Reference, list[tuple[int, str, UnderWeights]]]] = {}
+    for number, table in enumerate(tables):
+        for name, inside in table.segments.items():
+            if inside.sum() < FEWEST:
+                continue
+            key = inside.tobytes()
+            if key not in segments:
+                some = np.flatnonzero(inside)
+                some = some[np.argsort(table.quality[some], kind="stable")]
+                segments[key] = some, Reference(table.quality[some]), []
+            some, quality, tasks = segments[key]
+            for coefficient, under in table.prepared(some, quality).items():
+                tasks.append((number, f"{name} {coefficient}", under))
     parts: list[dict[str, list[FloatArray]]] = [{} for _ in tables]
-    for weights in drawn(len(observed.queries), bootstrap.resamples, bootstrap.seed):
-        of_segments: dict[bytes, FloatArray] = {}
-        for number, key, inside, under in tasks:
-            segment = inside.tobytes()
-            if segment not in of_segments:
-                of_segments[segment] = weights[:, observed.query[inside]]
-            parts[number].setdefault(key, []).append(under(of_segments[segment]))
+    for weights in drawn(
+        len(observed.queries), bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE
+    ):
+        for some, _, tasks in segments.values():
+            of_segment = weights[:, observed.query[some]]
+            for number, key_, under in tasks:
+                parts[number].setdefault(key_, []).append(under(of_segment))
     return [{key: np.concatenate(blocks) for key, blocks in of_table.items()} for of_table in parts]
 
 
