@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING, Annotated
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
-from ragkpi.cli.resampling_options import comparing, procedure_arguments
+from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.statistics.paired import Procedure
     from ragkpi.studies.agree.panel import Panel
 
 
@@ -24,7 +23,7 @@ def command(
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
-    procedure: "Procedure",
+    procedure: Arguments,
     files: Annotated[
         list[str] | None,
         argument(
@@ -103,7 +102,7 @@ def command(
         map_other=other_scale,
         reference=reference,
         per_query=per_query,
-        **procedure_arguments(procedure),
+        **procedure,
         **options.named(labels.names),
     )
     _write_differences(result.panel, differences)

@@ -1,25 +1,22 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import arguments_of, resampling
+from ragkpi.cli.resampling_options import Arguments, resampling
 from ragkpi.cli.run_files import by_path, expect_files
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Bootstrap
 
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(options=of_qrels, output=output_and_plot, bootstrap=resampling)
+@takes(options=of_qrels, output=output_and_plot, resampling=resampling)
 def command(
     options: EvaluationOptions,
     output: Output,
-    bootstrap: "Bootstrap",
+    resampling: Arguments,
     quality: Annotated[
         str,
         option(
@@ -64,7 +61,7 @@ def command(
         options.requests,
         alphas=_alphas(alphas),
         folds=folds,
-        **arguments_of(bootstrap),
+        **resampling,
         **options.how,
     )
     output.write(result.report, result.charts)

@@ -1,24 +1,21 @@
 """`ragkpi compare`: runs against a baseline."""
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
-from ragkpi.cli.resampling_options import comparing, procedure_arguments
+from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.paired import Procedure
 
 
 @takes(options=evaluation, procedure=comparing, output=output_and_plot, labels=labels)
 def command(
     options: EvaluationOptions,
-    procedure: "Procedure",
+    procedure: Arguments,
     output: Output,
     labels: Labels,
     files: Annotated[
@@ -86,8 +83,8 @@ def command(
     if human is not None:
         refuse_beside_human(
             {
-                "--test": procedure.test != "randomization",
-                "--trials": procedure.trials != 10_000,
+                "--test": procedure["test"] != "randomization",
+                "--trials": procedure["trials"] != 10_000,
                 "-q": per_query,
                 "--all-pairs": all_pairs,
                 "--paper": paper,
@@ -95,7 +92,7 @@ def command(
                 "--by": by is not None,
             }
         )
-        level, correction = procedure.bootstrap.level, procedure.correction
+        level, correction = procedure.get("confidence", 0.95), procedure["correction"]
         judges = (human, qrels)
         write_corrected("differences", options, judges, paths, output, labels, level, correction)
         return
@@ -108,7 +105,7 @@ def command(
         by_path(paths),
         options.requests,
         pairs="all" if all_pairs else "baseline",
-        **procedure_arguments(procedure),
+        **procedure,
         by=by,
         problems="kept",
         **options.named(labels.names),

@@ -1,29 +1,26 @@
 """`ragkpi depth`: how many passages to retrieve, or tools to show."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
-from ragkpi.cli.resampling_options import interval_arguments, intervals
+from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, expect_files
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Bootstrap
 
 
 @takes(
     options=without_pool.without(measure=[], measure_names="trec"),
     output=output_and_plot,
     labels=naming,
-    bootstrap=intervals,
+    intervals=intervals,
 )
 def command(
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
-    bootstrap: "Bootstrap | None",
+    intervals: Arguments,
     files: Annotated[
         list[str] | None,
         argument(metavar="[QRELS RUN...]", help="Qrels and runs."),
@@ -127,7 +124,7 @@ def command(
         target=target,
         max_tokens=max_tokens,
         relevant=None if relevant is None else _numbers("--relevant", relevant),
-        **interval_arguments(bootstrap),
+        **intervals,
         **options.named(labels.names),
     )
     output.write(result.report, result.charts)

@@ -9,7 +9,7 @@ from ragkpi.cli.messages import tell
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
 from ragkpi.cli.record_options import LogFile, record
-from ragkpi.cli.resampling_options import interval_arguments, intervals
+from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from ragkpi.measures.measure import Metric
     from ragkpi.reports.trec_lines import Lines
-    from ragkpi.statistics.bootstrap import Bootstrap
     from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
 
 
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     options=evaluation,
     output=output_of_eval,
     labels=labels,
-    bootstrap=intervals,
+    intervals=intervals,
     record=record,
     gates=gates,
 )
@@ -36,7 +35,7 @@ def command(
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
-    bootstrap: "Bootstrap | None",
+    intervals: Arguments,
     record: LogFile | None,
     gates: GateOptions,
     files: Annotated[
@@ -123,7 +122,7 @@ def command(
             "--by": by is not None,
         }
         refuse_beside_human(refused)
-        level = 0.95 if bootstrap is None else bootstrap.level
+        level = intervals.get("confidence", 0.95)
         write_corrected("values", options, (human, qrels), paths, output, labels, level)
         return
     ordered = worst is not None or sort is not None
@@ -150,7 +149,7 @@ def command(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
         options.requests,
-        **interval_arguments(bootstrap),
+        **intervals,
         zscores=zscores,
         **gates._asdict(),
         worst=worst,

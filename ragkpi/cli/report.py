@@ -1,22 +1,19 @@
 """`ragkpi report`: one page that a team looks at."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
-from ragkpi.cli.resampling_options import comparing, procedure_arguments
+from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.paired import Procedure
 
 
 @takes(options=of_qrels, procedure=comparing, labels=labels.without(short=False, long=False))
 def command(
     options: EvaluationOptions,
-    procedure: "Procedure",
+    procedure: Arguments,
     labels: Labels,
     files: Annotated[
         list[str] | None,
@@ -84,7 +81,7 @@ def command(
         title=title,
         detail_queries=detail_queries,
         detail_depth=detail_depth,
-        **procedure_arguments(procedure),
+        **procedure,
         **options.named(labels.names),
     )
     write(page.html, output)

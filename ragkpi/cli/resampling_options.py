@@ -1,13 +1,11 @@
 """Options of confidence intervals and tests."""
 
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Any, Literal
 
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 
-if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Bootstrap
-    from ragkpi.statistics.paired import Procedure
+Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
 
 Resamples = Annotated[
     int | None,
@@ -55,8 +53,8 @@ def intervals(
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> "Bootstrap | None":
-    """Read how intervals are computed; None if there are to be none."""
+) -> Arguments:
+    """Read whether and how intervals are computed."""
     given = {
         "--ci-method": ci_method,
         "--resamples": resamples,
@@ -67,25 +65,8 @@ def intervals(
         for name, value in given.items():
             if value is not None:
                 raise UsageError(f"{name} {value}: no interval is options for; give --ci with it")
-        return None
-    from ragkpi.statistics.bootstrap import Bootstrap
-
-    chosen = _chosen(resamples, seed, confidence)
-    return Bootstrap(
-        **chosen,
-        method=ci_method or "percentile",
-        rates="resampled" if ci_method else "wilson",
-    )
-
-
-@option_group("Intervals")
-def resampling(
-    resamples: Resamples = None, seed: Seed = None, confidence: Confidence = None
-) -> "Bootstrap":
-    """Read how queries are resampled."""
-    from ragkpi.statistics.bootstrap import Bootstrap
-
-    return Bootstrap(**_chosen(resamples, seed, confidence))
+        return {}
+    return {"ci": True, "ci_method": ci_method, **resampled(resamples, seed, confidence)}
 
 
 @option_group("Comparison")
@@ -130,46 +111,25 @@ def comparing(
     resamples: Resamples = None,
     seed: Seed = None,
     confidence: Confidence = None,
-) -> "Procedure":
+) -> Arguments:
     """Read how runs are compared."""
-    from ragkpi.statistics.bootstrap import Bootstrap
-    from ragkpi.statistics.paired import Procedure
-
-    bootstrap = Bootstrap(**_chosen(resamples, seed, confidence))
-    return Procedure(test, correction, family, trials, bootstrap)
-
-
-def arguments_of(bootstrap: "Bootstrap") -> dict[str, Any]:
-    """Return how queries are resampled as functions of `ragkpi` take it by name."""
     return {
-        "resamples": bootstrap.resamples,
-        "seed": bootstrap.seed,
-        "confidence": bootstrap.level,
+        "test": test,
+        "correction": correction,
+        "family": family,
+        "trials": trials,
+        **resampled(resamples, seed, confidence),
     }
 
 
-def procedure_arguments(procedure: "Procedure") -> dict[str, Any]:
-    """Return how runs are compared as functions of `ragkpi` take it by name."""
-    return {
-        "test": procedure.test,
-        "correction": procedure.correction,
-        "family": procedure.family,
-        "trials": procedure.trials,
-        **arguments_of(procedure.bootstrap),
-    }
-
-
-def interval_arguments(bootstrap: "Bootstrap | None") -> dict[str, Any]:
-    """Return whether and how there are intervals as functions of `ragkpi` take it by name."""
-    if bootstrap is None:
-        return {}
-    method = bootstrap.method if bootstrap.rates == "resampled" else None
-    return {"ci": True, "ci_method": method, **arguments_of(bootstrap)}
-
-
-def _chosen(resamples: int | None, seed: int | None, confidence: float | None) -> dict[str, Any]:
-    """Return what was given, so that all else keeps its default."""
+def resampled(
+    resamples: Resamples = None, seed: Seed = None, confidence: Confidence = None
+) -> Arguments:
+    """Read how queries are resampled; what is not given keeps its default."""
     if confidence is not None and not 0 < confidence < 1:
         raise UsageError(f"--confidence {confidence:g}: expected a share such as 0.95")
-    given = {"resamples": resamples, "seed": seed, "level": confidence}
+    given = {"resamples": resamples, "seed": seed, "confidence": confidence}
     return {name: value for name, value in given.items() if value is not None}
+
+
+resampling = option_group("Intervals")(resampled)
