@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import Any, Literal
 
+from ragkpi.errors import UsageError
+
 # How a value is written: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
@@ -122,3 +124,21 @@ def counted(number: int, singular: str, plural: str | None = None) -> str:
     """Write a number with its noun: ``1 query``, ``1,250 queries``."""
     noun = singular if number == 1 else plural or f"{singular}s"
     return f"{number:,} {noun}"
+
+
+def parse_size(text: str) -> int:
+    """Read a number of documents: ``5000``, ``5k``, ``113.5M``, ``1.2G``.
+
+    >>> parse_size("5k"), parse_size("113.5M")
+    (5000, 113500000)
+    """
+    from decimal import Decimal, InvalidOperation
+
+    unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
+    try:
+        size = Decimal(text[:-1] if unit > 1 else text) * unit
+    except InvalidOperation:
+        size = Decimal(-1)
+    if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
+        raise UsageError(f"-N {text}: expected a number of documents such as 5000, 5k or 113.5M")
+    return int(size)

@@ -10,6 +10,7 @@ from ragkpi.cli.completion import grade_map_names, measure_names
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
+from ragkpi.wording import parse_size
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read
     from ragkpi.cli.reading_options import Readings
@@ -41,20 +42,6 @@ class EvaluationOptions(NamedTuple):
         from ragkpi.library.arguments import session
 
         return session(self.requests, self.how)
-
-
-def parse_size(text: str) -> int:
-    """Read a number of documents: ``5000``, ``5k``, ``113.5M``, ``1.2G``."""
-    from decimal import Decimal, InvalidOperation
-
-    unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
-    try:
-        size = Decimal(text[:-1] if unit > 1 else text) * unit
-    except InvalidOperation:
-        size = Decimal(-1)
-    if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
-        raise UsageError(f"-N {text}: expected a number of documents such as 5000, 5k or 113.5M")
-    return int(size)
 
 
 Measures = Annotated[

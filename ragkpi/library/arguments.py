@@ -26,6 +26,7 @@ from ragkpi.ranking.settings import (
     Unjudged,
 )
 from ragkpi.reports.run_names import run_names
+from ragkpi.wording import parse_size
 
 if TYPE_CHECKING:
     from ragkpi.ranking.gains import GivenGains
@@ -216,9 +217,12 @@ def _corpus_size(given: Any) -> int | None:
     said = os.environ.get("RAGKPI_CORPUS_SIZE", "")
     if given is not None or not said:
         return _maybe("corpus_size", given, 0)
-    if not said.isdecimal():
-        raise UsageError(f"RAGKPI_CORPUS_SIZE={said}: expected a whole number from 0")
-    return int(said)
+    try:
+        return parse_size(said)
+    except UsageError:
+        raise UsageError(
+            f"RAGKPI_CORPUS_SIZE={said}: expected a number of documents such as 5000 or 5k"
+        ) from None
 
 
 def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:

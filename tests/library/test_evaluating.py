@@ -192,3 +192,12 @@ def test_calls_leave_nothing_behind():
 
     before = objects(20)
     assert objects(1000) - before < 100
+
+
+def test_the_corpus_size_of_the_environment_is_written_as_for_the_command(monkeypatch):
+    monkeypatch.setenv("RAGKPI_CORPUS_SIZE", "1k")
+    given = ragkpi.evaluate(JUDGED, WHOLE, "bor.1", corpus_size=1000).mean
+    assert ragkpi.evaluate(JUDGED, WHOLE, "bor.1").mean == given
+    monkeypatch.setenv("RAGKPI_CORPUS_SIZE", "many")
+    with pytest.raises(ragkpi.UsageError, match="RAGKPI_CORPUS_SIZE=many"):
+        ragkpi.evaluate(JUDGED, WHOLE, "bor.1")
