@@ -198,3 +198,10 @@ def test_unjudged_passages_give_the_verdict_a_range(ragkpi, tmp_path):
         "but 2 of the 2 documents shown are unjudged, and if all of them were of the top grade "
         "nothing would be lost."
     )
+
+
+def test_one_query_is_no_queries(ragkpi, tmp_path):
+    (tmp_path / "qrels").write_text("q1 0 a 3\n")
+    (tmp_path / "run").write_text("q1 Q0 a 1 1 run\n")
+    out = ragkpi("diagnose", "--format", "table", "--pool", "run", "qrels", "run", folder=tmp_path)
+    assert "of the ideal gain, over 1 query: 0.0 % missed" in " ".join(out.out.decode().split())

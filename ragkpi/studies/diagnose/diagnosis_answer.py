@@ -175,8 +175,9 @@ def _notes(diagnosis: Diagnosis, shown: int) -> Iterator[str]:
         pool, selection, realised = shares
         known = len(diagnosis.queries) - diagnosis.counts()["NA"]
         yield (
-            f"of the ideal gain, over {known} queries: {_percent(pool)} missed by the "
-            f"pool + {_percent(selection)} missed by the selection + {_percent(realised)} realised"
+            f"of the ideal gain, over {counted(known, 'query', 'queries')}: {_percent(pool)} "
+            f"missed by the pool + {_percent(selection)} missed by the selection + "
+            f"{_percent(realised)} realised"
         )
 
 
