@@ -17,9 +17,8 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
 
-from bench import TOO_LONG, Sample, measure, middle, processor, seconds
+from bench import TOO_LONG, processor
 from derived import Files
 from peers import (
     MEASURES,
@@ -33,6 +32,7 @@ from peers import (
     missing,
     versions,
 )
+from task_table import Aim, Task, table
 
 Words = Sequence[str | Path]
 
@@ -40,24 +40,6 @@ Words = Sequence[str | Path]
 _RAGKPI = "from ragkpi.cli import entry; entry()"
 _ONE = {"RAGKPI_WORKERS": "1"}
 _ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-
-
-class Aim(NamedTuple):
-    """What is aimed at: shares of the reference, seconds and megabytes; None for nothing."""
-
-    time: float | None = None
-    memory: float | None = None
-    seconds: float | None = None
-    megabytes: float | None = None
-
-
-class Task(NamedTuple):
-    """A command, and what it is measured by."""
-
-    what: str
-    command: Peer
-    reference: Peer
-    aim: Aim
 
 
 def ragkpi(*words: str | Path, label: str = "", **environment: str) -> Peer:
@@ -247,7 +229,7 @@ def main() -> None:
     beginnings = tuple(options.only.split(","))
     for heading, group in GROUPS.items():
         if heading.startswith(beginnings):
-            for line in _table(heading, group(files), repeats, 3 if options.quick else TOO_LONG):
+            for line in table(heading, group(files), repeats, 3 if options.quick else TOO_LONG):
                 print(line, flush=True)
                 page.append(line)
     if not options.only:
@@ -276,56 +258,6 @@ def _head(quick: bool, repeats: int) -> Iterator[str]:
     yield f"{repeats}, each command and what stands beside it in turn; ragkpi on one core."
     yield "`tests/README.md` describes the inputs. What misses its aim is bold."
     yield ""
-
-
-def _table(heading: str, tasks: Iterator[Task], repeats: int, too_long: float) -> Iterator[str]:
-    yield f"## {heading}"
-    yield ""
-    yield "| what | CPU | memory | beside | its CPU | its memory | CPU ÷ | aim | memory ÷ | aim |"
-    yield f"|---|{'---:|' * 2}---|{'---:|' * 6}"
-    for task in tasks:
-        peers = {"ours": task.command, "theirs": task.reference}
-        lacking = [peer.missing for peer in peers.values() if peer.missing]
-        if lacking:
-            print(f"without {task.what}: {lacking[0]}", file=sys.stderr)
-            continue
-        samples = measure(peers, Path(task.what), Path(task.what), repeats, too_long)
-        if len(samples) == 2:
-            yield _row(task, samples)
-    yield ""
-
-
-def _row(task: Task, samples: Mapping[str, Sequence[Sample]]) -> str:
-    ours, theirs = (
-        Sample(*(middle(column) for column in zip(*samples[who], strict=True)))
-        for who in ("ours", "theirs")
-    )
-    wall = "(wall)" in task.what
-    time, other = (ours.wall, theirs.wall) if wall else (ours.cpu, theirs.cpu)
-    aim = task.aim
-    share, memory = time / other, ours.memory / theirs.memory
-    missed = aim.time is not None and share > aim.time
-    late = aim.seconds is not None and time > aim.seconds
-    large = aim.megabytes is not None and ours.memory > aim.megabytes
-    wide = aim.memory is not None and memory > aim.memory
-    cells = [
-        task.what,
-        _marked(seconds(time), late) + (f" (≤ {aim.seconds:g} s)" if aim.seconds else ""),
-        _marked(f"{ours.memory:,.0f} MB", large)
-        + (f" (≤ {aim.megabytes:g} MB)" if aim.megabytes else ""),
-        task.reference.label,
-        seconds(other),
-        f"{theirs.memory:,.0f} MB",
-        _marked(f"{share:.2f}", missed),
-        "" if aim.time is None else f"≤ {aim.time:g}",
-        _marked(f"{memory:.2f}", wide),
-        "" if aim.memory is None else f"≤ {aim.memory:g}",
-    ]
-    return f"| {' | '.join(cells)} |"
-
-
-def _marked(text: str, missed: bool) -> str:
-    return f"**{text}**" if missed else text
 
 
 if __name__ == "__main__":
