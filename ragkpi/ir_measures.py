@@ -142,51 +142,34 @@ class _Request(NamedTuple):
 
 def _request(measure: Any) -> _Request:
     given = dict(measure.params)
+    own = isinstance(measure, _RagkpiMeasure)  # whose level is that of all it computes
     settings = Settings(
-        relevance_level=given.get("rel", 1),
+        relevance_level=given.get("rel", 1) if own else 1,
         missing="zero",
         unjudged="removed" if given.get("judged_only") else "kept",
         corpus_size=given.get("N"),
     )
-    if isinstance(measure, _RagkpiMeasure):
+    if own:
         options = "".join(
             f",{name}={value}"
             for name, value in given.items()
             if name not in ("cutoff", "rel", "N")
         )
         return _Request(f"{measure.MEASURE.name}.{given['cutoff']}{options}", settings)
-    cutoff = given.get("cutoff")
-    if measure.NAME == "RR" and cutoff is not None:
-        cut = Settings(settings.relevance_level, "zero", settings.unjudged, cutoff)
-        return _Request("recip_rank", cut)
-    return _Request(_text(measure, given, cutoff), settings)
-
-
-def _text(measure: Any, given: dict[str, Any], cutoff: int | None) -> str:
-    cut = {"P": "P", "R": "recall", "Success": "success", "AP": "map_cut", "nDCG": "ndcg_cut"}
-    whole = {
-        "AP": "map",
-        "nDCG": "ndcg",
-        "RR": "recip_rank",
-        "Rprec": "Rprec",
-        "Bpref": "bpref",
-        "infAP": "infAP",
-        "SetAP": "set_map",
-        "SetP": "set_relative_P" if given.get("relative") else "set_P",
-        "SetR": "set_recall",
-        "NumRet": "num_rel_ret" if "rel" in given else "num_ret",
-    }
-    if measure.NAME == "IPrec":
-        return f"iprec_at_recall.{given['recall']}"
-    if measure.NAME == "SetF":
-        return f"set_F.{given.get('beta', 1.0)}"
-    return f"{cut[measure.NAME]}.{cutoff}" if cutoff is not None else whole[measure.NAME]
+    parameters = ",".join(
+        f"{name}={value}" for name, value in given.items() if name not in ("cutoff", "judged_only")
+    )
+    cut = f"@{given['cutoff']}" if "cutoff" in given else ""
+    return _Request(f"{measure.NAME}({parameters}){cut}", settings)
 
 
 _STANDARD = [
-    *("P", "RR", "Rprec", "AP", "R", "Bpref", "NumRet", "SetAP", "SetF", "SetP"),
+    *("P", "RR", "Rprec", "AP", "R", "Bpref", "NumRet", "NumRel", "NumQ", "SetAP", "SetF", "SetP"),
     *("SetR", "Success", "IPrec", "infAP"),
 ]
+
+
+_CUT = ["ERR", "Judged"]
 
 
 def _any(measure: Any, **choices: Any) -> Any:
@@ -201,6 +184,13 @@ class RagkpiProvider(providers.Provider):  # type: ignore[misc]
     SUPPORTED_MEASURES = [  # noqa: RUF012 - ir_measures reads a list
         *(_any(getattr(measures, name)) for name in _STANDARD),
         _any(measures.nDCG, dcg=base.Choices("log2"), gains=base.Choices(base.NOT_PROVIDED)),
+        _any(
+            measures.nDCG,
+            cutoff=base.Any(required=True),
+            dcg=base.Choices("exp-log2"),
+            gains=base.Choices(base.NOT_PROVIDED),
+        ),
+        *(_any(getattr(measures, name), cutoff=base.Any(required=True)) for name in _CUT),
         *map(_any, OWN.values()),
     ]
 

@@ -5,9 +5,10 @@ before: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
 
 Keys and values are pytrec_eval's, and its measures and nicknames are here with ragkpi's own. What
 differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall points, scores in
-single precision); a score that is NaN is refused; an empty ranking has ``11pt_avg`` 0, not NaN; a
-key keeps parameters that pytrec_eval drops (``set_F_2``); measures whose summary is not the mean
-of their queries (``bor``, ``ef``) cannot be aggregated from their values.
+single precision); a score that is NaN is refused; an empty ranking has ``11pt_avg`` 0, not NaN;
+where several are asked for, keys keep parameters that pytrec_eval drops (``set_F_2``); measures
+whose summary is not the mean of their queries (``bor``, ``ef``) cannot be aggregated from their
+values.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from dataclasses import replace
 from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.real_parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, REGISTRY, find_metrics
 from ragkpi.measures.scores import MetricScores
 from ragkpi.ranking.hits import join_hits
@@ -98,7 +101,7 @@ class RelevanceEvaluator:
         foreign = [one.name for one in metrics if one.measure.name not in supported_measures]
         if foreign:
             raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
-        self._metrics = metrics
+        self._metrics = [_renamed(metric, metrics) for metric in metrics]
         self._settings = Settings(
             relevance_level,
             unjudged="removed" if judged_docs_only_flag else "kept",
@@ -149,6 +152,14 @@ class RelevanceEvaluator:
             for query in scores
             if query in by_query
         }
+
+
+def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:
+    """Call a metric as pytrec_eval does, which drops parameters that are no cutoffs."""
+    alike = [other for other in all_ if other.measure is metric.measure]
+    if len(alike) > 1 or not isinstance(metric.measure.parameters, RealList):
+        return metric
+    return replace(metric, name=metric.measure.name)
 
 
 def _values(column: MetricScores) -> Sequence[float]:

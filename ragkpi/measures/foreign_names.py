@@ -77,6 +77,8 @@ def translated(text: str, registry: Mapping[str, Measure]) -> Request | None:
             raise UsageError(f"-m {text}: {_advice(known[0], key, parameter.strip())}")
     if name == "numret" and level is not None:
         return Request("num_rel_ret", level)
+    if own is None and name == "judged":
+        raise UsageError(f"-m {text}: of how many documents? Expected a cutoff: Judged@10")
     if own is None:
         # The uncut measure, where there is one, is what a name without a cutoff means.
         known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))

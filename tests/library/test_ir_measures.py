@@ -19,6 +19,7 @@ STANDARD = [
     *["P@5", "P(rel=2)@5", "P(judged_only=True)@5", "RR", "RR(rel=2)", "Rprec", "AP", "AP@10"],
     *["AP(rel=2)@10", "nDCG", "nDCG@10", "R@10", "R(rel=2)@10", "Bpref", "NumRet"],
     *["SetAP", "SetF", "SetP", "SetR", "Success@5", "infAP", "NumRet(rel=1)"],
+    *["IPrec(rel=2)@0.2", "SetP(rel=2)", "SetF(beta=0.5)", "Success(rel=2)@5"],
 ]
 
 
@@ -128,3 +129,23 @@ def test_values_that_are_no_means_are_not_added():
     first, second = ir_measures.iter_calc([measure], qrels, run)
     with pytest.raises(ValueError, match="is not the mean of their values"):
         0.0 + first.value + second.value
+
+
+@pytest.mark.parametrize("name", ["ERR@10", "nDCG(dcg='exp-log2')@10", "Judged@5"])
+def test_measures_of_other_providers(name):
+    """Without ties: gdeval prints five digits, and breaks them in its own way."""
+    documents = [f"d{number}" for number in range(20)]
+    steps = {"1": 3, "2": 5}  # gdeval wants numbers of queries
+    qrels = {
+        q: {d: n * step % 4 for n, d in enumerate(documents[:12])} for q, step in steps.items()
+    }
+    run = {
+        q: {d: n * 7.0 % (20 + step) for n, d in enumerate(documents)} for q, step in steps.items()
+    }
+    (measure,) = parsed([name])
+    other = next(p for p in ir_measures.DefaultPipeline.providers if p.supports(measure))
+    if not other.is_available():
+        pytest.skip(other.install_instructions())
+    theirs = {one.query_id: one.value for one in other.iter_calc([measure], qrels, run)}
+    ours = {one.query_id: one.value for one in provider.iter_calc([measure], qrels, run)}
+    assert ours == pytest.approx({q: theirs[q] for q in steps}, abs=6e-6)

@@ -123,6 +123,7 @@ def test_names_as_they_were_asked_for(ragkpi):
         ("AP(x=3)", "takes no parameter x=3"),
         ("RBP(p=0.8)", "takes no parameter p=0.8"),
         ("RBP", "here that is -m rbp"),
+        ("Judged", "Expected a cutoff: Judged@10"),
         ("Recall", "here that is -m set_recall"),
         ("official,rel=2", "official"),
     ],
