@@ -202,19 +202,24 @@ class _Merge:
         n = len(block)
         new_block = np.append(True, np.diff(block) != 0)
         new_value = new_block | np.append(True, np.diff(y) != 0)
-        self.bounds = [index[self.upper] for index in (*_ends(new_value, n), *_ends(new_block, n))]
+        self.value = [index[self.upper] for index in _ends(new_value, n)]
+        self.distinct = bool(new_value.all())
+        start = np.flatnonzero(new_block)
+        self.start, self.end = start, np.append(start[1:], n)
+        self.block = (np.cumsum(new_block) - 1)[self.upper]
 
     def agreeing(self, rows: npt.NDArray[Any]) -> FloatArray:
         """Count agreeing less disagreeing pairs under weights, (n, B) to (B,)."""
         ordered = rows[self.order]
         counted = np.zeros((len(ordered) + 1, ordered.shape[1]), dtype=rows.dtype)
         np.cumsum(ordered * self.lower, axis=0, out=counted[1:])
-        before_value, after_value, before_block, after_block = (
-            counted[bound] for bound in self.bounds
-        )
-        # (below - above), where below = before_value - before_block, above = after_block - after.
-        lead = before_value + after_value - before_block - after_block
-        return np.asarray((ordered[self.upper] * lead).sum(axis=0), dtype=np.float64)
+        # (below - above), where below = before the value - before the block, and so above.
+        before_value, after_value = self.value
+        lead = counted[before_value]
+        lead += lead if self.distinct else counted[after_value]
+        lead -= (counted[self.start] + counted[self.end])[self.block]
+        lead *= ordered[self.upper]
+        return np.asarray(lead.sum(axis=0), dtype=np.float64)
 
 
 def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
