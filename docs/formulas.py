@@ -4,7 +4,7 @@ A docstring says ``r(K) / K, r(K) = relevant documents among the first K``, whic
 as it is. Here the same text is read as a formula: words become text, ``/`` a fraction, ``Σ over
 ranks i of …`` a sum, ``C(N,K)`` a binomial coefficient, ``[…]`` a bracket that is 1 or 0.
 
->>> [str(line) for line in lines("1 - r(K) / K, r(K) = relevant documents among the first K")]
+>>> list(lines("1 - r(K) / K, r(K) = relevant documents among the first K"))
 ['$$1-\\frac{r(K)}{K}$$', '$`r(K)`$ = relevant documents among the first $`K`$']
 """
 
@@ -28,33 +28,27 @@ _SHORT_WORDS = {"an", "as", "at", "be", "by", "if", "in", "is", "it", "no", "of"
 _GREEK = {"alpha", "lambda"}
 
 
-class Line(list[str]):
-    """A line of a formula: pieces of Markdown, formulas between dollars among them."""
-
-    def __str__(self) -> str:
-        return " ".join(self)
-
-
-def lines(formula: str) -> Iterator[Line]:
-    """Read a formula; yield its clauses, each on a line of its own."""
-    text = Line()
+def lines(formula: str) -> Iterator[str]:
+    """Read a formula; yield its clauses as lines of Markdown, formulas between dollars in them."""
+    text: list[str] = []  # clauses of prose, which share a line
     for clause in _clauses(" ".join(formula.split())):
         label, _, body = clause.rpartition(": ")
         if not _is_formula(body):
-            text.append(("" if not text else ", ") + _prose(clause))
+            text.append(_prose(clause))
             continue
         if text:
-            yield Line(["".join(text)])
-            text = Line()
+            yield ", ".join(text)
+            text = []
         name, equals, meaning = body.partition(" = ")
+        before = f"{label}: " if label else ""
         if equals and not _is_formula(meaning) and " " in meaning:
-            yield Line([*([label + ":"] if label else []), f"$`{latex(name)}`$ =", _prose(meaning)])
+            yield f"{before}$`{latex(name)}`$ = {_prose(meaning)}"
         elif label:
-            yield Line([label + ":", f"$`{latex(body)}`$"])
+            yield f"{before}$`{latex(body)}`$"
         else:
-            yield Line([f"$${latex(body)}$$"])
+            yield f"$${latex(body)}$$"
     if text:
-        yield Line(["".join(text)])
+        yield ", ".join(text)
 
 
 def latex(formula: str) -> str:
@@ -152,11 +146,8 @@ class _Reader:
         if self.next in _BIG or self._goes("mean", "over"):
             return self.over()
         pieces: list[tuple[bool, str]] = []
-        first = self.at
         while self._starts_piece():
             pieces.append(self.power())
-        if self.at == first:
-            return ""
         return _joined(pieces)
 
     def over(self) -> str:

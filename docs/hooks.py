@@ -106,7 +106,7 @@ def reference() -> Iterator[str]:
         for label, text in facts.items():
             if text and label == "Formula" and measure.numeric:
                 yield f"**{label}**"
-                drawn = "<br>".join(_safe(str(line)) for line in formulas.lines(text))
+                drawn = "<br>".join(_safe(line) for line in formulas.lines(text))
                 yield f": {drawn.replace('$$<br>', '$$').replace('<br>$$', '$$')}"
                 yield ""
             elif text:
