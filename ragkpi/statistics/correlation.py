@@ -12,62 +12,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.statistics.resampling import sums
+from ragkpi.statistics.weighted_ranks import (
+    IndexArray,
+    Reference,
+    WeightGroups,
+    dense_numbers,
+    doubled_ranks,
+)
 
 # From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]
-IndexArray = npt.NDArray[np.intp]
 # Of a sum of squares: where less than this is left of it around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
-
-
-class Weighted(NamedTuple):
-    """What depends on one variable and the weights, by observation, (n, B), or resample, (B,)."""
-
-    rows: FloatArray  # the weights, a row per observation
-    total: FloatArray
-    from_mean: FloatArray  # weights times twice the distance of the rank from the mean rank
-    squares: FloatArray  # of these distances
-    pairs: FloatArray  # ordered pairs that are not tied
-
-
-class Reference:
-    """A variable that others are correlated with.
-
-    What depends on it and on the weights is computed once for all that are asked about the same
-    weights one after the other.
-    """
-
-    def __init__(self, values: FloatArray) -> None:
-        self.values = values
-        self._doubled_ranks = _doubled_ranks(values)
-        self._groups = _Groups(_dense(values))
-        self._latest: tuple[FloatArray, Weighted] | None = None
-
-    @classmethod
-    def of(cls, values: FloatArray | Reference) -> Reference:
-        """Take values, or what was made of them before."""
-        return values if isinstance(values, Reference) else cls(values)
-
-    def under(self, weights: FloatArray) -> Weighted:
-        """Rank the values under weights, (B, n)."""
-        if self._latest is None or self._latest[0] is not weights:
-            rows = np.ascontiguousarray(weights.T)
-            total = rows.sum(axis=0)
-            distance = self._doubled_ranks(rows) - (total + 1)
-            from_mean = rows * distance
-            in_group = self._groups.added(rows)
-            pairs = total * total - np.einsum("nb,nb->b", in_group, in_group)
-            squares = np.einsum("nb,nb->b", from_mean, distance)
-            self._latest = weights, Weighted(rows, total, from_mean, squares, pairs)
-        return self._latest[1]
 
 
 Coefficient = Callable[[FloatArray, FloatArray | Reference], UnderWeights]
@@ -132,16 +96,16 @@ def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderW
     """
     reference = Reference.of(y)
     cell = np.unique(variables, axis=1, return_inverse=True)[1].reshape(-1)
-    groups = _Groups(cell)
-    cells = np.stack([_dense(values) for values in variables[:, groups.order[groups.first]]])
+    groups = WeightGroups(cell)
+    cells = np.stack([dense_numbers(values) for values in variables[:, groups.order[groups.first]]])
     orders, which = np.unique(cells, axis=0, return_inverse=True)
-    doubled_ranks = [_doubled_ranks(values) for values in orders]
+    ranks_of_orders = [doubled_ranks(values) for values in orders]
 
     def under(weights: FloatArray) -> FloatArray:
         of_y = reference.under(weights)
         in_cell, y_in_cell = groups.added(of_y.rows), groups.added(of_y.from_mean)
         rho = []
-        for of_cells in doubled_ranks:
+        for of_cells in ranks_of_orders:
             distance = of_cells(in_cell) - (of_y.total + 1)
             squares_x = np.einsum("cb,cb,cb->b", in_cell, distance, distance)
             products = np.einsum("cb,cb->b", y_in_cell, distance)
@@ -161,8 +125,8 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     Association 61, 1966.
     """
     reference = Reference.of(y)
-    dense_x, dense_y = _dense(x), _dense(reference.values)
-    groups = _Groups(dense_x)
+    dense_x, dense_y = dense_numbers(x), dense_numbers(reference.values)
+    groups = WeightGroups(dense_x)
     merges = []
     for level in count():
         if int(dense_x.max(initial=0)) >> level == 0:
@@ -229,57 +193,9 @@ def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
     return start[group], np.append(start[1:], n)[group]
 
 
-def ranks(values: FloatArray) -> UnderWeights:
-    """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
-    doubled = _doubled_ranks(values)
-    return lambda weights: np.asarray(doubled(weights.T).T / 2)
-
-
-def _doubled_ranks(values: FloatArray) -> UnderWeights:
-    """Return twice the ranks, so that shared ones are whole, (n, B) to (n, B)."""
-    dense = _dense(values)
-    groups = _Groups(dense)
-
-    def under(rows: FloatArray) -> FloatArray:
-        drawn = groups.added(rows)
-        doubled = np.cumsum(drawn, axis=0)
-        doubled *= 2
-        doubled -= drawn
-        doubled += 1
-        return doubled if groups.unchanged else doubled[dense]
-
-    return under
-
-
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
     """Return a coefficient of the observations themselves."""
     return float(coefficient(x, y)(np.ones((1, len(x))))[0])
-
-
-def _dense(values: FloatArray) -> IndexArray:
-    """Number distinct values from the least, so that infinities can be compared too."""
-    return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
-
-
-class _Groups:
-    """Rows of weights added by group; a sparse matrix product does so in one pass.
-
-    Weights and ranks are whole numbers, so no digit depends on the order of adding.
-    """
-
-    def __init__(self, group: IndexArray) -> None:
-        from scipy.sparse import csr_matrix
-
-        self.order = np.argsort(group, kind="stable")
-        self.first = np.flatnonzero(np.append(True, np.diff(group[self.order]) != 0))
-        n = len(group)
-        self.unchanged = len(self.first) == n and bool((np.diff(self.order) > 0).all())
-        ends = np.append(self.first, n)
-        self._matrix = csr_matrix((np.ones(n), self.order, ends), shape=(len(self.first), n))
-
-    def added(self, rows: FloatArray) -> FloatArray:
-        """Add the rows, (n, B), of each group, (G, B)."""
-        return rows if self.unchanged else np.asarray(self._matrix @ rows)
 
 
 def _scaled(values: FloatArray) -> FloatArray:

@@ -8,11 +8,11 @@ from ragkpi.statistics.correlation import (
     kendall,
     once,
     pearson,
-    ranks,
     spearman,
     spearman_of_each,
 )
 from ragkpi.statistics.resampling import times_drawn
+from ragkpi.statistics.weighted_ranks import ranks
 
 SCIPY = {"spearman": stats.spearmanr, "kendall": stats.kendalltau, "pearson": stats.pearsonr}
 

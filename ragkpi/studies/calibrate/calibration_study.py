@@ -16,13 +16,13 @@ from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,
-    Reference,
     UnderWeights,
     once,
     spearman,
     spearman_of_each,
 )
 from ragkpi.statistics.resampling import drawn
+from ragkpi.statistics.weighted_ranks import Reference
 from ragkpi.studies.calibrate.observations import Observed
 from ragkpi.studies.calibrate.tuning import (
     FEWEST,
