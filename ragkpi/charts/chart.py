@@ -1,14 +1,14 @@
 """Charts as data: what is drawn, in the field's terms, without saying how.
 
-``picture.draw([chart, …], "depth.png")`` and ``text_chart.text(chart, width)`` render them, and
-``chart_object(chart)`` hands them to a page that draws with a library of its own.
+``picture.draw(charts, "depth.png")`` and ``text_chart.texts(charts, width)`` render them;
+``chart_object`` hands one to a page that draws with a library of its own.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal, NamedTuple
 
 from ragkpi.wording import visible
@@ -177,7 +177,7 @@ class IntervalChart:
     x: Axis
     rows: Sequence[IntervalRow]
     rules: Sequence[Rule] = ()
-    notes: Sequence[str] = field(default=())
+    notes: Sequence[str] = ()
 
 
 Chart = PlaneChart | IntervalChart
@@ -201,16 +201,15 @@ def _undrawn(chart: Chart) -> Iterator[str]:
         if unknown:
             yield f"{chart.title}: no finite value of {', '.join(unknown)}"
         return
+    lacking: dict[str, list[str]] = {}
     for drawn in _drawn(chart):
-        positions = [
-            math.isnan(chart.x.position(x) + chart.y.position(y))
-            for x, y in zip(drawn.x, drawn.y, strict=True)
-        ]
-        if any(positions):
-            yield (
-                f"{chart.title}: {drawn.name} has no finite value at {sum(positions):,} of "
-                f"{len(positions):,} points"
-            )
+        points = zip(drawn.x, drawn.y, strict=True)
+        unknown_at = sum(math.isnan(chart.x.position(x) + chart.y.position(y)) for x, y in points)
+        if unknown_at:
+            lacking.setdefault(f"{unknown_at:,} of {len(drawn.x):,} points", []).append(drawn.name)
+    for where, names in lacking.items():
+        have = "has" if len(names) == 1 else "have"
+        yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
 
 
 def _drawn(chart: PlaneChart) -> list[Line | Points]:

@@ -217,6 +217,17 @@ def test_all_pairs_have_letters_a_matrix_and_a_sentence():
     assert [row.name for row in chart.rows] == ["high (a)", "low (b)", "middle (b)"]
 
 
+def test_a_sentence_names_few_of_many_runs():
+    """Twelve runs, each far above the one before: 66 pairs differ, with p = 2 / 2 ** 6."""
+    names = [f"r{run}" for run in range(12)]
+    made = [scores([(MAP, [value + run for value in SIX])]) for run in range(12)]
+    found = compare_all(names, made, Procedure(test="sign", correction="none"))
+    (sentence,) = AllPairsReport(found).sentences
+    assert sentence.startswith("map: r11 is better than r10 (p = 0.0312), r9 (p = 0.0312), ")
+    assert "r6 (p = 0.0312) and 6 more; r10 is better" in sentence
+    assert sentence.endswith("; 6 more runs better than some: see the letters.")
+
+
 def test_tukeys_test_says_that_it_needs_no_correction():
     text = rendered(all_pairs(), "table", Layout())
     assert "needs no correction" in text

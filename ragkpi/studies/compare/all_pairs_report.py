@@ -35,6 +35,9 @@ _TUKEY = (
 )
 
 
+_MOST_NAMED = 5  # runs in a sentence
+
+
 @dataclass(frozen=True)
 class AllPairsReport:
     """Runs compared each with each, and the signature of each of them."""
@@ -156,8 +159,13 @@ class AllPairsReport:
                     undecided += 1
                 else:
                     worse.append(f"{self.pairs.names[other]} (p = {short(p)})")
+            if len(worse) > _MOST_NAMED:
+                worse[_MOST_NAMED:] = [f"{len(worse) - _MOST_NAMED} more"]
             if worse:
                 parts.append(f"{self.pairs.names[run]} is better than {joined(worse)}")
+        if len(parts) > _MOST_NAMED:
+            others = counted(len(parts) - _MOST_NAMED, "more run")
+            parts[_MOST_NAMED:] = [f"{others} better than some: see the letters"]
         if not parts:
             parts = ["no two runs are shown to differ"]
         elif undecided:
