@@ -23,10 +23,12 @@ from ragkpi.formats.arrow_tables import (
 )
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.opening import Source
+from ragkpi.formats.record_numbers import Record
 from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
 from ragkpi.formats.score_order import warn_of_order
 from ragkpi.formats.shape import Kind, Shape
-from ragkpi.formats.shape_reader import Record, ShapeReader, choose_shape, likely_shape
+from ragkpi.formats.shape_choice import choose_shape, likely_shape
+from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, judged_or_not

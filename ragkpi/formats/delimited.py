@@ -1,8 +1,7 @@
-"""Lines with a separator: CSV and TSV with a line of names, and columns without one.
+"""Lines with a separator and a line of names: CSV and TSV, of which BEIR's qrels are.
 
 CSV is quoted as RFC 4180 has it. TSV is not quoted at all: tabs and newlines cannot stand in an
-id. Neither is decoded, so ids of any bytes survive. BEIR's qrels are TSV; MS MARCO, ColBERT and
-Tevatron write columns without names.
+id. Neither is decoded, so ids of any bytes survive.
 """
 
 from __future__ import annotations
@@ -19,24 +18,13 @@ from ragkpi.formats import column_names as fields
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import (
-    Listed,
-    collect_qrels,
-    same_strings,
-    stream_listed,
-)
+from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
 from ragkpi.formats.score_order import warn_of_order
 from ragkpi.formats.separated_lines import scan_separated
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
-from ragkpi.formats.trec_runs import (
-    ColumnOrder,
-    RunColumns,
-    held_columns,
-    refuse_empty,
-    stream_run,
-)
+from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns, refuse_empty, stream_run
 from ragkpi.wording import shown
 
 Records = Iterator[tuple[int, Sequence[bytes]]]

@@ -129,3 +129,17 @@ def noted_inputs() -> Iterator[Inputs]:
         yield _of_command
     finally:
         _of_command = before
+
+
+def parts_of(path: str) -> list[str]:
+    """Return the parquet files of a folder, in order; none of a file.
+
+    Names that begin with a point or an underscore are not data.
+    """
+    if path == "-" or not os.path.isdir(path):
+        return []
+    return [
+        os.path.join(path, name)
+        for name in sorted(os.listdir(path))
+        if name.endswith((".parquet", ".pq")) and not name.startswith((".", "_"))
+    ]

@@ -8,24 +8,25 @@ from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ragkpi.errors import InputError
-from ragkpi.formats.column_names import RECORD_KEYS, RECORDS_INSIDE, plain_name, shown_names
+from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.json_text import JsonText, text_of
 from ragkpi.formats.opening import MOST_HELD, Source
-from ragkpi.formats.paths import entries_of, is_scalar
+from ragkpi.formats.paths import entries_of
+from ragkpi.formats.record_numbers import Record, no_object
 from ragkpi.formats.shape import Kind, Shape
-from ragkpi.formats.shape_reader import (
-    Record,
-    ShapeReader,
+from ragkpi.formats.shape_choice import (
+    LOOKED_AT,
     choose_shape,
+    is_record,
     likely_shape,
-    no_object,
+    object_shape,
 )
+from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.shapes import SHAPES
 
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
-# Records that are looked at to recognise a shape, and keys of an object that are.
-LOOKED_AT = 100
+# Keys of an object that are looked at to recognise a shape.
 _MOST_KEYS = 40
 _PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
@@ -67,43 +68,10 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
     if reader is not None:
         return reader
     # None fits: its messages explain best what is wrong.
-    queries = not entries or (isinstance(entries[0][1], dict) and not _is_record(entries))
+    queries = not entries or (isinstance(entries[0][1], dict) and not is_record(entries))
     if queries:
         return ShapeReader(SHAPES[kind]["object"], text.file)
     return likely_shape(kind, first, text.file)
-
-
-def _is_record(entries: list[tuple[Any, Any]]) -> bool:
-    """Say whether an object has the keys of a record, rather than ids of queries.
-
-    A query may be called ``qid`` or ``docid``, if what stands under it is an object of documents
-    and numbers: a record has an id there. Under a record's ``query`` may stand another record.
-    """
-    return any(
-        plain_name(str(key)) in RECORD_KEYS
-        and not (
-            isinstance(value, dict)
-            and all(is_scalar(number) for number in value.values())
-            and not (
-                plain_name(str(key)) in RECORDS_INSIDE
-                and any(plain_name(inner) in RECORD_KEYS for inner in value)
-            )
-        )
-        for key, value in entries
-    )
-
-
-def object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
-    """Return the shape of an object of queries that fits its first values."""
-    if _is_record(entries):
-        return None
-    for shape in SHAPES[kind].values():
-        if shape.records == "$":
-            reader = ShapeReader(shape, file)
-            fits = [reader.fits(value, key) for key, value in entries[:LOOKED_AT]]
-            if "yes" in fits or (fits and set(fits) == {"empty"}):
-                return reader
-    return None
 
 
 def _document_records(text: JsonText, shape: Shape) -> Iterator[Record]:

@@ -13,11 +13,9 @@ from typing import Any
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from, read_lines
 from ragkpi.formats.json_documents import (
-    LOOKED_AT,
     MARK,
     held_document,
     inside_values,
-    object_shape,
     read_document,
     refuse_bomb,
 )
@@ -26,16 +24,11 @@ from ragkpi.formats.json_scanner import LikeLines, UnlikeError
 from ragkpi.formats.json_text import DECODER, no_json, text_of
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import collect_qrels, stream_listed
+from ragkpi.formats.record_numbers import Record, no_object
+from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.shape import Kind, Shape
-from ragkpi.formats.shape_reader import (
-    Record,
-    ShapeReader,
-    choose_shape,
-    likely_shape,
-    no_object,
-    rows_of,
-)
+from ragkpi.formats.shape_choice import LOOKED_AT, choose_shape, likely_shape, object_shape
+from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns
 from ragkpi.formats.trec_runs import stream_run as stream_rows
@@ -46,6 +39,8 @@ _HEAD = 1 << 16
 _LONGEST_RECORD = 1 << 26
 # Lines that are tried as the pattern of all of them.
 _LINES_TRIED = 20
+# Records of one document each that are read together.
+_RECORDS_AT_ONCE = 1 << 10
 
 
 def stream_run(
@@ -57,7 +52,7 @@ def stream_run(
     """
     if not _has_lines(source):
         yield from stream_listed(
-            source.name, rows_of(*read_document(held_document(source), "run", shape))
+            source.name, _rows_of(*read_document(held_document(source), "run", shape))
         )
         return
     size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
@@ -74,7 +69,7 @@ def stream_run(
         except UnlikeError as unlike:
             block = block if hold else unlike.block
     lines = lines_from(reader, block)
-    yield from stream_listed(source.name, rows_of(*_read_lines(lines, "run", shape, source.name)))
+    yield from stream_listed(source.name, _rows_of(*_read_lines(lines, "run", shape, source.name)))
 
 
 hold_run = partial(stream_run, hold=True)
@@ -138,13 +133,25 @@ def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels, as `stream_run` reads a run."""
-    return collect_qrels(source.name, rows_of(*_read(source, "qrels", shape)))
+    return collect_qrels(source.name, _rows_of(*_read(source, "qrels", shape)))
 
 
 def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader, Iterator[Record]]:
     if _has_lines(source):
         return _read_lines(read_lines(source), kind, shape, source.name)
     return read_document(held_document(source), kind, shape)
+
+
+def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
+    """Interpret record after record."""
+    if reader.shape.list:
+        for record in records:
+            yield reader.listed(record)
+        return
+    for record in itertools.islice(records, 1):  # from which the keys are known
+        yield reader.listed(record)
+    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
+        yield from reader.flat(batch)
 
 
 def _has_lines(source: Source) -> bool:

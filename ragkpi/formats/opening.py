@@ -8,137 +8,16 @@ import stat
 import sys
 from collections.abc import Callable
 from copy import copy
-from typing import Any, BinaryIO, Protocol, cast
+from typing import BinaryIO, cast
 
 from ragkpi.errors import InputError
-from ragkpi.formats.inputs import UNTOUCHED, inputs, same_state
+from ragkpi.formats.inputs import UNTOUCHED, inputs, parts_of, same_state
+from ragkpi.formats.streams import DECOMPRESSORS, HashedPipe, PlainFile, Readable
 from ragkpi.progress import reading
 
 _MAGIC_LENGTH = 10
 # No more than this is held, in memory or in a copy, of what does not say how long it is: a bomb.
 MOST_HELD = 1 << 31
-
-
-# Without `preadv` (Windows) a file has one place for all, which is moved before each reading.
-_moving = None
-if not hasattr(os, "preadv"):
-    from threading import Lock
-
-    _moving = Lock()
-
-
-class Readable(Protocol):
-    """What a source needs of a stream: filling a buffer, so that no bytes objects are made."""
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
-
-
-class _PlainFile:
-    """A regular file read from a place of its own, so that workers may share its descriptor."""
-
-    def __init__(self, file: io.FileIO, place: int = 0) -> None:
-        self.file = file
-        self.place = place
-        self.stopped = False
-
-    def readinto(self, buffer: Any, /) -> int:
-        if self.stopped:
-            raise ValueError("nobody waits for it")
-        if _moving is None:
-            count = os.preadv(self.file.fileno(), [buffer], self.place)
-        else:
-            with _moving:
-                self.file.seek(self.place)
-                count = self.file.readinto(buffer) or 0
-        self.place += count
-        return count
-
-
-class _HashedPipe(io.RawIOBase):
-    """What cannot be read a second time, hashed as it is read."""
-
-    def __init__(self, file: io.FileIO) -> None:
-        import hashlib
-
-        self._file = file
-        self.digest = hashlib.sha256()
-
-    def readable(self) -> bool:
-        return True
-
-    def fileno(self) -> int:
-        return self._file.fileno()
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        count = self._file.readinto(buffer)
-        self.digest.update(memoryview(buffer)[: count or 0])
-        return count
-
-    def close(self) -> None:
-        self._file.close()
-        super().close()
-
-
-def _open_gzip(stream: BinaryIO) -> Readable:
-    try:  # twice as fast as zlib where it is installed
-        from isal.igzip import IGzipFile
-
-        return cast(Readable, IGzipFile(fileobj=stream))
-    except ImportError:
-        import gzip
-
-        return gzip.GzipFile(fileobj=stream)
-
-
-def _open_bzip2(stream: BinaryIO) -> Readable:
-    from bz2 import BZ2Decompressor
-
-    from ragkpi.formats.compressed_streams import MemberStream
-
-    return MemberStream(stream, BZ2Decompressor)
-
-
-def _open_xz(stream: BinaryIO) -> Readable:
-    from lzma import FORMAT_XZ, LZMADecompressor
-
-    from ragkpi.formats.compressed_streams import MemberStream
-
-    return MemberStream(stream, lambda: LZMADecompressor(FORMAT_XZ), padding=4)
-
-
-def _open_zstandard(stream: BinaryIO) -> Readable:
-    from zstandard import ZstdDecompressor
-
-    from ragkpi.formats.compressed_streams import MemberStream
-
-    return MemberStream(stream, lambda: ZstdDecompressor().decompressobj(), limited=False)
-
-
-# Long enough that no id begins so: "BZh" alone could be a query.
-_BZIP2 = tuple(
-    b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
-)
-_DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Readable]]] = {
-    b"\x1f\x8b\x08": ("gzip", _open_gzip),
-    _BZIP2: ("bzip2", _open_bzip2),
-    b"\xfd7zXZ\x00": ("xz", _open_xz),
-    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
-}
-
-
-def parts_of(path: str) -> list[str]:
-    """Return the parquet files of a folder, in order; none of a file.
-
-    Names that begin with a point or an underscore are not data.
-    """
-    if path == "-" or not os.path.isdir(path):
-        return []
-    return [
-        os.path.join(path, name)
-        for name in sorted(os.listdir(path))
-        if name.endswith((".parquet", ".pq")) and not name.startswith((".", "_"))
-    ]
 
 
 class Source:
@@ -171,16 +50,16 @@ class Source:
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
-        self._plain: _PlainFile | None = None
+        self._plain: PlainFile | None = None
         self._before = self._state()
-        self._pipe: _HashedPipe | None = None
+        self._pipe: HashedPipe | None = None
         try:
             opened = self.parts[0] if self.parts else path
             inputs().note(opened, os.fstat(self._file.fileno()))
             if self._before is None and inputs().hashed:
                 file = open(os.dup(self._file.fileno()), "rb", buffering=0)  # noqa: SIM115
                 self._file.close()
-                self._pipe = _HashedPipe(file)
+                self._pipe = HashedPipe(file)
                 self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
             self._stream = self._decompressed(self._file)
         except BaseException:
@@ -209,7 +88,7 @@ class Source:
         if not isinstance(file, io.BufferedReader):
             return cast(Readable, file)
         head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
-        for magic, (name, open_compressed) in _DECOMPRESSORS.items():
+        for magic, (name, open_compressed) in DECOMPRESSORS.items():
             if head.startswith(magic):
                 self._compression = name
                 try:
@@ -224,7 +103,7 @@ class Source:
         if self._before is None:
             return cast(Readable, file)
         self.size = self._before.st_size
-        self._plain = _PlainFile(cast(io.FileIO, file.raw))
+        self._plain = PlainFile(cast(io.FileIO, file.raw))
         return self._plain
 
     def _state(self) -> os.stat_result | None:
@@ -251,7 +130,7 @@ class Source:
     def beginning_at(self, offset: int) -> Source:
         """Return another reader of the same opened plain file, from a byte offset."""
         reader = copy(self)
-        reader._plain = reader._stream = _PlainFile(self._plain_file(), offset)
+        reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")
         reader._filled = offset
         reader.at_start = offset == 0
@@ -327,7 +206,7 @@ class Source:
         elif self.name == "-" and self._before is not None and inputs().hashed:
             import hashlib
 
-            digest, plain = hashlib.sha256(), _PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
+            digest, plain = hashlib.sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
             block = memoryview(bytearray(1 << 20))
             while count := plain.readinto(block):
                 digest.update(block[:count])

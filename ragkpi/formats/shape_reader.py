@@ -3,36 +3,18 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from typing import Any, Literal
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.json_patterns import RecordKeys
 from ragkpi.formats.json_text import octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
+from ragkpi.formats.record_numbers import NumberReader, Record, lacking, no_object
 from ragkpi.formats.rows import Listed
-from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.shape import Kind, Shape
-from ragkpi.formats.shapes import SHAPES
+from ragkpi.formats.shape import Shape
 from ragkpi.wording import shown
-
-# Records of one document each that are read together.
-_RECORDS_AT_ONCE = 1 << 10
-
-
-class Record(NamedTuple):
-    """A record of a file.
-
-    `line` is where it begins and `lines` those of its keys, where they differ; `key` is the one
-    under which it stands, `number` counts from 1.
-    """
-
-    line: int
-    number: int
-    value: Any
-    key: str | None = None
-    lines: Sequence[int] = ()
 
 
 class ShapeReader:
@@ -42,13 +24,11 @@ class ShapeReader:
         self.shape = shape
         self._file = file
         self._query, self._doc, self._run = Path(shape.query), Path(shape.doc), Path(shape.run_id)
-        self._list, self._scores = Path(shape.list), Path(shape.scores)
-        self._rank = Path(shape.rank)
-        # A level may be true or false, which is no number.
-        self._value = Path(shape.score or shape.level)
+        self._list = Path(shape.list)
+        self._numbers = NumberReader(shape, file)
+        self._value, self._rank = self._numbers.value, self._numbers.rank
         self._objects = shape.doc.startswith("@key")
         self._option = f"--map-{shape.kind}"
-        self._warned = False
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Say whether a record is of this shape, as far as its keys and lists tell."""
@@ -136,7 +116,9 @@ class ShapeReader:
         if listed is None:
             if self.shape.name == "object":
                 raise self._no_object(record)
-            raise self._lacking(record, "list of documents", self.shape.list, "list")
+            raise lacking(
+                self._file, self.shape.kind, record, "list of documents", self.shape.list, "list"
+            )
         return listed
 
     def _of_items(
@@ -153,13 +135,7 @@ class ShapeReader:
             self._document(record, number, name, key, item)
             for number, (key, item) in enumerate(items)
         ]
-        if self.shape.kind == "qrels":
-            values = [
-                self._level(record, number, key, item) for number, (key, item) in enumerate(items)
-            ]
-            ranks: list[bytes] = []
-        else:
-            values, ranks = self._scores_of(record, items)
+        values, ranks = self._numbers.of(record, items)
         if self.shape.repeated == "dropped" and len(set(documents)) < len(documents):
             first = {document: place for place, document in reversed(list(enumerate(documents)))}
             kept = sorted(first.values())
@@ -182,7 +158,7 @@ class ShapeReader:
         if (
             not items
             or type(items[0]) is not dict
-            or self._scores
+            or self.shape.scores
             or self.shape.repeated != "refused"
         ):
             return None
@@ -238,14 +214,23 @@ class ShapeReader:
                     'expected "id" in each of the requests: the query as the run calls it',
                 )
             if value is None or isinstance(value, dict | list):
-                raise self._lacking(record, "query id", self.shape.query, "query")
+                raise lacking(
+                    self._file, self.shape.kind, record, "query id", self.shape.query, "query"
+                )
         plain = _encoded([value])
         if plain is None:
             octets = octets_of(value, self._file, record.line, self._query_name(record))
         else:
             octets = plain[0]
         if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
-            raise self._lacking(record, "query id but a text", self.shape.query, "query")
+            raise lacking(
+                self._file,
+                self.shape.kind,
+                record,
+                "query id but a text",
+                self.shape.query,
+                "query",
+            )
         return octets
 
     def _query_name(self, record: Record) -> str:
@@ -267,7 +252,9 @@ class ShapeReader:
             if item is None or isinstance(item, bool | list):
                 value = item
             else:
-                raise self._lacking(
+                raise lacking(
+                    self._file,
+                    self.shape.kind,
                     record._replace(value=item, line=line),
                     "document id",
                     self.shape.doc,
@@ -289,66 +276,6 @@ class ShapeReader:
                 f"expected ids of documents, or where they stand: {self._option} 'list=…, doc=…'",
             )
 
-    def _level(self, record: Record, number: int, key: Any, item: Any) -> bytes:
-        line = record.lines[number] if number < len(record.lines) else record.line
-        if not self.shape.level:
-            return b"1"
-        value = self._value.any_value(item, key)
-        if value is None and self.shape.level != "@value":
-            if not isinstance(item, dict):
-                return b"1"  # an id in a list of relevant ones
-            raise self._lacking(record._replace(value=item), "level", self.shape.level, "level")
-        if isinstance(value, bool):
-            return b"1" if value else b"0"
-        return octets_of(value, self._file, line, "number")
-
-    def _scores_of(
-        self, record: Record, items: list[tuple[Any, Any]]
-    ) -> tuple[list[bytes], list[bytes]]:
-        """Return the texts of scores, and of ranks if there are both."""
-        file, line = self._file, record.line
-        beside = self._scores.listed(record.value) if self._scores else None
-        if beside is not None:
-            if len(beside[1]) != len(items):
-                found = f"{len(beside[1])} scores for {len(items)} documents"
-                raise InputError(file, line, found, "expected a score for each")
-            scores = [value for _, value in beside[1]]
-        elif self.shape.score == "@value":
-            lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
-            return [
-                octets_of(item, file, at, "number")
-                for (_, item), at in zip(items, lines, strict=True)
-            ], []
-        else:
-            scores = [self._value.scalar(item, key) for key, item in items] if self._value else []
-        ranks = [self._rank.scalar(item, key) for key, item in items] if self._rank else []
-        has_scores, has_ranks = (
-            self._all_or_none(line, of, what) for of, what in ((scores, "score"), (ranks, "rank"))
-        )
-        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks] if has_ranks else []
-        if has_scores:
-            return [octets_of(score, file, line, "score") for score in scores], rank_texts
-        if has_ranks:
-            return [descending(file, line, rank) for rank in rank_texts], []
-        if not self._list:  # a document a record: the order of the file
-            if not self._warned:
-                self._warned = True
-                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
-            return [b"-%d" % record.number], []
-        return [b"-%d" % place for place in range(1, len(items) + 1)], []
-
-    def _all_or_none(self, line: int, values: Sequence[Any], what: str) -> bool:
-        having = [value is not None for value in values]
-        if any(having) and not all(having):
-            place = having.index(not having[0]) + 1
-            found = f"document {place} of the list has a {what} and others have none"
-            if having[0]:
-                found = f"document {place} of the list has no {what} and others have one"
-            raise InputError(
-                self._file, line, found, f"expected a {what} for all of them or for none"
-            )
-        return bool(having) and having[0]
-
     def _no_object(self, record: Record) -> InputError:
         if record.key is not None:
             return InputError(
@@ -358,78 +285,6 @@ class ShapeReader:
                 'expected {"query": {"document": number, …}, …} or an array of results',
             )
         return no_object(self._file, record.line)
-
-    def _lacking(
-        self, record: Record, what: str, path: str, part: str, found: str | None = None
-    ) -> InputError:
-        """Explain that a record lacks a part: which keys it has, and how to name the right one."""
-        keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
-        names = wanted_names(path)
-        return InputError(
-            self._file,
-            record.line,
-            f"{found or f'no {what}'} (keys: {keys})",
-            f"expected one of {' '.join(names)}, or {self._option} '{part}=…'",
-        )
-
-
-def no_object(file: str, line: int) -> InputError:
-    """Say that a record is no JSON object."""
-    return InputError(
-        file, line, "no JSON object", "expected an object with a query and its documents"
-    )
-
-
-def wanted_names(path: str) -> list[str]:
-    """Return the names that would do for a path, for a message."""
-    names: dict[str, None] = {}
-    for alternative in path.split("|"):
-        if "<list>[" not in alternative and "." not in alternative and alternative != "@value":
-            names.update(dict.fromkeys(fields.NAMES.get(alternative, (alternative,))))
-    return list(names) or [path]
-
-
-def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader | None:
-    """Return the first shape of single records that fits one of some; None if none does."""
-    readers = [ShapeReader(shape, file) for shape in SHAPES[kind].values() if not shape.records]
-    empty: ShapeReader | None = None
-    for record in records:
-        for reader in readers:
-            fit = reader.fits(record)
-            if fit == "yes":
-                return reader
-            if fit == "empty":
-                empty = empty or reader
-    return empty
-
-
-def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
-    """Return the shape whose messages explain best why no shape fits a record."""
-    shapes: Mapping[str, Shape] = SHAPES[kind]
-    has_list = isinstance(record, dict) and any(
-        isinstance(value, list | dict) for value in record.values()
-    )
-    if kind == "qrels" and not has_list:
-        return ShapeReader(shapes["flat"], file)
-    if kind == "run" and isinstance(record, dict) and not has_list:
-        try:
-            if Path("<document>").scalar(record) is not None:
-                return ShapeReader(shapes["flat"], file)
-        except KeyTwiceError:
-            return ShapeReader(shapes["flat"], file)
-    return ShapeReader(shapes["lists"], file)
-
-
-def rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
-    """Interpret record after record."""
-    if reader.shape.list:
-        for record in records:
-            yield reader.listed(record)
-        return
-    for record in itertools.islice(records, 1):  # from which the keys are known
-        yield reader.listed(record)
-    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
-        yield from reader.flat(batch)
 
 
 def _encoded(values: Sequence[Any]) -> list[bytes] | None:

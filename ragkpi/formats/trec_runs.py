@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import parse_ranks
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 from ragkpi.wording import shown
-
-if TYPE_CHECKING:
-    pass
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),

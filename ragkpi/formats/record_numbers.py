@@ -1,0 +1,144 @@
+"""Records of a file, and the scores, ranks and levels of the documents that they list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ragkpi.errors import InputError
+from ragkpi.formats import column_names as fields
+from ragkpi.formats.json_text import octets_of
+from ragkpi.formats.paths import Path
+from ragkpi.formats.score_order import descending, warn_of_order
+from ragkpi.formats.shape import Kind, Shape
+
+
+class Record(NamedTuple):
+    """A record of a file.
+
+    `line` is where it begins and `lines` those of its keys, where they differ; `key` is the one
+    under which it stands, `number` counts from 1.
+    """
+
+    line: int
+    number: int
+    value: Any
+    key: str | None = None
+    lines: Sequence[int] = ()
+
+
+class NumberReader:
+    """The part of a shape that says where scores, ranks and levels stand."""
+
+    def __init__(self, shape: Shape, file: str) -> None:
+        self.shape = shape
+        self._file = file
+        # A level may be true or false, which is no number.
+        self.value = Path(shape.score or shape.level)
+        self.rank, self._scores = Path(shape.rank), Path(shape.scores)
+        self._warned = False
+
+    def of(self, record: Record, items: list[tuple[Any, Any]]) -> tuple[list[bytes], list[bytes]]:
+        """Return the texts of scores or levels, and of ranks if there are scores and ranks."""
+        if self.shape.kind == "run":
+            return self._scores_of(record, items)
+        return [
+            self._level(record, number, key, item) for number, (key, item) in enumerate(items)
+        ], []
+
+    def _level(self, record: Record, number: int, key: Any, item: Any) -> bytes:
+        line = record.lines[number] if number < len(record.lines) else record.line
+        if not self.shape.level:
+            return b"1"
+        value = self.value.any_value(item, key)
+        if value is None and self.shape.level != "@value":
+            if not isinstance(item, dict):
+                return b"1"  # an id in a list of relevant ones
+            raise lacking(
+                self._file,
+                self.shape.kind,
+                record._replace(value=item),
+                "level",
+                self.shape.level,
+                "level",
+            )
+        if isinstance(value, bool):
+            return b"1" if value else b"0"
+        return octets_of(value, self._file, line, "number")
+
+    def _scores_of(
+        self, record: Record, items: list[tuple[Any, Any]]
+    ) -> tuple[list[bytes], list[bytes]]:
+        """Return the texts of scores, and of ranks if there are both."""
+        file, line = self._file, record.line
+        beside = self._scores.listed(record.value) if self._scores else None
+        if beside is not None:
+            if len(beside[1]) != len(items):
+                found = f"{len(beside[1])} scores for {len(items)} documents"
+                raise InputError(file, line, found, "expected a score for each")
+            scores = [value for _, value in beside[1]]
+        elif self.shape.score == "@value":
+            lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
+            return [
+                octets_of(item, file, at, "number")
+                for (_, item), at in zip(items, lines, strict=True)
+            ], []
+        else:
+            scores = [self.value.scalar(item, key) for key, item in items] if self.value else []
+        ranks = [self.rank.scalar(item, key) for key, item in items] if self.rank else []
+        has_scores, has_ranks = (
+            self._all_or_none(line, of, what) for of, what in ((scores, "score"), (ranks, "rank"))
+        )
+        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks] if has_ranks else []
+        if has_scores:
+            return [octets_of(score, file, line, "score") for score in scores], rank_texts
+        if has_ranks:
+            return [descending(file, line, rank) for rank in rank_texts], []
+        if not self.shape.list:  # a document a record: the order of the file
+            if not self._warned:
+                self._warned = True
+                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
+            return [b"-%d" % record.number], []
+        return [b"-%d" % place for place in range(1, len(items) + 1)], []
+
+    def _all_or_none(self, line: int, values: Sequence[Any], what: str) -> bool:
+        having = [value is not None for value in values]
+        if any(having) and not all(having):
+            place = having.index(not having[0]) + 1
+            found = f"document {place} of the list has a {what} and others have none"
+            if having[0]:
+                found = f"document {place} of the list has no {what} and others have one"
+            raise InputError(
+                self._file, line, found, f"expected a {what} for all of them or for none"
+            )
+        return bool(having) and having[0]
+
+
+def no_object(file: str, line: int) -> InputError:
+    """Say that a record is no JSON object."""
+    return InputError(
+        file, line, "no JSON object", "expected an object with a query and its documents"
+    )
+
+
+def lacking(
+    file: str, kind: Kind, record: Record, what: str, path: str, part: str, found: str | None = None
+) -> InputError:
+    """Explain that a record lacks a part: which keys it has, and how to name the right one."""
+    keys = fields.shown_names(record.value) if isinstance(record.value, dict) else "no keys"
+    names = wanted_names(path)
+    return InputError(
+        file,
+        record.line,
+        f"{found or f'no {what}'} (keys: {keys})",
+        f"expected one of {' '.join(names)}, or --map-{kind} '{part}=…'",
+    )
+
+
+def wanted_names(path: str) -> list[str]:
+    """Return the names that would do for a path, for a message."""
+    names: dict[str, None] = {}
+    for alternative in path.split("|"):
+        if "<list>[" not in alternative and "." not in alternative and alternative != "@value":
+            names.update(dict.fromkeys(fields.NAMES.get(alternative, (alternative,))))
+    return list(names) or [path]
