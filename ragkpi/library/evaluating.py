@@ -167,6 +167,10 @@ def evaluate(
         others = {name: scores for name, scores in scored.items() if name not in runs}
         slices = [] if labels is None else slices_of(labels, queries)
         verdicts = gates.verdicts(of_runs, others, slices)
+        if gates.stored is not None and gates.stored.qrels:
+            _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+            if digest not in (None, gates.stored.qrels):
+                asked.note(f"{gates.stored.name} was evaluated with other qrels (by their SHA-256)")
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))

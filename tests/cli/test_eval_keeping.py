@@ -152,6 +152,17 @@ def test_a_stored_result_is_a_baseline(evaluate, tmp_path, store, run, status):
     assert stored.status == status
 
 
+def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
+    stored, other = tmp_path / "stored", tmp_path / "other"
+    asked = ("-c", "-m", "map")
+    other.write_bytes((FIXTURES / "qrels.txt").read_bytes() + b"hd-01 0 more 0\n")
+    evaluate(*asked, "--format", "json", "-o", stored, "qrels.txt", FUSION)
+    same = evaluate(*asked, "--fail-under-baseline", stored, "qrels.txt", FUSION)
+    differing = evaluate(*asked, "--fail-under-baseline", stored, other, FUSION)
+    assert b"other qrels" not in same.err
+    assert b"was evaluated with other qrels (by their SHA-256)" in differing.err
+
+
 def test_what_was_stored_must_be_comparable(evaluate, tmp_path):
     path = tmp_path / "stored"
     evaluate("-c", "-m", "map", "--format", "json", "-o", path, "qrels.txt", FUSION)

@@ -31,12 +31,15 @@ class StoredResult:
         The values over all queries by printed name; NaN for NA.
     per_query
         The same for each query, if they were stored (``-q``).
+    qrels
+        The SHA-256 of the qrels, in hex; nothing if that was not stored.
     """
 
     name: str
     queries: int
     values: Mapping[str, float]
     per_query: Mapping[bytes, Mapping[str, float]]
+    qrels: str = ""
 
 
 def is_stored_result(path: str) -> bool:
@@ -84,9 +87,15 @@ def read_stored_result(path: str) -> StoredResult:
                 query.encode("utf-8", "surrogateescape"): _numbers(values)
                 for query, values in per_query.items()
             },
+            _qrels_of(str(run.get("signature") or "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as problem:
         raise InputError(path, None, f"no stored result ({problem!r})", expected) from None
+
+
+def _qrels_of(signature: str) -> str:
+    """Return the hash of the qrels that a signature names; nothing if it names none."""
+    return signature.partition("|qrels:sha256:")[2].partition("|")[0]
 
 
 def _objects(text: str) -> Iterator[Any]:
