@@ -8,7 +8,8 @@ from typing import BinaryIO
 
 import numpy as np
 
-from ragkpi.formats.file_formats import FileFormat, FileReader, Kind, Reading, reader_of
+from ragkpi.formats.file_formats import FileReader, Kind, Reading, reader_of
+from ragkpi.formats.format_registry import FileFormat
 from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind

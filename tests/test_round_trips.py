@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
-from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.opening import Source
 from ragkpi.formats.text_writing import Ranking
 from tests.slow_reference import writing

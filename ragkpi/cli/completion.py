@@ -140,7 +140,7 @@ def grade_map_names(beginning: str) -> list[str]:
 
 def file_formats(beginning: str) -> list[str]:
     """Return the formats of files that begin so."""
-    from ragkpi.formats.file_formats import FILE_FORMATS
+    from ragkpi.formats.format_registry import FILE_FORMATS
 
     names = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
     return [name for name in names if name.startswith(beginning)]

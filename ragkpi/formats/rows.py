@@ -9,10 +9,10 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.identity import group_starts, spans
-from ragkpi.formats.score_order import parse_ranks
+from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
-from ragkpi.formats.trec_runs import RunColumns, parse_scores, refuse_empty, run_id_of
+from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _ROWS_AT_ONCE = 1 << 16
 

@@ -1,4 +1,4 @@
-"""Ranks as scores, and whether scores agree with the ranks or the order beside them."""
+"""Scores and ranks, and whether scores agree with the ranks or the order beside them."""
 
 from __future__ import annotations
 
@@ -32,6 +32,17 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
             file, int(line[row]), f"rank {shown(text[row])}", "expected a whole number from 1"
         )
     return rank
+
+
+def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
+    """Read scores, (n,); `InputError` with the line for one that is no number."""
+    score = parse_decimals(text)
+    if np.isnan(score).any():
+        row = int(np.flatnonzero(np.isnan(score))[0])
+        raise InputError(
+            file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
+        )
+    return score
 
 
 def descending(file: str, line: int, rank: bytes) -> bytes:

@@ -13,13 +13,11 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
-from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
-from ragkpi.formats.score_order import parse_ranks
+from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
-from ragkpi.wording import shown
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -294,14 +292,3 @@ def run_id_of(file: str) -> bytes:
 def no_results(file: str) -> InputError:
     """Say that a file is no run: there is not one line in it."""
     return InputError(file, None, "holds no results", "expected a run of at least one line")
-
-
-def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read scores, (n,); `InputError` with the line for one that is no number."""
-    score = parse_decimals(text)
-    if np.isnan(score).any():
-        row = int(np.flatnonzero(np.isnan(score))[0])
-        raise InputError(
-            file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
-        )
-    return score

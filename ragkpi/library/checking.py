@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.file_formats import RUN_FORMATS, Reading, read_any_qrels
+from ragkpi.formats.file_formats import Reading, read_any_qrels
+from ragkpi.formats.format_registry import RUN_FORMATS
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
 from ragkpi.library.arguments import readings_of, whole

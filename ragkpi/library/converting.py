@@ -8,14 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
-from ragkpi.formats.file_formats import (
-    FileFormat,
-    Kind,
-    Reading,
-    find_format,
-    find_written_format,
-    written_formats,
-)
+from ragkpi.formats.file_formats import Kind, Reading, find_format
+from ragkpi.formats.format_registry import FileFormat, find_written_format, written_formats
 from ragkpi.formats.opening import Source
 from ragkpi.library.arguments import one_of, readings_of
 from ragkpi.library.vocabulary import HowRead

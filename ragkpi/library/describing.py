@@ -12,7 +12,7 @@ from typing import Any
 from ragkpi import reports
 from ragkpi.errors import UsageError
 from ragkpi.formats.column_names import NAMES
-from ragkpi.formats.file_formats import FILE_FORMATS, FileFormat
+from ragkpi.formats.format_registry import FILE_FORMATS, FileFormat
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.library.result import Result

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
 from ragkpi.formats import delimited, json_documents, trec_runs
-from ragkpi.formats.file_formats import QRELS_FORMATS, read_any_qrels, run_format
+from ragkpi.formats.file_formats import read_any_qrels, run_format
+from ragkpi.formats.format_registry import QRELS_FORMATS
 from ragkpi.formats.opening import Source
 from tests.fuzz.targets import MemorySource
 

@@ -1,6 +1,6 @@
 import pytest
 
-from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
 
 RUNS = [

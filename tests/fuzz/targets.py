@@ -11,7 +11,7 @@ import numpy as np
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import InputError, RagkpiError
-from ragkpi.formats.file_formats import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.json_text import DECODER
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
