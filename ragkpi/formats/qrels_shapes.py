@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ragkpi.formats.shape import ANY_ID, ID, Shape
 
+# In the order in which they are tried; the last ones fit most.
 QRELS_SHAPES = (
     Shape(
         "rank_eval",
