@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
@@ -205,8 +205,12 @@ def _held_out(sample: Sample, folds: int, bootstrap: Bootstrap) -> _HeldOut:
         if best < 0:
             continue
         under = [spearman(values[tested], y[tested]) for values in (grid[best], x)]
-        weights = _resampled_with_all(query[tested], bootstrap)
-        rhos = np.stack([of_weights(weights) for of_weights in under])
+        # Block by block: rows of all resamples would not fit the cache.
+        blocks = [
+            [of_weights(weights) for of_weights in under]
+            for weights in _resampled_with_all(query[tested], bootstrap)
+        ]
+        rhos = np.stack([np.concatenate(rho) for rho in zip(*blocks, strict=True)])
         if not np.isnan(rhos[:, 0]).any():
             known.append(rhos)
     if not known:
@@ -217,8 +221,9 @@ def _held_out(sample: Sample, folds: int, bootstrap: Bootstrap) -> _HeldOut:
     return _HeldOut(float(chosen), float(before), Interval(*gain), len(known))
 
 
-def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> FloatArray:
-    """Weigh observations, (1 + B, n): all alike in the first row, then as queries are drawn."""
+def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:
+    """Weigh n observations, 1 + B rows in all: alike in the first, then as queries are drawn."""
     distinct, number = np.unique(query, return_inverse=True)
-    blocks = drawn(len(distinct), bootstrap.resamples, bootstrap.seed)
-    return np.concatenate([np.ones((1, len(query))), *(block[:, number] for block in blocks)])
+    yield np.ones((1, len(query)))
+    for block in drawn(len(distinct), bootstrap.resamples, bootstrap.seed):
+        yield block[:, number]
