@@ -10,7 +10,7 @@ from ragkpi.measures.registry import REGISTRY
 
 LEVELS = {"a": 1, "b": 0, "c": 3, "d": -1, "f": 2}  # and e, g are unjudged
 MEASURES = {
-    *("P.1,3", "recall.2", "relative_P.3", "success.1", "ndcg_cut.3", "ndcg", "map"),
+    *("P.1,3", "recall.2", "relative_P.3", "success.1", "ndcg_cut.3", "err.3", "ndcg", "map"),
     *("map_cut.2", "recip_rank", "Rprec", "set_P", "set_recall"),
 }
 REQUESTS = [part for measure in sorted(MEASURES) for part in ("-m", measure)]
