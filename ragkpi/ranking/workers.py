@@ -8,7 +8,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, TypeVar
 
+from ragkpi.errors import UsageError
 from ragkpi.records import dataclass
+from ragkpi.wording import shown
 
 if TYPE_CHECKING:
     from queue import SimpleQueue
@@ -38,9 +40,17 @@ class _Ended:
 
 
 def available_workers() -> int:
-    """Return how many tasks may run at a time: ``RAGKPI_WORKERS``, else the usable cores."""
+    """Return how many tasks may run at a time: ``RAGKPI_WORKERS``, else the usable cores.
+
+    Raises
+    ------
+    UsageError
+        If the variable holds something else than a number from 1.
+    """
     wanted = os.environ.get("RAGKPI_WORKERS", "")
-    if wanted.isdecimal() and int(wanted):
+    if wanted:
+        if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 5 and int(wanted)):
+            raise UsageError(f"RAGKPI_WORKERS={shown(wanted)}: expected a number of cores from 1")
         return int(wanted)
     if sys.platform == "linux":
         return len(os.sched_getaffinity(0))

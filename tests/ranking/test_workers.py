@@ -9,6 +9,7 @@ import warnings
 
 import pytest
 
+from ragkpi.errors import UsageError
 from ragkpi.ranking import workers
 from ragkpi.ranking.workers import Died, available_workers, may_fork, threaded
 from tests.ranking.engines import ENGINES
@@ -113,6 +114,10 @@ def test_the_number_of_workers(monkeypatch):
     assert available_workers() == 5
     monkeypatch.setenv("RAGKPI_WORKERS", "2")
     assert available_workers() == 2
+    for said in ("0", "-1", "many", "9" * 30, "\u0663", "\udcff"):
+        monkeypatch.setenv("RAGKPI_WORKERS", said)
+        with pytest.raises(UsageError, match="expected a number of cores from 1"):
+            available_workers()
 
 
 @pytest.mark.parametrize("thread", [False, True], ids=["alone", "beside a thread"])
