@@ -200,6 +200,23 @@ def growth(files: Files) -> Iterator[Task]:
         "D10",
         "D",
     )
+    yield pair("depth", lambda name: ("depth", *files.pair(name)), "M10", "M")
+    yield pair("diagnose", lambda name: ("diagnose", *_with_pool(files, name)), "D10", "D")
+    yield pair("zscores", lambda name: ("zscores", "-m", "map", *files.pair(name)), "M10", "M")
+    yield pair("agree", lambda name: ("agree", *_judged_twice(files, name)), "D10", "D")
+    page = files.folder / "report.html"
+    yield pair("report", lambda name: ("report", "-o", page, *files.pair(name)), "D10", "D")
+
+
+def _with_pool(files: Files, name: str) -> Words:
+    qrels, run, pool = files.pair(name)
+    return ("--pool", pool, qrels, run)
+
+
+def _judged_twice(files: Files, name: str) -> Words:
+    """Two judges who agree cost what two who differ cost."""
+    qrels, *runs = files.pair(name)
+    return (qrels, qrels, *runs)
 
 
 GROUPS: Mapping[str, Callable[[Files], Iterator[Task]]] = {
