@@ -61,16 +61,16 @@ class Answer:
             yield {"kind": "row", "question": self.question, "values": row}
 
     def _object(self, row: Sequence[Cell], layout: Layout) -> dict[str, Any]:
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for cell, column in zip(row, self.rows.columns, strict=True):
             style = cell.style or column.style
             if cell.value is None:
                 continue
-            found[column.name] = as_json(cell.value, style, layout.digits)
+            values[column.name] = as_json(cell.value, style, layout.digits)
             if cell.interval is not None:
                 bounds = [as_json(bound, style, layout.digits) for bound in cell.interval]
-                found[f"{column.name}_interval"] = bounds
-        return found
+                values[f"{column.name}_interval"] = bounds
+        return values
 
 
 def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
@@ -87,9 +87,9 @@ def _plain(value: Any) -> Any:
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):
-        return {name.rstrip("_"): _plain(one) for name, one in value.items()}
+        return {name.rstrip("_"): _plain(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(one) for one in value]
+        return [_plain(item) for item in value]
     if value is None or isinstance(value, bool | str | bytes):
         return decoded(value)
     return as_json(value, "integer" if isinstance(value, int) else "decimal")

@@ -59,20 +59,20 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
     smallest = [_smallest(column, width) for column, width in zip(columns, widths, strict=True)]
 
     def excess(of: Sequence[int]) -> int:
-        return sum(of[place] for place in chosen) + GAP * (len(chosen) - 1) - limit
+        return sum(of[number] for number in chosen) + GAP * (len(chosen) - 1) - limit
 
-    details = [place for place in chosen if columns[place].role == "detail"]
-    others = [place for place in chosen[2:] if place not in details]
+    details = [number for number in chosen if columns[number].role == "detail"]
+    others = [number for number in chosen[2:] if number not in details]
     droppable = [*others, *details]
     while excess(smallest) > 0 and droppable:
         chosen.remove(droppable.pop())
     while excess(allowed) > 0:
-        place = max(chosen, key=lambda place: allowed[place] - smallest[place])
-        if allowed[place] == smallest[place]:
+        number = max(chosen, key=lambda number: allowed[number] - smallest[number])
+        if allowed[number] == smallest[number]:
             break
-        allowed[place] = max(smallest[place], allowed[place] - excess(allowed))
-    left_out = [column.name for place, column in enumerate(columns) if place not in chosen]
-    return Fitted(chosen, [allowed[place] for place in chosen], left_out)
+        allowed[number] = max(smallest[number], allowed[number] - excess(allowed))
+    left_out = [column.name for number, column in enumerate(columns) if number not in chosen]
+    return Fitted(chosen, [allowed[number] for number in chosen], left_out)
 
 
 def lines_of(text: str, column: Column, width: int) -> list[str]:
@@ -89,8 +89,8 @@ def wrapped(text: str, width: int | None) -> list[str]:
     """Break a text at spaces: ids and numbers stay whole."""
     if width is None:
         return [text]
-    found = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
-    return found or [""]
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return lines or [""]
 
 
 def on_terminal(text: str) -> str:

@@ -25,7 +25,7 @@ def dump(value: Any, indent: int | None = None) -> str:
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
     if "\\\\x" in text:
         text = _LOOKS_SO.sub(r"\\\\x5cx", text)
-    text = _NO_UTF8.sub(lambda found: f"\\\\x{ord(found[0]) & 0xFF:02x}", text)
+    text = _NO_UTF8.sub(lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
     return text.encode("utf-8", "backslashreplace").decode("utf-8")  # halves of pairs, of JSON
 
 

@@ -93,8 +93,8 @@ def _number(text: str) -> str:
     return _NUMBER.sub(_mathematics, text)
 
 
-def _mathematics(found: re.Match[str]) -> str:
-    sign, digits, exponent = found.groups()
+def _mathematics(match: re.Match[str]) -> str:
+    sign, digits, exponent = match.groups()
     if not sign and not exponent and digits != "inf":
         return digits
     power = rf"\cdot 10^{{{int(exponent)}}}" if exponent else ""

@@ -163,15 +163,17 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
     if len(rows) < 2:
         return list(rows)
     marked = [list(row) for row in rows]
-    for place, column in enumerate(columns):
+    for number, column in enumerate(columns):
         if column.better == "neither":
             continue
-        found = [row[place].value for row in rows]
-        known = {one for one in found if isinstance(one, int | float) and not math.isnan(one)}
+        values = [row[number].value for row in rows]
+        known = {
+            value for value in values if isinstance(value, int | float) and not math.isnan(value)
+        }
         if len(known) < 2:
             continue
         best = max(known) if column.better == "higher" else min(known)
         for row in marked:
-            if row[place].value == best:
-                row[place] = replace(row[place], best=True)
+            if row[number].value == best:
+                row[number] = replace(row[number], best=True)
     return marked

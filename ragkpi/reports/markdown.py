@@ -36,4 +36,4 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda found: f"\\{found[0]}", text)
+    return _SPECIAL.sub(lambda match: f"\\{match[0]}", text)

@@ -24,7 +24,7 @@ def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
         One per file, if the runs are to be named after them.
     """
     names = list(run_ids) or [_stem(path) for path in paths]
-    for candidates in (paths, [f"{path}#{place}" for place, path in enumerate(paths, start=1)]):
+    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
         count = Counter(names)
         names = [
             candidate if count[name] > 1 else name

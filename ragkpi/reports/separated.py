@@ -35,8 +35,8 @@ def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
 def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
     table = report.table(replace(layout, notes="columns"))
     bounded = [
-        any(row[place].interval is not None for row in table.rows)
-        for place in range(len(table.columns))
+        any(row[number].interval is not None for row in table.rows)
+        for number in range(len(table.columns))
     ]
     out = io.StringIO()
     writer = csv.writer(out, delimiter=delimiter, lineterminator="\n")

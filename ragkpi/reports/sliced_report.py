@@ -92,9 +92,9 @@ class SlicedReport:
         """Return the report on all queries as a JSON object, with those on slices inside."""
         slices = []
         for part in self.parts:
-            found = part.report.document(layout)
-            found.pop("ragkpi", None)
-            slices.append({**_key(part), **found})
+            of_slice = part.report.document(layout)
+            of_slice.pop("ragkpi", None)
+            slices.append({**_key(part), **of_slice})
         return {**self.whole.document(layout), "slices": slices}
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:

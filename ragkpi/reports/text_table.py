@@ -32,18 +32,18 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     from rich.text import Text
 
     table = report.table(layout)
-    starred = [any(row[place].best for row in table.rows) for place in range(len(table.columns))]
+    starred = [any(row[number].best for row in table.rows) for number in range(len(table.columns))]
     marked = [
         max((len(row[p].marks) for row in table.rows), default=0) for p in range(len(starred))
     ]
     texts = [
         [
             column.text(cell, layout)
-            + cell.marks.ljust(marked[place])
-            + (BEST if cell.best else " " * starred[place])
-            for cell in (row[place] for row in table.rows)
+            + cell.marks.ljust(marked[number])
+            + (BEST if cell.best else " " * starred[number])
+            for cell in (row[number] for row in table.rows)
         ]
-        for place, column in enumerate(table.columns)
+        for number, column in enumerate(table.columns)
     ]
     widths = [
         max(map(len, [column.name, *cells]))
@@ -51,25 +51,25 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     ]
     fitted = fit(table.columns, widths, layout.width)
     drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for place in fitted.columns:
-        column = table.columns[place]
+    for number in fitted.columns:
+        column = table.columns[number]
         drawing.add_column(
             Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
         )
     cells = [
-        [lines_of(text, table.columns[place], width) for text in texts[place]]
-        for place, width in zip(fitted.columns, fitted.widths, strict=True)
+        [lines_of(text, table.columns[number], width) for text in texts[number]]
+        for number, width in zip(fitted.columns, fitted.widths, strict=True)
     ]
     heights = [max(map(len, row)) for row in zip(*cells, strict=True)]
     if table.rows:  # a row of cells with many lines: rich is slow per cell
         drawing.add_row(
             *(
                 Text("\n").join(
-                    Text(line, "bold green" if row[place].best else _STYLES[row[place].tone])
+                    Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
                     for row, lines, height in zip(table.rows, column, heights, strict=True)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
-                for place, column in zip(fitted.columns, cells, strict=True)
+                for number, column in zip(fitted.columns, cells, strict=True)
             )
         )
     out = io.StringIO()
@@ -83,9 +83,9 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     console.print(drawing)
     below = [table.caption] if table.caption else []
     legends = [
-        f"{table.columns[place].name}: {table.columns[place].legend}"
-        for place in fitted.columns
-        if table.columns[place].legend
+        f"{table.columns[number].name}: {table.columns[number].legend}"
+        for number in fitted.columns
+        if table.columns[number].legend
     ]
     best = [f"{BEST} best of its column"] if any(starred) else []
     notes = [*below, *legends, *table.notes, *best]

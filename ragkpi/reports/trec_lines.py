@@ -124,8 +124,8 @@ def _one_word(texts: list[bytes]) -> list[bytes]:
     return [re.sub(_SPACE, _spelled, text) for text in texts]
 
 
-def _spelled(found: re.Match[bytes]) -> bytes:
-    return b"\\x%02x" % found[0][0]
+def _spelled(match: re.Match[bytes]) -> bytes:
+    return b"\\x%02x" % match[0][0]
 
 
 def _form(style: Style, digits: int | None) -> bytes:

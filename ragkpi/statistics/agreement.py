@@ -150,9 +150,9 @@ def krippendorffs_alpha(
 
 
 def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    found = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    ratio = np.full(np.shape(below), np.nan)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio
 
 
 def _kappa(weighting: Weighting) -> AgreementStatistic:

@@ -44,7 +44,7 @@ def aligned(
     if all(run.queries == runs[0].queries for run in runs):
         return list(runs)
     if queries == "all":
-        fewest = min(range(len(runs)), key=lambda place: len(runs[place].queries))
+        fewest = min(range(len(runs)), key=lambda run: len(runs[run].queries))
         raise UsageError(
             f"{names[fewest]} was evaluated over {len(runs[fewest].queries)} queries alone; "
             "evaluate a missing query as an empty ranking (-c, missing='zero')"

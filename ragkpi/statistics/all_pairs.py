@@ -99,14 +99,14 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     if procedure.test != "randomization":
         matrices = corrected_pairs(matrices, procedure)
     limit = 1 - procedure.bootstrap.level
-    found = []
+    tested = []
     for metric, p in zip(metrics, matrices, strict=True):
         sample, values, _ = uncorrected[metric.name]
         order = np.argsort(-metric.measure.sign * values, kind="stable")
         letters = letters_of((p < limit)[np.ix_(order, order)])
-        of_run = [letters[place] for place in np.argsort(order)]
-        found.append(MetricPairs(metric, sample.queries, values, p, of_run))
-    return AllPairs(list(names), shared, found, procedure)
+        of_run = [letters[rank] for rank in np.argsort(order)]
+        tested.append(MetricPairs(metric, sample.queries, values, p, of_run))
+    return AllPairs(list(names), shared, tested, procedure)
 
 
 def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
@@ -129,12 +129,12 @@ def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[Fl
     values = np.concatenate(
         [corrected(np.concatenate(family), procedure.correction) for family in families]
     )
-    found = []
+    whole = []
     for of_metric in values.reshape(len(matrices), -1):
         matrix = np.full_like(matrices[0], np.nan)
         matrix[upper] = of_metric
-        found.append(np.fmax(matrix, matrix.T))
-    return found
+        whole.append(np.fmax(matrix, matrix.T))
+    return whole
 
 
 def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:

@@ -85,7 +85,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
         queries, texts and their number, has none. `UNKNOWN` where fewer than two queries are
         known. Bounds may be infinite.
     """
-    found = {column.name: UNKNOWN for column in scores.estimates()}
+    bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
         if sample.queries < 2:
             continue
@@ -95,10 +95,10 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
         if bootstrap.method == "bca":
             tails = _bca_tails(sample, replicates, bootstrap.tails)
         for metric, replicate, ends in zip(sample.metrics, replicates, tails, strict=True):
-            found[metric.name] = order_statistics(replicate, ends)
+            bounds[metric.name] = order_statistics(replicate, ends)
         if bootstrap.rates == "wilson":
-            found.update(_intervals_of_rates(sample, bootstrap.level))
-    return found
+            bounds.update(_intervals_of_rates(sample, bootstrap.level))
+    return bounds
 
 
 def wilson(successes: float, n: int, level: float) -> Interval:
@@ -124,14 +124,14 @@ def _quantile(level: float) -> float:
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
     """Return Wilson's interval, or what follows from it, of every metric of 0s and 1s."""
-    found = {}
+    bounds = {}
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         statistics = sample.statistics[:, 0, columns]
         aggregate = metric.measure.aggregate
         if _is_rate(metric, statistics):
             with np.errstate(divide="ignore", invalid="ignore"):
-                found[metric.name] = _interval_from_rate(statistics, aggregate, level)
-    return found
+                bounds[metric.name] = _interval_from_rate(statistics, aggregate, level)
+    return bounds
 
 
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:

@@ -213,9 +213,9 @@ def _scaled(values: FloatArray) -> FloatArray:
 def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
     """Divide by the root of a product of two numbers; NaN where one is not above 0."""
     defined = (by_x > 0) & (by_y > 0)
-    found = np.full(len(above), np.nan)
-    np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=found, where=defined)
-    return np.asarray(np.clip(found, -1.0, 1.0))
+    ratio = np.full(len(above), np.nan)
+    np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)
+    return np.asarray(np.clip(ratio, -1.0, 1.0))
 
 
 COEFFICIENTS: dict[str, Coefficient] = {

@@ -154,7 +154,7 @@ def baseline_verdicts(
     bounds: Mapping[str, float] = {}
     if gate.decided_by != "value":
         bounds = _bounds([limits, tested], gate)
-    found = []
+    verdicts = []
     for column in limits.columns:
         metric, reference = column.metric, column.summary
         if not metric.is_comparable:
@@ -172,8 +172,8 @@ def baseline_verdicts(
             bound = -metric.measure.sign * math.inf  # nothing is shown
         verdict = _verdict(run[0], tested[metric.name], limit, bound)
         at: Literal["at best", "at worst"] = "at best" if gate.decided_by == "worse" else "at worst"
-        found.append(replace(verdict, at=at))
-    return found
+        verdicts.append(replace(verdict, at=at))
+    return verdicts
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
@@ -206,11 +206,11 @@ def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
 
 
 def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.nan) -> Verdict:
-    sign, found = column.metric.measure.sign, float(column.summary)
-    tested = found if math.isnan(bound) else bound
+    sign, value = column.metric.measure.sign, float(column.summary)
+    tested = value if math.isnan(bound) else bound
     # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
     kept = sign * tested >= sign * limit or math.isclose(tested, limit, rel_tol=1e-9)
-    return Verdict(run, column.name, found, limit, kept and not math.isnan(found), bound)
+    return Verdict(run, column.name, value, limit, kept and not math.isnan(value), bound)
 
 
 def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:

@@ -158,20 +158,24 @@ def compare_each(
     orders = [
         [baseline, *(run for run in range(len(runs)) if run != baseline)] for baseline in baselines
     ]
-    found: list[dict[str, list[Difference]]] = [{} for _ in baselines]
+    by_baseline: list[dict[str, list[Difference]]] = [{} for _ in baselines]
     for sample in query_samples(shared, lambda metric: metric.is_comparable):
         replicates = _replicates(sample, procedure.bootstrap)
-        for differences, order in zip(found, orders, strict=True):
+        for differences, order in zip(by_baseline, orders, strict=True):
             reordered = replace(sample, statistics=sample.statistics[:, order])
             others = [names[run] for run in order[1:]]
             resampled = [summary[:, order] for summary in replicates]
             differences.update(_differences(reordered, others, resampled, procedure))
-    if not found[0]:
+    if not by_baseline[0]:
         asked = ", ".join(metric.name for metric in shared[0].metrics)
         raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
     comparisons = []
-    for by_name, order in zip(found, orders, strict=True):
-        listed = [one for metric in shared[0].metrics for one in by_name.get(metric.name, [])]
+    for by_name, order in zip(by_baseline, orders, strict=True):
+        listed = [
+            difference
+            for metric in shared[0].metrics
+            for difference in by_name.get(metric.name, [])
+        ]
         ordered = [shared[run] for run in order]
         comparisons.append(
             Comparison(
@@ -245,7 +249,10 @@ def _intervals(
         return [[UNKNOWN] * (sample.statistics.shape[1] - 1)] * len(sample.metrics)
     with np.errstate(invalid="ignore"):
         return [
-            [order_statistics(one, bootstrap.tails) for one in (summary[:, 1:] - summary[:, :1]).T]
+            [
+                order_statistics(differences, bootstrap.tails)
+                for differences in (summary[:, 1:] - summary[:, :1]).T
+            ]
             for summary in replicates
         ]
 

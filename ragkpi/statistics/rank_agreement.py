@@ -102,8 +102,8 @@ def _within(values: FloatArray, depth: npt.NDArray[np.int64]) -> FloatArray:
 
 def _order(values: FloatArray) -> npt.NDArray[np.int8]:
     """Compare every system with every other: 1 where j's value is greater than i's, (..., i, j)."""
-    one, other = values[..., :, np.newaxis], values[..., np.newaxis, :]
-    return (other > one).astype(np.int8) - (other < one).astype(np.int8)
+    row, column = values[..., :, np.newaxis], values[..., np.newaxis, :]
+    return (column > row).astype(np.int8) - (column < row).astype(np.int8)
 
 
 def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -114,9 +114,9 @@ def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
 
 
 def _quotient(above: npt.NDArray[np.generic], below: FloatArray) -> FloatArray:
-    found = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=found, where=below > 0)
-    return found
+    ratio = np.full(np.shape(below), np.nan)
+    np.divide(above, below, out=ratio, where=below > 0)
+    return ratio
 
 
 def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:

@@ -104,10 +104,10 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
             RagkpiWarning,
             stacklevel=2,
         )
-    for place, query in enumerate(queries):
+    for column, query in enumerate(queries):
         for row, name in enumerate(names):
-            if not math.isnan(deviation[row, place]):
-                numbers = f" {name} {mean[row, place]:.17g} {deviation[row, place]:.17g}"
+            if not math.isnan(deviation[row, column]):
+                numbers = f" {name} {mean[row, column]:.17g} {deviation[row, column]:.17g}"
                 yield query + numbers.encode() + b"\n"
 
 
@@ -115,7 +115,7 @@ def _aligned(
     runs: Sequence[Scores], name: str, queries: Sequence[bytes]
 ) -> npt.NDArray[np.float64]:
     """Return what runs scored by a metric, (runs, queries); NaN where nothing finite is known."""
-    number = {query: place for place, query in enumerate(queries)}
+    number = {query: column for column, query in enumerate(queries)}
     aligned = np.full((len(runs), len(queries)), np.nan)
     for row, run in enumerate(runs):
         of_queries = run[name].per_query
