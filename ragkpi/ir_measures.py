@@ -129,7 +129,7 @@ def _measure_object(measure: Measure) -> _RagkpiMeasure:
     return made
 
 
-OWN = {one.NAME: one for one in map(_measure_object, _WITHOUT_POOL)}
+OWN = {measure.NAME: measure for measure in map(_measure_object, _WITHOUT_POOL)}
 globals().update(OWN)
 
 
@@ -210,7 +210,8 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
     def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
         """Score a run; one column for each measure."""
         given = RunInMemory(_given(util.RunConverter(run)))
-        for settings in dict.fromkeys(map(repr, (one.settings for one in self._requests.values()))):
+        every = (repr(request.settings) for request in self._requests.values())
+        for settings in dict.fromkeys(every):
             asked = {
                 measure: request
                 for measure, request in self._requests.items()

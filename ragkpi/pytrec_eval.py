@@ -98,7 +98,9 @@ class RelevanceEvaluator:
             metrics = find_metrics(list(measures))
         except UsageError as problem:
             raise ValueError(f"unsupported measure: {problem}") from None
-        foreign = [one.name for one in metrics if one.measure.name not in supported_measures]
+        foreign = [
+            metric.name for metric in metrics if metric.measure.name not in supported_measures
+        ]
         if foreign:
             raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
         self._metrics = [_renamed(metric, metrics) for metric in metrics]
@@ -201,7 +203,7 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
         measures = [metric.measure for metric in find_metrics([measure])]
     except UsageError:
         measures = []
-    if any(one.numeric and not one.is_mean for one in measures):
+    if any(measure.numeric and not measure.is_mean for measure in measures):
         raise ValueError(
             f"{measure} over queries does not follow from its values; ragkpi.evaluate computes it"
         )

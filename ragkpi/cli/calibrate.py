@@ -68,7 +68,7 @@ def command(
 
 
 def _alphas(text: str) -> list[float]:
-    found = []
+    alphas = []
     for item in text.split(","):
         try:
             alpha = float(item)
@@ -76,5 +76,5 @@ def _alphas(text: str) -> list[float]:
             alpha = -1.0
         if not 0 <= alpha <= 1:
             raise UsageError(f"--alphas {text}: '{item}'; expected numbers from 0 to 1")
-        found.append(alpha)
-    return sorted(set(found))
+        alphas.append(alpha)
+    return sorted(set(alphas))

@@ -36,7 +36,9 @@ def values_of(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str
     """Return the value of every parameter; None for what typer has to read."""
     try:
         texts, files = _split(parameters, words)
-        texts |= _shared_out(files, [one for one in parameters if not one.declared.names])
+        texts |= _shared_out(
+            files, [parameter for parameter in parameters if not parameter.declared.names]
+        )
         return {parameter.name: _value(parameter, texts) for parameter in parameters}
     except _UnusualError:
         return None

@@ -79,7 +79,9 @@ def offers(words: Sequence[str]) -> list[Offer]:
     if before[0] not in COMMANDS:
         return []
     parameters = parameters_of(function_of(before[0]))
-    options_by_name = {name: one for one in parameters for name in one.declared.names}
+    options_by_name = {
+        name: parameter for parameter in parameters for name in parameter.declared.names
+    }
     if before[-1] == "=" or last == "=":  # bash takes --format=j apart
         name = before[-1] if last == "=" else before[-2]
         return _values(options_by_name.get(name), "" if last == "=" else last)
@@ -91,7 +93,7 @@ def offers(words: Sequence[str]) -> list[Offer]:
         return _values(option, last)
     if last.startswith("-"):
         return _beginning(last, _options(parameters, last))
-    arguments = [one for one in parameters if not one.declared.names]
+    arguments = [parameter for parameter in parameters if not parameter.declared.names]
     return [offer for argument in arguments for offer in _values(argument, last)]
 
 

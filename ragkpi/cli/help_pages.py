@@ -84,7 +84,7 @@ def page_of_command(name: str) -> str:
 
     command = function_of(name)
     parameters = parameters_of(command)
-    arguments = [one for one in parameters if not one.declared.names]
+    arguments = [parameter for parameter in parameters if not parameter.declared.names]
     groups: dict[str, list[tuple[str, str]]] = {"Options": []}
     for parameter in parameters:
         row = (names_of(parameter), f"{parameter.declared.help}{facts_of(parameter)}")

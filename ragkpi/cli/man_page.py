@@ -68,7 +68,7 @@ def _lines() -> Iterator[str]:
 
 
 def _command(name: str, parameters: list[Parameter]) -> Iterator[str]:
-    arguments = [place_of(one) for one in parameters if not one.declared.names]
+    arguments = [place_of(parameter) for parameter in parameters if not parameter.declared.names]
     yield f".SH RAGKPI {name.upper()}"
     yield f"\\fBragkpi {name}\\fR {_text(' '.join(['[OPTIONS]', *arguments]))}"
     for paragraph in (inspect.getdoc(function_of(name)) or "").split("\n\n"):
@@ -76,7 +76,7 @@ def _command(name: str, parameters: list[Parameter]) -> Iterator[str]:
     for parameter in parameters:
         if parameter.declared.heading == _OWN:
             yield from _entry(names_of(parameter), _meaning(parameter))
-    shared = dict.fromkeys(one.declared.heading for one in parameters)
+    shared = dict.fromkeys(parameter.declared.heading for parameter in parameters)
     shared.pop(_OWN, None)
     if shared:
         yield from (".PP", f"And options under: {_text(', '.join(shared))}.")

@@ -28,8 +28,8 @@ def command(
     from ragkpi.reports.fitting import on_terminal
     from ragkpi.reports.output_files import write
 
-    found = describe_measures(*names or [])
+    described = describe_measures(*names or [])
     if output.format is not None:
-        output.write(found.report)
+        output.write(described.report)
     else:
-        write([on_terminal(f"{found.text}\n")], output.path)
+        write([on_terminal(f"{described.text}\n")], output.path)

@@ -64,7 +64,7 @@ def typer_command(name: str, function: Callable[..., None]) -> Any:
     parameters = [_for_typer(parameter) for parameter in parameters_of(function)]
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
-    own_help = any("--help" in one.declared.names for one in parameters_of(function))
+    own_help = any("--help" in parameter.declared.names for parameter in parameters_of(function))
     settings = {"help_option_names": [] if own_help else ["-h", "--help"]}
     app = _application()
     app.command(name, cls=_Command, context_settings=settings)(run)

@@ -133,17 +133,17 @@ def agree(
             results = asked.evaluate_every(evaluator, named, metrics)
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])
-    found = agree_judges(together, names, scores, procedure)
+    agreement = agree_judges(together, names, scores, procedure)
 
     def charts() -> list[Chart]:
         roles = ["qrels", *(f"other{place or ''}" for place in range(len(judges) - 1))]
         files = asked.files(**dict(zip(roles, judges.values(), strict=True)))
         signature = asked.signature(metrics, files).short()
         queries = counted(len(together.queries), "query", "queries")
-        return noted(agree_charts(found), [f"{queries} judged by one at least; {signature}"])
+        return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
     return AgreeResult(
-        agree_answer(found, "shown" if per_query else "hidden"),
+        agree_answer(agreement, "shown" if per_query else "hidden"),
         charts,
         tuple(asked.said),
         panel=together,
@@ -196,14 +196,14 @@ def correct(
     evaluator = asked.evaluator(by_people, metrics)
     read = asked.read(evaluator, named, evaluator.needs(metrics))
     of_people = asked.done(list(named), evaluator.score(read, metrics))
-    scored = [[one.scores for one in of_judge] for of_judge in (of_people, other)]
-    found = correct_scores(scored[0], scored[1], kind, level, chosen)
-    doubt = doubts(found)
+    scored = [[run.scores for run in of_judge] for of_judge in (of_people, other)]
+    people_say = correct_scores(scored[0], scored[1], kind, level, chosen)
+    doubt = doubts(people_say)
     if doubt:
         asked.warn(doubt)
     question = "eval" if kind == "values" else "compare"
     names = asked.called(list(named), scored[1])
-    answer = correction_answer(found, question, names, (people, model))
+    answer = correction_answer(people_say, question, names, (people, model))
     return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
 
 

@@ -79,14 +79,14 @@ def calibrate(
     metrics = asked.metrics(CALIBRATED)
     results = asked.evaluate_every(asked.evaluator(given, metrics), named, metrics)
     observed = observe(_scored(asked, list(named), results, scores, path))
-    found = calibrate_measures(observed, metrics, grid, bootstrap, parts)
+    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts)
 
     def charts() -> list[Chart]:
         notes = asked.small_print(qrels, metrics, results[0].plain)
-        return noted(calibration_charts(found), notes)
+        return noted(calibration_charts(calibration), notes)
 
     signature = asked.signed(metrics, qrels=qrels)
-    return Result(calibration_answer(found), charts, tuple(asked.said), signature)
+    return Result(calibration_answer(calibration), charts, tuple(asked.said), signature)
 
 
 def _scored(
@@ -97,17 +97,17 @@ def _scored(
     file: str,
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
     """Pair every run with its scores; say which queries have none."""
-    found = []
+    scored = []
     for path, name, result in zip(paths, run_names(paths), results, strict=True):
         judged = result.plain
         called = [path.encode(), name.encode(), judged.run_id]
-        known = [one for one in called if one in scores]
+        known = [name for name in called if name in scores]
         if None in scores and len(paths) > 1:
             raise UsageError(
                 f"{file} names no runs, and there are {len(paths)}; expected lines QUERY RUN SCORE"
             )
         if None not in scores and not known:
-            names = ", ".join(str(one, "utf-8", "replace") for one in scores if one)
+            names = ", ".join(str(name, "utf-8", "replace") for name in scores if name)
             raise UsageError(
                 f"{file} has no scores of {path}, called {name} or {judged.run_id.decode()}; "
                 f"it has {names}"
@@ -124,8 +124,8 @@ def _scored(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )
-        found.append((judged, of_run))
-    return found
+        scored.append((judged, of_run))
+    return scored
 
 
 def _quality(quality: Any) -> Quality:

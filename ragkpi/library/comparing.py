@@ -188,7 +188,7 @@ def compare(
     outcomes = asked.evaluate_side_by_side(judged, named, metrics)
     asked = asked.side_by_side()
     bad = problems_of(list(named), outcomes)
-    scored = {name: one.scores for name, one in good_ones(named, outcomes).items()}
+    scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
         asked.voice.refuse(bad)

@@ -153,7 +153,7 @@ def evaluate(
     else:
         outcomes = asked.evaluate_alone(judged, read, metrics)
     bad = problems_of(list(read), outcomes)
-    scored = {name: one.scores for name, one in good_ones(read, outcomes).items()}
+    scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
     if problems == "raised" or not evaluated:
         asked.voice.refuse(bad)

@@ -212,6 +212,6 @@ def _near(name: str, known: Iterable[str]) -> list[str]:
     """Return up to three names that look like one, whatever the capitals."""
     import difflib  # nobody who spells right waits for it
 
-    folded = {one.casefold(): one for one in known if not one.startswith("num_q_")}
+    folded = {name.casefold(): name for name in known if not name.startswith("num_q_")}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     return [folded[name] for name in near]

@@ -141,7 +141,7 @@ def _of_sample(sample: QuerySample, procedure: Procedure) -> Iterator[OrderAgree
             ],
             shift=_estimate(shifts.mean(), shifts_again.mean(axis=1), bootstrap.tails),
             agreements=_agreements(
-                sign * reference, sign * other, [sign * one for one in again], bootstrap.tails
+                sign * reference, sign * other, [sign * values for values in again], bootstrap.tails
             ),
             swaps=_swaps(sign * reference, sign * other, p_reference[column], p_other[column]),
             leaders=(int(np.argmax(sign * reference)), int(np.argmax(sign * other))),
