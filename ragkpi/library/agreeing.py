@@ -134,11 +134,11 @@ def agree(
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])
     agreement = agree_judges(together, names, scores, procedure)
+    roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
+    files = dict(zip(roles, judges.values(), strict=True))
 
     def charts() -> list[Chart]:
-        roles = ["qrels", *(f"other{place or ''}" for place in range(len(judges) - 1))]
-        files = asked.files(**dict(zip(roles, judges.values(), strict=True)))
-        signature = asked.signature(metrics, files).short()
+        signature = asked.signature(metrics, asked.files(**files)).short()
         queries = counted(len(together.queries), "query", "queries")
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
@@ -146,6 +146,7 @@ def agree(
         agree_answer(agreement, "shown" if per_query else "hidden"),
         charts,
         tuple(asked.said),
+        asked.signed(metrics, **files),
         panel=together,
     )
 

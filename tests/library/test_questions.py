@@ -5,6 +5,7 @@ import math
 import subprocess
 import sys
 import warnings
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,9 @@ def test_a_result_says_what_it_depends_on(ragkpi):
     assert found.signature.long() == printed["runs"][0]["signature"]
     compared = library.compare(QRELS, RUNS, "map", missing="zero")
     assert compared.signature.long() == found.signature.long()
+    other = QRELS.with_name("qrels.llm.txt")
+    agreed = library.agree(QRELS, other).signature.fields
+    assert agreed["other"] == f"sha256:{sha256(other.read_bytes()).hexdigest()}"
     assert "qrels" not in library.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}).signature.fields
 
 
