@@ -446,3 +446,34 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(folder, module):
         check=False,
     )
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"ragkpi: interrupted\n")
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, b"ragkpi: interrupted\n"),
+        (signal.SIGTERM, 143, b"ragkpi: stopped by SIGTERM\n"),
+        (signal.SIGHUP, 129, b"ragkpi: stopped by SIGHUP\n"),
+    ],
+)
+def test_a_signal_while_python_cleans_up_is_heeded(folder, number, status, said):
+    """Python only prints what is raised in a finaliser, and goes on."""
+    program = (
+        "import os, signal, ragkpi.cli, ragkpi.cli.program as program\n"
+        "class Last:\n"
+        f"    def __del__(self): os.kill(os.getpid(), {int(number)})\n"
+        "command = program._run_command\n"
+        "def run(arguments):\n"
+        "    last = Last(); del last\n"
+        "    return command(arguments)\n"
+        "program._run_command = run\n"
+        "ragkpi.cli.entry()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, "eval", "qrels", "run"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)

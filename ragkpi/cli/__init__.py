@@ -6,12 +6,25 @@ import os
 import sys
 
 _INTERRUPTED = 130
+_SIGNALLED = 128  # and the number of the signal
+
+
+class Stopped(BaseException):
+    """A signal asks this process to end; on the way out it leaves nothing half done."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        import signal
+
+        self.status = _SIGNALLED + number
+        self.words = f"stopped by {signal.Signals(number).name}"
 
 
 def entry() -> None:
     """Run as a program: what the `ragkpi` script calls."""
     # Whoever presses Ctrl-C while modules are imported gets a line too, and no traceback.
     sys.excepthook = _end
+    sys.unraisablehook = _end_anywhere
     from ragkpi.cli.program import run
 
     run()
@@ -24,8 +37,21 @@ def main(arguments: list[str]) -> int:
     return main(arguments)
 
 
-def _end(kind: type[BaseException], problem: BaseException, trace: object) -> None:
-    if issubclass(kind, KeyboardInterrupt):
-        os.write(2, b"ragkpi: interrupted\n")
-        os._exit(_INTERRUPTED)
+def _end(kind: type[BaseException], problem: BaseException | None, trace: object) -> None:
+    if isinstance(problem, KeyboardInterrupt):
+        _leave("interrupted", _INTERRUPTED)
+    elif isinstance(problem, Stopped):
+        _leave(problem.words, problem.status)
     sys.__excepthook__(kind, problem, trace)  # type: ignore[arg-type]
+
+
+def _end_anywhere(event: sys.UnraisableHookArgs) -> None:
+    """End where a signal comes while Python cleans up, and would go on as if there were none."""
+    if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
+        _end(event.exc_type, event.exc_value, event.exc_traceback)
+    sys.__unraisablehook__(event)
+
+
+def _leave(words: str, status: int) -> None:
+    os.write(2, f"ragkpi: {words}\n".encode())
+    os._exit(status)

@@ -7,6 +7,7 @@ import io
 import os
 import sys
 
+from ragkpi.cli import Stopped
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning
 
 TYPE_CHECKING = False  # importing typing takes longer than printing a help text
@@ -16,13 +17,8 @@ if TYPE_CHECKING:
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
-_SIGNALLED = 128  # and the number of the signal
 _BUG_STATUS = 70
 _MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
-
-
-class _Stopped(BaseException):
-    """A signal asks this process to end; on the way out it leaves nothing half done."""
 
 
 class _OutputError(RagkpiError):
@@ -104,7 +100,7 @@ def _stop(number: int, _: object) -> None:
     import signal
 
     signal.signal(number, signal.SIG_DFL)  # asked twice, it ends at once
-    raise _Stopped(number)
+    raise Stopped(number)
 
 
 def main(
@@ -136,12 +132,9 @@ def main(
         return _fail(_MEMORY, InputError.exit_status)
     except KeyboardInterrupt:
         return _fail("interrupted", _INTERRUPT_STATUS)
-    except _Stopped as stop:
-        import signal
-
+    except Stopped as stop:
         _drop_output()
-        name = signal.Signals(stop.args[0]).name
-        return _fail(f"stopped by {name}", _SIGNALLED + stop.args[0])
+        return _fail(stop.words, stop.status)
     except Exception as problem:
         return _fail_unforeseen(problem)
 
