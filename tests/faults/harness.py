@@ -105,7 +105,8 @@ class Trial:
             self.reached = (self._aside / "reached").exists()
             names = [*FILES, "out"]
             self.files = {name: self._hash(name) for name in names}
-            self.extra = sorted(set(os.listdir(self.folder)) - {*names, "log", "old.log"})
+            extra = set(os.listdir(self.folder)) - {*names, "log", "old.log"}
+            self.extra = {name: self._hash(name) for name in sorted(extra)}
             log = self.folder / "log"
             self.log = log.read_bytes() if log.exists() else b""
         finally:
@@ -169,8 +170,15 @@ def breaches(trial, clean):
         yield f"status {trial.status} without a word"
     if trial.left:
         yield f"processes are left: {trial.left}"
-    if trial.extra:
-        yield f"files are left: {trial.extra}"
+    # SECURITY.md: killed between two system calls, a finished output may keep its other name.
+    killed = trial.status == -signal.SIGKILL
+    extra = [
+        name
+        for name, digest in trial.extra.items()
+        if not (killed and name.endswith(".partial") and digest == clean.files["out"])
+    ]
+    if extra:
+        yield f"files are left: {extra}"
     old = hashlib.sha256(OLD).hexdigest()
     for name, digest in trial.files.items():
         allowed = {clean.files[name], old} if name == "out" else {clean.files[name]}
