@@ -46,10 +46,20 @@ __version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
 supported_measures = {
     name for name, measure in REGISTRY.items() if measure.reads in ("qrels", "any")
 }
+# What trec_eval 10 added to it, pytrec_eval's does not have: its users get the keys that they know.
+_NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
+_MEMBERS = {
+    name: [
+        member
+        for member in members
+        if name != "all_trec" or member.partition(".")[0] not in _NEW_IN_ALL_TREC
+    ]
+    for name, members in NICKNAMES.items()
+}
 supported_nicknames = {
     name: {member.partition(".")[0] for member in members}
-    for name, members in NICKNAMES.items()
-    if all(member.partition(".")[0] in supported_measures for member in members)
+    for name, members in _MEMBERS.items()
+    if supported_measures.issuperset(member.partition(".")[0] for member in members)
 }
 
 
@@ -95,7 +105,9 @@ class RelevanceEvaluator:
         if not isinstance(query_relevance, Mapping):
             raise TypeError("query_relevance is no mapping; expected {query: {document: level}}")
         try:
-            metrics = find_metrics(list(measures))
+            metrics = find_metrics(
+                [member for name in measures for member in _MEMBERS.get(name, [name])]
+            )
         except UsageError as problem:
             raise ValueError(f"unsupported measure: {problem}") from None
         foreign = [
