@@ -5,7 +5,7 @@ from __future__ import annotations
 from ragkpi.formats.file_formats import Reading, reader_of
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
-from ragkpi.formats.recognition import HEAD_LENGTH
+from ragkpi.formats.recognition import HEAD_LENGTH, is_number
 from ragkpi.formats.rows import same_strings
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, qrels_of
 
@@ -21,7 +21,7 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
     with Source(path) as source:
         line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
         words = line.split()
-        if line[:1] in _TEXT or b"," in line or len(words) != 3 or not _is_number(words[2]):
+        if line[:1] in _TEXT or b"," in line or len(words) != 3 or not is_number(words[2]):
             reader = reader_of("qrels", source, reading)
             return qrels_of(source, "gains") if reader.name == "trec" else reader.read_qrels(source)
         table = table_of(source, _LINE)
@@ -29,11 +29,3 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
         level, gain = parse_numbers(source.name, text, table.line)
         iteration = same_strings(b"0", len(level))
         return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
-
-
-def _is_number(word: bytes) -> bool:
-    try:
-        float(word)
-    except ValueError:
-        return False
-    return True

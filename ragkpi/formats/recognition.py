@@ -123,7 +123,7 @@ def _data_lines(head: bytes) -> list[bytes]:
 
 
 def _is_trec_run(words: list[bytes]) -> bool:
-    return len(words) >= 6 and _is_integer(words[3]) and _is_number(words[4])
+    return len(words) >= 6 and _is_integer(words[3]) and is_number(words[4])
 
 
 def _is_trec_qrels(words: list[bytes]) -> bool:
@@ -134,7 +134,7 @@ def _is_integer(word: bytes) -> bool:
     return word.lstrip(b"+-").isdigit()
 
 
-def _is_number(word: bytes) -> bool:
+def is_number(word: bytes) -> bool:
     """Say what looks like a number; reading it will tell exactly."""
     try:
         float(word)
@@ -159,11 +159,11 @@ def _numbered_columns(lines: list[bytes]) -> str | None:
         return "msmarco"
     if width == 4:
         documents = {row[1] for row in first}
-        scored = counted and all(_is_number(row[3]) for row in rows)
+        scored = counted and all(is_number(row[3]) for row in rows)
         # Lines of qrels have an iteration there, the same for all.
         alike = documents <= {b"0", b"Q0"}
         return "colbert" if scored and len(documents) == len(first) and not alike else None
-    scored = all(_is_number(row[2]) for row in rows)
+    scored = all(is_number(row[2]) for row in rows)
     return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
 
 

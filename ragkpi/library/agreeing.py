@@ -14,9 +14,9 @@ from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
     one_of,
+    procedure_of,
     qrels_of,
     session,
-    whole,
 )
 from ragkpi.library.result import Result
 from ragkpi.library.vocabulary import Evaluating
@@ -24,7 +24,6 @@ from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.run_names import run_names
 from ragkpi.statistics.corrections import CorrectionName
-from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.significance import TestName
 from ragkpi.studies.agree.agree_answer import agree_answer
 from ragkpi.studies.agree.agree_charts import agree_charts
@@ -107,13 +106,7 @@ def agree(
     [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
     """
     asked = session(measures, in_one_order(how))
-    procedure = Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
+    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     judgements = []
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):

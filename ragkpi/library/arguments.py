@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
@@ -31,6 +31,9 @@ from ragkpi.wording import parse_size
 if TYPE_CHECKING:
     from ragkpi.ranking.gains import GivenGains
     from ragkpi.statistics.bootstrap import Bootstrap, Method
+    from ragkpi.statistics.corrections import CorrectionName
+    from ragkpi.statistics.paired import Procedure
+    from ragkpi.statistics.significance import TestName
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
@@ -248,6 +251,29 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
         if preset.rubric == grades:
             return preset
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
+
+
+def procedure_of(
+    test: TestName,
+    correction: CorrectionName,
+    family: Literal["metric", "all"],
+    trials: int,
+    resamples: int,
+    seed: int,
+    confidence: float,
+) -> Procedure:
+    """Return how runs are compared; wrong arguments are refused."""
+    from ragkpi.statistics.corrections import CorrectionName
+    from ragkpi.statistics.paired import Procedure
+    from ragkpi.statistics.significance import TestName
+
+    return Procedure(
+        one_of("test", test, get_args(TestName)),
+        one_of("correction", correction, get_args(CorrectionName)),
+        one_of("family", family, ("metric", "all")),
+        whole("trials", trials, 1),
+        bootstrap_of(resamples, seed, confidence),
+    )
 
 
 def bootstrap_of(

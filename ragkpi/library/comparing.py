@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.library.arguments import (
-    bootstrap_of,
     named_runs,
     one_of,
+    procedure_of,
     qrels_of,
     session,
-    whole,
 )
 from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
@@ -166,13 +165,7 @@ def compare(
     [0.0078]
     """
     asked = session(measures, how)
-    procedure = paired.Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
+    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     one_of("problems", problems, get_args(Problems))
     named = named_runs(runs)
     if len(named) < 2:

@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.texts import Text
 from ragkpi.library.arguments import (
-    bootstrap_of,
     in_one_order,
     named_runs,
-    one_of,
+    procedure_of,
     qrels_of,
     session,
     whole,
@@ -23,7 +22,6 @@ from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.statistics.corrections import CorrectionName
-from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.significance import TestName
 from ragkpi.studies.report.report_content import report_document, wanted_of
 from ragkpi.studies.report.report_options import (
@@ -100,13 +98,7 @@ def report(
     settings = over_all_queries(asked.settings, len(named))
     asked = replace(asked, requests=requests, settings=settings)
     metrics = asked.metrics()
-    procedure = Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
+    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
     read = asked.read(evaluator, named, wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)

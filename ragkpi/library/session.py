@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -18,7 +18,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.notes import what_is_compared
+from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass, field, replace
@@ -235,9 +235,9 @@ class Session:
 
         A line each, which names the runs that it concerns if it does not concern all of them.
         """
-        for text in _concerning(evaluations, lambda evaluation: evaluation.notes):
+        for text in concerning({name: run.notes for name, run in evaluations.items()}):
             self.note(text)
-        for text in _concerning(evaluations, lambda evaluation: evaluation.warnings):
+        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
             self.warn(text)
 
     def note(self, text: str) -> None:
@@ -285,14 +285,3 @@ def good_ones(
         for name, outcome in zip(names, outcomes, strict=True)
         if isinstance(outcome, Evaluation)
     }
-
-
-def _concerning(
-    evaluations: Mapping[str, Evaluation], texts: Callable[[Evaluation], Sequence[str]]
-) -> Iterator[str]:
-    runs: dict[str, list[str]] = {}
-    for run, evaluation in evaluations.items():
-        for text in texts(evaluation):
-            runs.setdefault(text, []).append(run)
-    for text, named in runs.items():
-        yield text + (f" ({', '.join(named)})" if len(named) < len(evaluations) else "")

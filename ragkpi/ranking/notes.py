@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
@@ -55,6 +55,18 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
                 f"{are} missing from the pool ({listed(lacking, 3)}): nothing is reachable for them"
             )
     return notes
+
+
+def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
+    """Return every line that is said of runs, by name; with those it concerns, if not all."""
+    runs: dict[str, list[str]] = {}
+    for name, lines in lines_of.items():
+        for line in lines:
+            runs.setdefault(line, []).append(name)
+    return [
+        line if len(named) == len(lines_of) else f"{line} ({', '.join(named)})"
+        for line, named in runs.items()
+    ]
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.ranking.judged import ratio
 
 Weighting = Literal["plain", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]
@@ -47,7 +48,7 @@ def confusion(
 
 def raw_agreement(counts: FloatArray, levels: FloatArray) -> FloatArray:
     """Share of the documents that both judges give the same level."""
-    return _ratio(np.trace(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1)))
+    return ratio(np.trace(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1)))
 
 
 def cohens_kappa(
@@ -65,7 +66,7 @@ def cohens_kappa(
     total = counts.sum(axis=(-2, -1))
     expected = np.einsum("...i,ij,...j->...", counts.sum(axis=-1), weights, counts.sum(axis=-2))
     observed = (weights * counts).sum(axis=(-2, -1)) * total
-    return 1.0 - _ratio(observed, expected)
+    return 1.0 - ratio(observed, expected)
 
 
 def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> FloatArray:
@@ -79,7 +80,7 @@ def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> Floa
 def mean_difference(counts: FloatArray, levels: FloatArray) -> FloatArray:
     """Mean of the second judge's level minus the first one's."""
     difference = levels - levels[:, np.newaxis]
-    return _ratio((counts * difference).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
+    return ratio((counts * difference).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
 
 
 def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
@@ -88,7 +89,7 @@ def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
     A judge that errs at random is biased at the ends of a scale, towards its middle.
     """
     row = counts[..., int(np.searchsorted(levels, level)), :]
-    return _ratio((row * (levels - level)).sum(axis=-1), row.sum(axis=-1))
+    return ratio((row * (levels - level)).sum(axis=-1), row.sum(axis=-1))
 
 
 def coincidences(counts: FloatArray) -> FloatArray:
@@ -146,13 +147,7 @@ def krippendorffs_alpha(
     observed = (coincidence * distance).sum(axis=(-2, -1))
     products = values[..., :, np.newaxis] * values[..., np.newaxis, :]
     expected = (products * distance).sum(axis=(-2, -1))
-    return 1.0 - _ratio((values.sum(axis=-1) - 1) * observed, expected)
-
-
-def _ratio(above: FloatArray, below: FloatArray) -> FloatArray:
-    ratio = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=ratio, where=below > 0)
-    return ratio
+    return 1.0 - ratio((values.sum(axis=-1) - 1) * observed, expected)
 
 
 def _kappa(weighting: Weighting) -> AgreementStatistic:

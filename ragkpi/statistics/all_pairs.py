@@ -16,7 +16,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.corrections import corrected
-from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.paired import Procedure, nothing_to_compare
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import BLOCK
 from ragkpi.statistics.significance import ROUNDING, p_values
@@ -92,8 +92,7 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
         for metric, values, p in zip(sample.metrics, sample.observed(), tests, strict=True):
             uncorrected[metric.name] = sample, values, p
     if not uncorrected:
-        asked = ", ".join(metric.name for metric in shared[0].metrics)
-        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+        raise nothing_to_compare(shared[0])
     metrics = [metric for metric in shared[0].metrics if metric.name in uncorrected]
     matrices = [uncorrected[metric.name][2] for metric in metrics]
     if procedure.test != "randomization":

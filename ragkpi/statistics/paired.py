@@ -140,6 +140,12 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
     return compare_each(names, runs, procedure, [0])[0]
 
 
+def nothing_to_compare(scores: Scores) -> UsageError:
+    """Return the error of a comparison in which no metric can be better or worse."""
+    asked = ", ".join(metric.name for metric in scores.metrics)
+    return UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+
+
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
@@ -167,8 +173,7 @@ def compare_each(
             resampled = [summary[:, order] for summary in replicates]
             differences.update(_differences(reordered, others, resampled, procedure))
     if not by_baseline[0]:
-        asked = ", ".join(metric.name for metric in shared[0].metrics)
-        raise UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
+        raise nothing_to_compare(shared[0])
     comparisons = []
     for by_name, order in zip(by_baseline, orders, strict=True):
         listed = [

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.ranking.judged import ratio
 
 # How far down a reader of a ranking of systems is expected to go: p of rank-biased overlap.
 PERSISTENCE = 0.9
@@ -28,7 +29,7 @@ def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
     by_reference, by_other = _order(reference), _order(other)
     agreeing = (by_reference * by_other).sum(axis=(-2, -1))
     root = np.sqrt(np.abs(by_reference).sum(axis=(-2, -1)) * np.abs(by_other).sum(axis=(-2, -1)))
-    return _known(_quotient(agreeing, root), reference, other)
+    return _known(ratio(agreeing, root), reference, other)
 
 
 def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
@@ -51,7 +52,7 @@ def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     harmonic = np.append([0.0, 0.0], np.cumsum(1.0 / np.arange(1, systems)))
     weight = (harmonic[first + size] - harmonic[first]) / size
     correct = np.where(above > 0, _order(reference), 0).sum(axis=-1)
-    value = _quotient((weight * correct).sum(axis=-1), np.full(first.shape[:-1], systems - 1.0))
+    value = ratio((weight * correct).sum(axis=-1), np.full(first.shape[:-1], systems - 1.0))
     return _known(value, reference, other)
 
 
@@ -110,13 +111,7 @@ def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         x, y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
         root = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-        return np.clip(_quotient((x * y).sum(axis=-1), root), -1.0, 1.0)
-
-
-def _quotient(above: npt.NDArray[np.generic], below: FloatArray) -> FloatArray:
-    ratio = np.full(np.shape(below), np.nan)
-    np.divide(above, below, out=ratio, where=below > 0)
-    return ratio
+        return np.clip(ratio((x * y).sum(axis=-1), root), -1.0, 1.0)
 
 
 def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:

@@ -17,6 +17,7 @@ from ragkpi.formats.texts import Text
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits, Wanted
+from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Layout
 from ragkpi.studies.holes.assessment import candidates, removed_together
@@ -97,8 +98,9 @@ def report_document(
     texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
     compared = compared_over(evaluator.settings, names, evaluations)
-    notes = [*compared, *_concerning(names, [run.warnings for run in evaluations])]
-    notes += _concerning(names, [run.notes for run in evaluations])
+    by_name = dict(zip(names, evaluations, strict=True))
+    notes = [*compared, *concerning({name: run.warnings for name, run in by_name.items()})]
+    notes += concerning({name: run.notes for name, run in by_name.items()})
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]
     return document
@@ -115,12 +117,8 @@ def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
 
 def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> list[Hits]:
     """Read runs from their files or columns; the error of one that cannot be read is raised."""
-    paths = [run for run in runs if isinstance(run, str)]
-    of_paths = iter(evaluator.read(paths, wanted))
     hits = []
-    for run in runs:
-        judgements = evaluator.relevance.judgements
-        read = next(of_paths) if isinstance(run, str) else run.hits(judgements, wanted)
+    for read in evaluator.read(runs, wanted):
         if isinstance(read, RagkpiError):
             raise read
         hits.append(read)
@@ -172,18 +170,6 @@ def _holes(
     answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)
     charts = [chart_object(chart) for chart in holes_charts(bounds, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
-
-
-def _concerning(names: Sequence[str], texts: Sequence[Sequence[str]]) -> list[str]:
-    """Name the runs that a line concerns, if it does not concern all of them."""
-    about: dict[str, list[str]] = {}
-    for name, lines in zip(names, texts, strict=True):
-        for line in lines:
-            about.setdefault(line, []).append(name)
-    return [
-        line if len(runs) == len(names) else f"{line} ({', '.join(runs)})"
-        for line, runs in about.items()
-    ]
 
 
 def _document(
