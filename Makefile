@@ -9,7 +9,7 @@ DOCS := .venv-docs
 BUILD := .venv-build
 CLEAN := .venv-clean
 
-.PHONY: demo test lint bench bench-peers pictures docs package clean
+.PHONY: demo test lint bench pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -33,15 +33,11 @@ lint: $(READY)
 
 # TREC_EVAL=/path/to/trec_eval make bench; BENCH=--quick takes minutes. It makes the page anew.
 bench: $(READY) $(PEERS)/.ready
-	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/tasks.py --write docs/performance.md $(BENCH)
-
-# The table of docs/speed.md: every evaluator on every input.
-bench-peers: $(READY) $(PEERS)/.ready
-	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py $(BENCH)
+	PEERS_PYTHON=$(PEERS)/bin/python $(BIN)/python tests/benchmarks/bench.py --write docs/speed.md $(BENCH)
 
 $(PEERS)/.ready:
 	$(PYTHON) -m venv $(PEERS)
-	-$(PEERS)/bin/python -m pip install -q pytrec-eval-terrier ir-measures
+	-$(PEERS)/bin/python -m pip install -q pytrec-eval-terrier ir-measures pyarrow polars
 	-$(PEERS)/bin/python -m pip install -q ranx
 	touch $@
 

@@ -1,197 +1,119 @@
-"""Measure whole processes, side by side, and print a Markdown table.
+"""Write docs/speed.md: what people wait for, and what stands beside it on the same machine.
 
-    TREC_EVAL=/path/to/trec_eval python tests/benchmarks/bench.py --inputs S,M,L
+    TREC_EVAL=/path/to/trec_eval make bench
+    make bench BENCH='--quick --only Starting,Questions --write /tmp/speed.md'
 
-Wall time, CPU time (user and system) and peak memory are those of the child alone, from `wait4`.
-Commands are interleaved, so that a busy minute of the machine hits all of them; medians are
-printed. Inputs are made when they are missing and read once before the first measurement.
-
-What a child occupies before its `exec` counts as its own, so no measured memory is below that of
-this process, which therefore imports little. With two workers it is the memory of the larger one.
+`--quick` takes inputs of a million lines and less, and under five minutes; `--xl` adds a run of 50
+million lines (2.3 GB). Inputs are made when they are missing.
 """
 
 from __future__ import annotations
 
 import argparse
+import compileall
 import datetime
 import os
-import resource
 import subprocess
 import sys
-import tempfile
-import time
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
-from peers import MEASURES, PEERS, ROOT, TREC_EVAL, Peer, asked, ragkpi, trec_eval, versions
+import evaluator_table
+import task_table
+import tasks
+from derived import Files
+from measuring import processor
+from peers import MEASURES, ROOT, asked, versions
 
-START = "start"  # not an input: what it costs to start and to say --help
-START_PEERS = ["python", "numpy", "ragkpi-help"]
-INPUT_PEERS = ["trec_eval", "ragkpi1", "ragkpi2", "pytrec_eval", "ir_measures", "ranx", "numpy"]
-TOO_LONG = 60.0  # seconds of the processor after which a command is not repeated
+GROUPS = {
+    "Starting": tasks.starting,
+    "Runs of many kinds": tasks.reading,
+    "Formats, check and convert": tasks.formats,
+    "Values of single queries": tasks.outputs,
+    "Questions": tasks.questions,
+    "Growth: ten times the input": tasks.growth,
+}
+_EVALUATORS = "Evaluators"
+_PYTHON = "Calls from Python"
+_TOO_LONG = 40.0  # seconds of the processor after which a command is not repeated
+_TOO_LONG_QUICKLY = 3.0
 
 
-class Sample(NamedTuple):
-    """One run of a command: seconds, seconds, megabytes."""
-
-    wall: float
-    cpu: float
-    memory: float
-
-
-def main() -> int:
-    """Parse the command line, measure, print."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--inputs", default="start,S,M,L,Ld,M-shuffled", help="see make_inputs.py")
-    parser.add_argument("--peers", default="", help=f"of {','.join(PEERS)}; default all that fit")
-    parser.add_argument("--repeats", type=int, default=5, help="0 compares outputs only")
+def main() -> None:
+    """Measure all that can be measured here, and write the page."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--quick", action="store_true", help="smaller inputs")
+    parser.add_argument("--xl", action="store_true", help="also a run of 50 million lines")
+    parser.add_argument("--only", default="", help="tables whose names begin so, with commas")
+    parser.add_argument("--repeats", type=int, default=3, help="default 3")
+    parser.add_argument("--write", type=Path, metavar="FILE", help="write the page there")
     options = parser.parse_args()
-
-    print(f"{datetime.date.today()}, {len(os.sched_getaffinity(0))} cores, {processor()};")
-    print(f"{'; '.join(versions())}.")
-    print(f"Medians of {options.repeats}, commands interleaved; {' '.join(asked(MEASURES))}.")
-    least = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-    print(f"Peak memory of the largest process; below {least:.0f} MB it is not measured.\n")
-    unequal = 0
-    for name in options.inputs.split(","):
-        asked_for = options.peers.split(",") if options.peers else INPUT_PEERS
-        peers = runnable(START_PEERS if name == START else asked_for)
-        qrels, run = (Path(), Path()) if name == START else make_input(name)
-        if options.repeats and peers:
-            show(name, measure(peers, qrels, run, options.repeats))
-        if name != START:
-            unequal += not outputs_equal(name, qrels, run)
-    return 1 if unequal else 0
+    compileall.compile_dir(ROOT / "ragkpi", quiet=1)  # as installing does
+    page = []
+    for line in _page(options):
+        print(line, flush=True)
+        page.append(line)
+    if options.write:
+        options.write.write_text("\n".join(page) + "\n", "utf-8")
 
 
-def make_input(name: str) -> tuple[Path, Path]:
-    """Have an input made by a process of its own, and read it once."""
-    script = Path(__file__).with_name("make_inputs.py")
-    made = subprocess.run([sys.executable, script, name], stdout=subprocess.PIPE, check=True)
-    folder = Path(os.fsdecode(made.stdout.strip()))
-    for path in (folder / "qrels.txt", folder / "run.txt"):
-        with open(path, "rb", buffering=0) as file:
-            while file.read(1 << 20):
-                pass
-    return folder / "qrels.txt", folder / "run.txt"
+def _page(options: argparse.Namespace) -> Iterator[str]:
+    files = Files(options.quick)
+    too_long = _TOO_LONG_QUICKLY if options.quick else _TOO_LONG
+    beginnings = tuple(options.only.split(","))
+    yield from _head(options)
+    if _EVALUATORS.startswith(beginnings):
+        names = ["S", "T", "M", "M-shuffled"] + ([] if options.quick else ["L", "Ld"])
+        inputs = [(name, *files.of(name)) for name in names + ["XL"] * options.xl]
+        yield f"## {_EVALUATORS}"
+        yield ""
+        yield f"Wall time and peak memory of `{' '.join(asked(MEASURES))}`; every value of every"
+        yield "query is compared to trec_eval's, line by line. What is empty was not measured."
+        yield "Below some 150,000 lines trec_eval is faster: a tenth of a second is what Python"
+        yield "and numpy take to start."
+        yield ""
+        yield from evaluator_table.table(inputs, options.repeats, too_long)
+    for heading, group in GROUPS.items():
+        if heading.startswith(beginnings):
+            yield f"## {heading}"
+            yield ""
+            yield from task_table.table(group(files), options.repeats, too_long)
+    if _PYTHON.startswith(beginnings):
+        yield f"## {_PYTHON}"
+        yield ""
+        yield from _calls(options.quick)
 
 
-def runnable(names: Sequence[str]) -> dict[str, Peer]:
-    """Leave out what cannot run here, with a line that says so."""
-    for name in names:
-        if PEERS[name].missing:
-            print(f"without {name}: {PEERS[name].missing}", file=sys.stderr)
-    return {name: PEERS[name] for name in names if not PEERS[name].missing}
+def _head(options: argparse.Namespace) -> Iterator[str]:
+    chosen = " ".join(["--quick"] * options.quick + ["--xl"] * options.xl)
+    command = f"make bench BENCH='{chosen}'" if chosen else "make bench"
+    where = f"{len(os.sched_getaffinity(0))} cores, {processor()}"
+    yield "# Speed"
+    yield ""
+    yield f"Made by `{command}`, {datetime.date.today()}, {where};"
+    yield f"{'; '.join(versions())}."
+    yield ""
+    yield "Whole processes, the commands of a line in turn, medians of"
+    yield f"{options.repeats}. But for the first table, time is processor time (user and system),"
+    yield "and ragkpi keeps to one core. What misses its aim is bold. A big run is read by all"
+    yield "cores: by processes on Linux, by threads elsewhere and where a process has threads"
+    yield "already, as notebooks have. `RAGKPI_WORKERS=1` keeps to one core, as do pipes,"
+    yield "compressed files and runs of less than some two million lines."
+    yield "`tests/README.md` describes the inputs."
+    yield ""
 
 
-def measure(
-    peers: dict[str, Peer], qrels: Path, run: Path, repeats: int, too_long: float = TOO_LONG
-) -> dict[str, list[Sample]]:
-    """Run all commands in turn, `repeats` times or until `too_long`; leave out those that fail."""
-    samples: dict[str, list[Sample]] = {name: [] for name in peers}
-    for _ in range(repeats):
-        for name in list(samples):
-            if any(sample.cpu > too_long for sample in samples[name]):
-                continue
-            try:
-                samples[name].append(one_run(peers[name], qrels, run))
-                print(f"{run.parent.name} {name} {samples[name][-1].wall:.3f} s", file=sys.stderr)
-            except ChildProcessError as failure:
-                del samples[name]
-                print(f"{run.parent.name} {name} failed: {failure}", file=sys.stderr)
-    return samples
-
-
-def one_run(peer: Peer, qrels: Path, run: Path) -> Sample:
-    """Run a command to its end."""
-    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
-        start = time.perf_counter()
-        child = subprocess.Popen(
-            peer.command(qrels, run), stdout=output, stderr=errors, env=environment(peer)
-        )
-        _, status, usage = os.wait4(child.pid, 0)
-        wall = time.perf_counter() - start
-        child.returncode = os.waitstatus_to_exitcode(status)
-        if child.returncode:
-            errors.seek(0)
-            raise ChildProcessError(errors.read().decode(errors="replace"))
-    return Sample(wall, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024)
-
-
-def environment(peer: Peer) -> dict[str, str]:
-    """Let the commands of this checkout find its package."""
-    path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH")]))
-    return {**os.environ, "PYTHONPATH": path, **peer.environment}
-
-
-def show(name: str, samples: dict[str, list[Sample]]) -> None:
-    """Print the table of one input."""
-    medians = {
-        peer: Sample(*(middle(column) for column in zip(*runs, strict=True)))
-        for peer, runs in samples.items()
-    }
-    references = ["python"] if name == START else ["trec_eval", "pytrec_eval"]
-    reference = next((peer for peer in references if peer in medians), None)
-    compared = [peer for peer in dict.fromkeys([reference, "numpy"]) if peer in medians]
-    head = ["input", "command", "runs", "wall", "CPU", "memory"]
-    for peer in compared:
-        head.append(f"wall ÷ {PEERS[peer].label}")
-    if reference:
-        head.append(f"memory ÷ {PEERS[reference].label}")
-    print(f"| {' | '.join(head)} |\n|{'---|' * len(head)}")
-    for peer, median in medians.items():
-        cells = [
-            *[name, f"`{PEERS[peer].label}`" if " -" in PEERS[peer].label else PEERS[peer].label],
-            *[str(len(samples[peer])), seconds(median.wall), seconds(median.cpu)],
-            f"{median.memory:,.0f} MB",
-            *[f"{median.wall / medians[other].wall:.2f}" for other in compared],
-        ]
-        if reference:
-            cells.append(f"{median.memory / medians[reference].memory:.2f}")
-        print(f"| {' | '.join(cells)} |")
-    print(flush=True)
-
-
-def middle(values: Sequence[float]) -> float:
-    """Return the median; of an even number, the lower of the two in the middle."""
-    return sorted(values)[(len(values) - 1) // 2]
-
-
-def seconds(value: float) -> str:
-    """Write a duration with two or three digits."""
-    return f"{value * 1000:.0f} ms" if value < 1 else f"{value:.2f} s"
-
-
-def outputs_equal(name: str, qrels: Path, run: Path) -> bool:
-    """Compare all per-query lines of ragkpi, with one and two workers, to trec_eval's."""
-    options = ["-q", *asked(MEASURES)]
-    ones, twos = (
-        subprocess.run(
-            ragkpi(*options)(qrels, run),
-            stdout=subprocess.PIPE,
-            env=environment(PEERS[peer]),
-            check=False,
-        ).stdout
-        for peer in ("ragkpi1", "ragkpi2")
+def _calls(quick: bool) -> Iterator[str]:
+    """Measure what is in memory in a process of its own, which imports the peers."""
+    script = Path(__file__).with_name("in_memory.py")
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", script, *(["200", "1000"] if quick else [])],
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OPENBLAS_NUM_THREADS": "1"},
+        check=True,
     )
-    outputs = {"1 worker": ones, "2 workers": twos}
-    if TREC_EVAL:
-        command = trec_eval(*options)(qrels, run)
-        outputs["trec_eval"] = subprocess.run(command, stdout=subprocess.PIPE, check=False).stdout
-    equal = bool(ones) and len(set(outputs.values())) == 1
-    verdict = "equal" if equal else "DIFFERENT"
-    print(f"{name}: ragkpi -q, {ones.count(10):,} lines: {', '.join(outputs)}: {verdict}\n")
-    return equal
-
-
-def processor() -> str:
-    """Name the processor."""
-    for line in Path("/proc/cpuinfo").read_text().splitlines():
-        if line.startswith("model name"):
-            return line.partition(":")[2].strip()
-    return "unknown processor"
+    yield from done.stdout.decode().splitlines()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

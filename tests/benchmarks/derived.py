@@ -64,6 +64,11 @@ class Files:
             subprocess.run(command, check=True, env={**os.environ, "PYTHONPATH": str(ROOT)})
         return path
 
+    def flat(self, name: str) -> Path:
+        """Return a run as JSON Lines, a line for each document."""
+        _, run = self.of(name)
+        return self._made(f"{name}.flat.jsonl", run, _flattened)
+
     def _made(self, name: str, source: Path, make: Callable[[Lines], Lines]) -> Path:
         path = self.folder / name
         if not _is_fresh(path, source):
@@ -74,6 +79,12 @@ class Files:
 
 def _is_fresh(path: Path, source: Path) -> bool:
     return path.exists() and path.stat().st_mtime > source.stat().st_mtime
+
+
+def _flattened(lines: Lines) -> Lines:
+    for line in lines:
+        query, _, document, _, score, _ = line.split()
+        yield b'{"query_id": "%b", "doc_id": "%b", "score": %b}\n' % (query, document, score)
 
 
 def _spaced(lines: Lines) -> Lines:

@@ -1,4 +1,4 @@
-"""The commands that are measured: evaluators doing the same work, and what starting costs."""
+"""Commands to measure: ragkpi of this checkout, and the tools that stand beside it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,12 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-DRIVERS = Path(__file__).parent / "drivers"
 ROOT = Path(__file__).parents[2]
+DRIVERS = Path(__file__).parent / "drivers"
 TREC_EVAL = os.environ.get("TREC_EVAL", "")
 # The Python that has the other evaluators: ragkpi is measured without their dependencies around.
 PEERS_PYTHON = os.environ.get("PEERS_PYTHON", sys.executable)
@@ -22,17 +22,21 @@ PYTREC_EVAL = ["map", "ndcg_cut_10", "recip_rank", "recall_100", "P_10"]
 IR_MEASURES = ["AP", "nDCG@10", "RR", "R@100", "P@10"]
 RANX = ["map", "ndcg@10", "mrr", "recall@100", "precision@10"]
 
+# As the script that pip installs does.
+_RAGKPI = "from ragkpi.cli import entry; entry()"
+Word = str | Path
+
 
 @dataclass(frozen=True)
 class Peer:
-    """A command line to measure.
+    """A command to measure.
 
     Attributes
     ----------
     label
-        What the table calls it.
+        What tables call it.
     command
-        From the qrels and the run to the command's arguments.
+        The program and its arguments.
     missing
         Why it cannot run here; empty if it can.
     environment
@@ -40,102 +44,107 @@ class Peer:
     """
 
     label: str
-    command: Callable[[Path, Path], list[str]]
+    command: Sequence[str]
     missing: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
 
 
-def ragkpi(*options: str) -> Callable[[Path, Path], list[str]]:
-    """Return the command of ragkpi from this checkout."""
-    return lambda qrels, run: [
-        *[sys.executable, "-m", "ragkpi", "eval", *options],
-        *[str(qrels), str(run)],
+def ragkpi(*words: Word, label: str = "", workers: int = 1) -> Peer:
+    """Call ragkpi from this checkout."""
+    shown = " ".join(word.name if isinstance(word, Path) else word for word in words)
+    command = [sys.executable, "-c", _RAGKPI, *map(str, words)]
+    return Peer(label or f"ragkpi {shown}", command, environment={"RAGKPI_WORKERS": str(workers)})
+
+
+def trec_eval(*words: Word) -> Peer:
+    """Call the binary that $TREC_EVAL names."""
+    lacking = "" if TREC_EVAL else "TREC_EVAL does not name a binary"
+    return Peer("trec_eval", [TREC_EVAL, *map(str, words)], lacking)
+
+
+def python(label: str, code: str, *files: Path, needs: str = "") -> Peer:
+    """Run a line of Python: where `needs`, a distribution, is installed, and without BLAS threads.
+
+    Idle threads of BLAS spin through some 70 ms, which ragkpi saves; `import numpy` may as well.
+    """
+    interpreter = PEERS_PYTHON if needs else sys.executable
+    return Peer(
+        label,
+        [interpreter, "-c", code, *map(str, files)],
+        _missing(needs) if needs else "",
+        {"OPENBLAS_NUM_THREADS": "1"},
+    )
+
+
+def evaluators(qrels: Path, run: Path) -> list[Peer]:
+    """Return everyone who can compute the five values, from the same files."""
+    words = (*asked(MEASURES), qrels, run)
+    return [
+        trec_eval(*words),
+        ragkpi("eval", *words, label="ragkpi, 1 core"),
+        ragkpi("eval", *words, label="ragkpi, 2 cores", workers=2),
+        pytrec_eval(qrels, run),
+        _driven("ir_measures", "ir-measures", ["-m", "ir_measures"], qrels, run, IR_MEASURES),
+        _driven("ranx", "ranx", [str(DRIVERS / "run_ranx.py")], qrels, run, RANX),
     ]
 
 
-def trec_eval(*options: str) -> Callable[[Path, Path], list[str]]:
-    """Return the command of the binary that $TREC_EVAL names."""
-    return lambda qrels, run: [TREC_EVAL, *options, str(qrels), str(run)]
+def pytrec_eval(qrels: Path, run: Path) -> Peer:
+    """Parse both files and evaluate, as pytrec_eval's users do."""
+    script = str(DRIVERS / "run_pytrec_eval.py")
+    return _driven("pytrec_eval", "pytrec-eval-terrier", [script], qrels, run, PYTREC_EVAL)
 
 
-def asked(measures: list[str]) -> list[str]:
+def asked(measures: Sequence[str]) -> list[str]:
     """Write measures as -m options."""
     return [word for measure in measures for word in ("-m", measure)]
 
 
-def _python(*arguments: str) -> Callable[[Path, Path], list[str]]:
-    return lambda qrels, run: [sys.executable, *arguments]
-
-
-def _driver(script: str, measures: list[str]) -> Callable[[Path, Path], list[str]]:
-    return lambda qrels, run: [
-        *[PEERS_PYTHON, str(DRIVERS / script)],
-        *[str(qrels), str(run), *measures],
-    ]
-
-
-def _installed(python: str, *distributions: str) -> dict[str, str]:
-    """Ask another Python for versions, which keeps its modules out of this process."""
-    script = """if True:
-        import importlib.metadata, json, sys
-        found = {}
-        for name in sys.argv[1:]:
-            try:
-                found[name] = importlib.metadata.version(name)
-            except importlib.metadata.PackageNotFoundError:
-                continue
-        print(json.dumps(found))
-    """
-    said = subprocess.run(
-        [python, "-c", script, *distributions], stdout=subprocess.PIPE, check=True
-    )
-    return dict(json.loads(said.stdout))
-
-
-PEER_VERSIONS = _installed(PEERS_PYTHON, "pytrec-eval-terrier", "ir-measures", "ranx")
-
-
-def missing(distribution: str) -> str:
-    """Say that a package is not there; nothing if it is."""
-    return "" if distribution in PEER_VERSIONS else f"{distribution} is not in {PEERS_PYTHON}"
-
-
-ONE, TWO = {"RAGKPI_WORKERS": "1"}, {"RAGKPI_WORKERS": "2"}
-NO_BINARY = "" if TREC_EVAL else "TREC_EVAL does not name a binary"
-
-PEERS = {
-    "trec_eval": Peer("trec_eval", trec_eval(*asked(MEASURES)), NO_BINARY),
-    "ragkpi1": Peer("ragkpi, 1 worker", ragkpi(*asked(MEASURES)), environment=ONE),
-    "ragkpi2": Peer("ragkpi, 2 workers", ragkpi(*asked(MEASURES)), environment=TWO),
-    "pytrec_eval": Peer(
-        "pytrec_eval",
-        _driver("run_pytrec_eval.py", PYTREC_EVAL),
-        missing("pytrec-eval-terrier"),
-    ),
-    "ir_measures": Peer(
-        "ir_measures",
-        lambda qrels, run: [
-            *[PEERS_PYTHON, "-m", "ir_measures"],
-            *[str(qrels), str(run), *IR_MEASURES],
-        ],
-        missing("ir-measures"),
-    ),
-    "ranx": Peer("ranx", _driver("run_ranx.py", RANX), missing("ranx")),
-    "numpy": Peer('python -c "import numpy"', _python("-c", "import numpy")),
-    "ragkpi-map": Peer("ragkpi -m map, 1 worker", ragkpi("-m", "map"), environment=ONE),
-    "ragkpi-all_trec": Peer(
-        "ragkpi -m all_trec, 1 worker", ragkpi("-m", "all_trec"), environment=ONE
-    ),
-    "python": Peer("python -c pass", _python("-c", "pass")),
-    "ragkpi-help": Peer("ragkpi --help", _python("-m", "ragkpi", "--help")),
-}
+def _driven(
+    label: str,
+    distribution: str,
+    program: Sequence[str],
+    qrels: Path,
+    run: Path,
+    measures: Sequence[str],
+) -> Peer:
+    command = [PEERS_PYTHON, *program, str(qrels), str(run), *measures]
+    return Peer(label, command, _missing(distribution))
 
 
 def versions() -> list[str]:
     """Name what takes part, with versions."""
     here = _installed(sys.executable, "numpy").items()
-    found = [f"{name} {version}" for name, version in [*here, *PEER_VERSIONS.items()]]
+    named = [f"{name} {version}" for name, version in [*here, *_PEER_VERSIONS.items()]]
     if TREC_EVAL:
         said = subprocess.run([TREC_EVAL, "-v"], capture_output=True, text=True, check=False)
-        found.append(said.stderr.strip())
-    return [f"Python {sys.version.split()[0]}", *found]
+        named.append(said.stderr.strip())
+    return [f"Python {sys.version.split()[0]}", *named]
+
+
+def _installed(interpreter: str, *distributions: str) -> dict[str, str]:
+    """Ask another Python for versions, which keeps its modules out of this process."""
+    script = """if True:
+        import importlib.metadata, json, sys
+        versions = {}
+        for name in sys.argv[1:]:
+            try:
+                versions[name] = importlib.metadata.version(name)
+            except importlib.metadata.PackageNotFoundError:
+                continue
+        print(json.dumps(versions))
+    """
+    said = subprocess.run(
+        [interpreter, "-c", script, *distributions], stdout=subprocess.PIPE, check=True
+    )
+    return dict(json.loads(said.stdout))
+
+
+_PEER_VERSIONS = _installed(
+    PEERS_PYTHON, "pytrec-eval-terrier", "ir-measures", "ranx", "pyarrow", "polars"
+)
+
+
+def _missing(distribution: str) -> str:
+    """Say that a package is not there; nothing if it is."""
+    return "" if distribution in _PEER_VERSIONS else f"{distribution} is not in {PEERS_PYTHON}"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Iterator
 from typing import NamedTuple
 
-from bench import Sample, measure, middle, seconds
+from measuring import Sample, medians, seconds
 from peers import Peer
 
 
@@ -29,28 +27,18 @@ class Task(NamedTuple):
     aim: Aim
 
 
-def table(heading: str, tasks: Iterator[Task], repeats: int, too_long: float) -> Iterator[str]:
-    yield f"## {heading}"
-    yield ""
+def table(tasks: Iterator[Task], repeats: int, too_long: float) -> Iterator[str]:
+    """Yield a Markdown table, a line for each task that can be measured here."""
     yield "| what | CPU | memory | beside | its CPU | its memory | CPU ÷ | aim | memory ÷ | aim |"
     yield f"|---|{'---:|' * 2}---|{'---:|' * 6}"
     for task in tasks:
-        peers = {"ours": task.command, "theirs": task.reference}
-        lacking = [peer.missing for peer in peers.values() if peer.missing]
-        if lacking:
-            print(f"without {task.what}: {lacking[0]}", file=sys.stderr)
-            continue
-        samples = measure(peers, Path(task.what), Path(task.what), repeats, too_long)
-        if len(samples) == 2:
-            yield _row(task, samples)
+        ours, theirs = medians([task.command, task.reference], repeats, too_long)
+        if ours and theirs:
+            yield _row(task, ours, theirs)
     yield ""
 
 
-def _row(task: Task, samples: Mapping[str, Sequence[Sample]]) -> str:
-    ours, theirs = (
-        Sample(*(middle(column) for column in zip(*samples[who], strict=True)))
-        for who in ("ours", "theirs")
-    )
+def _row(task: Task, ours: Sample, theirs: Sample) -> str:
     wall = "(wall)" in task.what
     time, other = (ours.wall, theirs.wall) if wall else (ours.cpu, theirs.cpu)
     aim = task.aim

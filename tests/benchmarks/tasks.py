@@ -1,78 +1,14 @@
-"""What people wait for, each beside what it is measured by: issue by issue, row by row.
-
-    TREC_EVAL=/path/to/trec_eval python tests/benchmarks/tasks.py [--quick] [--write FILE]
-
-Prints a Markdown page: processor time of whole processes, medians of commands that take turns, the
-ratio to a reference, the ratio that is aimed at, and peak memory. `--quick` takes inputs of a
-million lines and less, and under five minutes.
-"""
+"""What people wait for, each beside what it is measured by: the tables of `docs/speed.md`."""
 
 from __future__ import annotations
 
-import argparse
-import compileall
-import datetime
-import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Iterator, Sequence
 
-from bench import TOO_LONG, processor
 from derived import Files
-from peers import (
-    MEASURES,
-    NO_BINARY,
-    PEERS_PYTHON,
-    PYTREC_EVAL,
-    ROOT,
-    TREC_EVAL,
-    Peer,
-    asked,
-    missing,
-    versions,
-)
-from task_table import Aim, Task, table
+from peers import MEASURES, Word, asked, python, pytrec_eval, ragkpi, trec_eval
+from task_table import Aim, Task
 
-Words = Sequence[str | Path]
-
-# As the script that pip installs does.
-_RAGKPI = "from ragkpi.cli import entry; entry()"
-_ONE = {"RAGKPI_WORKERS": "1"}
-_ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
-
-
-def ragkpi(*words: str | Path, label: str = "", **environment: str) -> Peer:
-    """Call ragkpi from this checkout, on one core unless the environment says otherwise."""
-    said = [str(word) for word in words]
-    shown = " ".join(word.name if isinstance(word, Path) else word for word in words)
-    return Peer(
-        label or f"ragkpi {shown}",
-        lambda qrels, run: [sys.executable, "-c", _RAGKPI, *said],
-        environment={**_ONE, **environment},
-    )
-
-
-def python(label: str, code: str, *files: Path, interpreter: str = sys.executable) -> Peer:
-    """Run a line of Python."""
-    return Peer(
-        label,
-        lambda qrels, run: [interpreter, "-c", code, *map(str, files)],
-        environment=_ONE_THREAD,
-    )
-
-
-def trec_eval(*words: str | Path) -> Peer:
-    """Call the binary that $TREC_EVAL names."""
-    said = [str(word) for word in words]
-    return Peer("trec_eval", lambda qrels, run: [TREC_EVAL, *said], NO_BINARY)
-
-
-def pytrec_eval(qrels: Path, run: Path) -> Peer:
-    """Parse both files and evaluate, as pytrec_eval's users do."""
-    script = str(Path(__file__).parent / "drivers" / "run_pytrec_eval.py")
-    command = [PEERS_PYTHON, script, str(qrels), str(run), *PYTREC_EVAL]
-    return Peer("pytrec_eval", lambda _, __: command, missing("pytrec-eval-terrier"))
+Words = Sequence[Word]
 
 
 def starting(files: Files) -> Iterator[Task]:
@@ -103,11 +39,14 @@ def reading(files: Files) -> Iterator[Task]:
         yield Task(f"eval: {name}", ragkpi("eval", *words), trec_eval(*words), aim)
     if not files.quick:
         words = (*asked(MEASURES), *files.of("Ld"))
-        two = ragkpi("eval", *words, RAGKPI_WORKERS="2")
+        two = ragkpi("eval", *words, workers=2)
         yield Task("eval: Ld, 2 cores (wall)", two, trec_eval(*words), Aim(0.10))
     big = files.big
     qrels, run = files.of(big)
-    plain = ragkpi("eval", *asked(MEASURES), qrels, run)
+    words = (*asked(MEASURES), qrels, run)
+    one = ragkpi("eval", *words, label="1 core")
+    yield Task(f"eval: {big}, 2 cores", ragkpi("eval", *words, workers=2), one, Aim())
+    plain = ragkpi("eval", *words)
     yield Task(f"eval: {big}", plain, pytrec_eval(qrels, run), Aim())
     for kind, metric in (("prefs", "prefs_simp"), ("qrels_jg", "map_avgjg")):
         words = ("-R", kind, "-m", metric, files.judged(big, kind), run)
@@ -123,18 +62,21 @@ def formats(files: Files) -> Iterator[Task]:
     """The formats of runs, beside the TREC file and beside readers of tables."""
     qrels, run = files.of("M")
     plain = ragkpi("eval", "-m", "map", qrels, run, label="eval of the TREC file")
-    for suffix in ("csv", "tsv", "jsonl", "json", "parquet"):
+    for suffix in ("csv", "tsv", "msmarco", "jsonl", "json", "parquet"):
         other = files.converted("M", suffix)
-        yield Task(f"{suffix} in", ragkpi("eval", "-m", "map", qrels, other), plain, Aim(1.3))
-    lines = files.converted("M", "jsonl")
+        aim = Aim() if suffix == "parquet" else Aim(1.3)  # it loads pyarrow, a third of a second
+        yield Task(f"{suffix}, in", ragkpi("eval", "-m", "map", qrels, other), plain, aim)
     loads = "import json, sys\nfor line in open(sys.argv[1]): json.loads(line)"
-    ours = ragkpi("eval", "-m", "map", qrels, lines)
-    yield Task("jsonl in", ours, python("json.loads", loads, lines), Aim(1.1))
+    for what, lines in (("jsonl", files.converted("M", "jsonl")), ("jsonl, flat", files.flat("M"))):
+        ours = ragkpi("eval", "-m", "map", qrels, lines)
+        yield Task(f"{what}, in", ours, python("json.loads", loads, lines), Aim(1.1))
     table = files.converted("M", "csv")
     ours = ragkpi("eval", "-m", "map", qrels, table)
     for package, module in (("pyarrow", "pyarrow.csv"), ("polars", "polars")):
         code = f"import {module} as reader, sys; reader.read_csv(sys.argv[1])"
-        yield Task("csv in", ours, python(f"{package}'s reader", code, table), Aim())
+        yield Task(
+            "csv, in", ours, python(f"{package}'s reader", code, table, needs=package), Aim()
+        )
     qrels, run = files.of(files.big)
     plain = ragkpi("eval", "-m", "map", qrels, run, label="eval -m map")
     aim = Aim(3, megabytes=150)
@@ -217,65 +159,3 @@ def _judged_twice(files: Files, name: str) -> Words:
     """Two judges who agree cost what two who differ cost."""
     qrels, *runs = files.pair(name)
     return (qrels, qrels, *runs)
-
-
-GROUPS: Mapping[str, Callable[[Files], Iterator[Task]]] = {
-    "Starting": starting,
-    "Runs, beside trec_eval and pytrec_eval": reading,
-    "Formats, check and convert": formats,
-    "Values of single queries": outputs,
-    "Questions": questions,
-    "Growth: ten times the input": growth,
-}
-
-
-def main() -> None:
-    """Measure all that can be measured here, and write the page."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--quick", action="store_true", help="smaller inputs, three repeats")
-    parser.add_argument("--only", default="", help="groups whose names begin so, with commas")
-    parser.add_argument("--repeats", type=int, help="default 5, with --quick 3")
-    parser.add_argument("--write", type=Path, metavar="FILE", help="also write the page there")
-    options = parser.parse_args()
-    repeats = options.repeats or (3 if options.quick else 5)
-    compileall.compile_dir(ROOT / "ragkpi", quiet=1)  # as installing does
-    files = Files(options.quick)
-    page = list(_head(options.quick, repeats))
-    for line in page:
-        print(line)
-    beginnings = tuple(options.only.split(","))
-    for heading, group in GROUPS.items():
-        if heading.startswith(beginnings):
-            for line in table(heading, group(files), repeats, 3 if options.quick else TOO_LONG):
-                print(line, flush=True)
-                page.append(line)
-    if not options.only:
-        script = Path(__file__).with_name("in_memory.py")
-        done = subprocess.run(
-            [sys.executable, "-W", "ignore", script, *(["200", "1000"] if options.quick else [])],
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
-            check=True,
-        )
-        print(done.stdout.decode())
-        page += ["## Calls from Python", "", *done.stdout.decode().splitlines()]
-    if options.write:
-        options.write.write_text("\n".join(page) + "\n", "utf-8")
-
-
-def _head(quick: bool, repeats: int) -> Iterator[str]:
-    command = "make bench BENCH=--quick" if quick else "make bench"
-    where = f"{len(os.sched_getaffinity(0))} cores, {processor()}"
-    yield "# Performance"
-    yield ""
-    yield f"Made by `{command}`, {datetime.date.today()}, {where};"
-    yield f"{'; '.join(versions())}."
-    yield ""
-    yield "Processor time (user and system) and peak memory of whole processes, medians of"
-    yield f"{repeats}, each command and what stands beside it in turn; ragkpi on one core."
-    yield "`tests/README.md` describes the inputs. What misses its aim is bold."
-    yield ""
-
-
-if __name__ == "__main__":
-    main()
