@@ -11,7 +11,6 @@ row per observation, (n, B): rows are gathered and added in one piece.
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import count
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,8 @@ from ragkpi.statistics.weighted_ranks import (
     IndexArray,
     Reference,
     WeightGroups,
-    dense_numbers,
-    doubled_ranks,
+    from_mean,
+    untied,
 )
 
 # From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
@@ -56,7 +55,8 @@ def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
             by_y = squares_y - of_y * of_y / total
             r = _over_root(products - of_x * of_y / total, by_x, by_y)
         lost = (by_x <= _LOST * squares_x) | (by_y <= _LOST * squares_y)
-        r[lost] = around_means(weights[lost], x, y)
+        if lost.any():
+            r[lost] = around_means(weights[lost], x, y)
         return r
 
     return under
@@ -91,26 +91,25 @@ def spearman(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
 def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Spearman's rho of each of A variables, (A, n), with y: weights, (B, n), to (B, A).
 
-    Observations that are alike in all variables are one cell, whose weights are added once.
-    Variables that order the cells alike have one rho.
+    Variables that order the observations alike have one rho.
     """
     reference = Reference.of(y)
-    cell = np.unique(variables, axis=1, return_inverse=True)[1].reshape(-1)
-    groups = WeightGroups(cell)
-    cells = np.stack([dense_numbers(values) for values in variables[:, groups.order[groups.first]]])
-    orders, which = np.unique(cells, axis=0, return_inverse=True)
-    ranks_of_orders = [doubled_ranks(values) for values in orders]
+    cells = reference.cells(variables)
+    orders, which = np.unique(cells.variables, axis=0, return_inverse=True)
+    groups_of_orders = [WeightGroups(order) for order in orders]
 
     def under(weights: FloatArray) -> FloatArray:
         of_y = reference.under(weights)
-        in_cell, y_in_cell = groups.added(of_y.rows), groups.added(of_y.from_mean)
-        rho = []
-        for of_cells in ranks_of_orders:
-            distance = of_cells(in_cell) - (of_y.total + 1)
-            squares_x = np.einsum("cb,cb,cb->b", in_cell, distance, distance)
-            products = np.einsum("cb,cb->b", y_in_cell, distance)
-            rho.append(_over_root(products, squares_x, of_y.squares))
-        return np.stack(rho, axis=1)[:, which.reshape(-1)]
+        in_cell = cells.added(of_y.rows)
+        y_in_cell = in_cell * of_y.distance[cells.reference]
+        alike, y_alike = cells.groups.added(in_cell), cells.groups.added(y_in_cell)
+        products, squares = np.empty((2, len(orders), len(weights)))
+        for place, groups in enumerate(groups_of_orders):
+            in_group, y_in_group = groups.added(alike), groups.added(y_alike)
+            distance = from_mean(in_group, of_y.total)
+            squares[place] = np.einsum("gb,gb,gb->b", in_group, distance, distance)
+            products[place] = np.einsum("gb,gb->b", y_in_group, distance)
+        return _over_root(products, squares, of_y.squares)[which.reshape(-1)].T
 
     return under
 
@@ -118,29 +117,28 @@ def spearman_of_each(variables: FloatArray, y: FloatArray | Reference) -> UnderW
 def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
-    Pairs are counted by merging: the distinct values of x are halved again and again, and in each
-    half-and-half the pairs across are counted down the order of y, O(n log n) a resample.
+    Pairs are counted by merging: the distinct values of the variable that has fewer are halved
+    again and again, and in each half-and-half the pairs across are counted down the order of the
+    other, O(n log n) a resample.
 
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
     Association 61, 1966.
     """
     reference = Reference.of(y)
-    dense_x, dense_y = dense_numbers(x), dense_numbers(reference.values)
-    groups = WeightGroups(dense_x)
-    merges = []
-    for level in count():
-        if int(dense_x.max(initial=0)) >> level == 0:
-            break
-        merges.append(_Merge(dense_x, dense_y, level))
+    cells = reference.cells(x[np.newaxis])
+    fewer, more = sorted(
+        (cells.alike, cells.reference), key=lambda numbers: int(numbers.max(initial=0))
+    )
+    levels = int(fewer.max(initial=0)).bit_length()
+    merges = [_Merge(fewer, more, level) for level in range(levels)]
 
     def under(weights: FloatArray) -> FloatArray:
         of_y = reference.under(weights)
-        total = of_y.total
-        in_group = groups.added(of_y.rows)
-        pairs = total * total - np.einsum("nb,nb->b", in_group, in_group)
+        in_cell = cells.added(of_y.rows)
+        pairs = untied(cells.groups.added(in_cell), of_y.total)
         # No count exceeds the square of the total: single precision holds it up to 4,096 drawn.
-        single = float(total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
-        rows = of_y.rows.astype(np.float32) if single else of_y.rows
+        single = float(of_y.total.max(initial=0)) ** 2 <= _WHOLE_IN_SINGLE
+        rows = in_cell.astype(np.float32) if single else in_cell
         agreeing = np.zeros(len(weights))
         for merge in merges:
             agreeing += merge.agreeing(rows)
@@ -213,7 +211,7 @@ def _scaled(values: FloatArray) -> FloatArray:
 def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
     """Divide by the root of a product of two numbers; NaN where one is not above 0."""
     defined = (by_x > 0) & (by_y > 0)
-    ratio = np.full(len(above), np.nan)
+    ratio = np.full(above.shape, np.nan)
     np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)
     return np.asarray(np.clip(ratio, -1.0, 1.0))
 

@@ -35,7 +35,7 @@ def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[
         How often each query is drawn; all blocks together have `resamples` rows.
     """
     generator = np.random.default_rng(seed)
-    for rows in _rows(resamples, queries, "resamples"):
+    for rows in _rows(resamples, queries, "resamples", fewest):
         yield times_drawn(generator.integers(0, queries, size=(rows, queries)))
 
 
@@ -75,8 +75,8 @@ def totals(statistics: FloatArray) -> FloatArray:
     return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
 
 
-def _rows(total: int, queries: int, label: str) -> Iterator[int]:
-    most = max(1, BLOCK // max(queries, 1))
+def _rows(total: int, queries: int, label: str, fewest: int = 1) -> Iterator[int]:
+    most = max(fewest, BLOCK // max(queries, 1))
     for start in steps(range(0, total, most), label, -(-total // most)):
         yield min(most, total - start)
 

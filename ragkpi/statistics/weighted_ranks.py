@@ -17,13 +17,23 @@ IndexArray = npt.NDArray[np.intp]
 
 
 class Weighted(NamedTuple):
-    """What depends on one variable and the weights, by observation, (n, B), or resample, (B,)."""
+    """What depends on one variable of G distinct values, and on the weights, (n, B).
 
-    rows: FloatArray  # the weights, a row per observation
+    Attributes
+    ----------
+    rows : (n, B)
+        The weights, a row per observation.
+    total, squares, pairs : (B,)
+        Their sum; the sum of the squared distances; ordered pairs that are not tied.
+    distance : (G, B)
+        Twice the distance of each value's rank from the mean rank.
+    """
+
+    rows: FloatArray
     total: FloatArray
-    from_mean: FloatArray  # weights times twice the distance of the rank from the mean rank
-    squares: FloatArray  # of these distances
-    pairs: FloatArray  # ordered pairs that are not tied
+    squares: FloatArray
+    pairs: FloatArray
+    distance: FloatArray
 
 
 class Reference:
@@ -35,8 +45,9 @@ class Reference:
 
     def __init__(self, values: FloatArray) -> None:
         self.values = values
-        self._ranks = doubled_ranks(values)
-        self._groups = WeightGroups(dense_numbers(values))
+        self.dense = dense_numbers(values)
+        self._groups = WeightGroups(self.dense)
+        self._cells: dict[bytes, Cells] = {}
         self._latest: tuple[FloatArray, Weighted] | None = None
 
     @classmethod
@@ -48,39 +59,86 @@ class Reference:
         """Rank the values under weights, (B, n)."""
         if self._latest is None or self._latest[0] is not weights:
             rows = np.ascontiguousarray(weights.T)
-            total = rows.sum(axis=0)
-            distance = self._ranks(rows) - (total + 1)
-            from_mean = rows * distance
             in_group = self._groups.added(rows)
-            pairs = total * total - np.einsum("nb,nb->b", in_group, in_group)
-            squares = np.einsum("nb,nb->b", from_mean, distance)
-            self._latest = weights, Weighted(rows, total, from_mean, squares, pairs)
+            total = in_group.sum(axis=0)
+            distance = from_mean(in_group, total)
+            squares = np.einsum("gb,gb,gb->b", in_group, distance, distance)
+            pairs = untied(in_group, total)
+            self._latest = weights, Weighted(rows, total, squares, pairs, distance)
+        return self._latest[1]
+
+    def cells(self, variables: FloatArray) -> Cells:
+        """Return the cells of variables, (A, n), and of this one."""
+        dense = np.stack([dense_numbers(values) for values in variables])
+        key = dense.tobytes()
+        if key not in self._cells:
+            self._cells[key] = Cells(dense, self)
+        return self._cells[key]
+
+
+class Cells:
+    """Observations that are alike in A variables and in a reference: C cells.
+
+    Attributes
+    ----------
+    alike : (C,)
+        Numbers of the X groups of cells that are alike in the variables.
+    variables : (A, X)
+        The dense numbers of the values in each of these groups.
+    reference : (C,)
+        The dense numbers of the reference in each cell.
+    """
+
+    def __init__(self, dense: IndexArray, reference: Reference) -> None:
+        alike = dense[0]
+        for numbers in dense[1:]:
+            alike = dense_numbers(alike * (numbers.max(initial=0) + 1) + numbers)
+        by_reference = reference.dense
+        self._groups = WeightGroups(
+            dense_numbers(alike * (by_reference.max(initial=0) + 1) + by_reference)
+        )
+        first = self._groups.order[self._groups.first]
+        self.alike, self.reference = alike[first], by_reference[first]
+        self.groups = WeightGroups(self.alike)
+        self.variables = dense[:, first[self.groups.first]]
+        self._latest: tuple[FloatArray, FloatArray] | None = None
+
+    def added(self, rows: FloatArray) -> FloatArray:
+        """Add weights, (n, B), by cell, (C, B); once for those that are asked for again."""
+        if self._latest is None or self._latest[0] is not rows:
+            self._latest = rows, self._groups.added(rows)
         return self._latest[1]
 
 
 def ranks(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
     """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
-    doubled = doubled_ranks(values)
-    return lambda weights: np.asarray(doubled(weights.T).T / 2)
-
-
-def doubled_ranks(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Return twice the ranks, so that shared ones are whole, (n, B) to (n, B)."""
     dense = dense_numbers(values)
     groups = WeightGroups(dense)
-
-    def under(rows: FloatArray) -> FloatArray:
-        drawn = groups.added(rows)
-        doubled = np.cumsum(drawn, axis=0)
-        doubled *= 2
-        doubled -= drawn
-        doubled += 1
-        return doubled if groups.unchanged else doubled[dense]
-
-    return under
+    return lambda weights: np.asarray(doubled_ranks(groups.added(weights.T))[dense].T / 2)
 
 
-def dense_numbers(values: FloatArray) -> IndexArray:
+def doubled_ranks(in_group: FloatArray) -> FloatArray:
+    """Return twice the rank of each group, least first, from its weights: whole, (G, B)."""
+    doubled = np.cumsum(in_group, axis=0)
+    doubled *= 2
+    doubled -= in_group
+    doubled += 1
+    return doubled
+
+
+def from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
+    """Return twice the distance of each group's rank from the mean rank, (G, B)."""
+    distance = doubled_ranks(in_group)
+    distance -= total + 1
+    return distance
+
+
+def untied(in_group: FloatArray, total: FloatArray) -> FloatArray:
+    """Count the ordered pairs of observations in different groups, (B,)."""
+    return np.asarray(total * total - np.einsum("gb,gb->b", in_group, in_group))
+
+
+def dense_numbers(values: FloatArray | IndexArray) -> IndexArray:
     """Number distinct values from the least, so that infinities can be compared too."""
     return np.asarray(np.unique(values, return_inverse=True)[1].reshape(-1), dtype=np.intp)
 

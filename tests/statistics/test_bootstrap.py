@@ -83,6 +83,14 @@ def test_interval_that_the_author_of_bor_prints():
     assert interval_of_indices(dashboard(), 2000, 0) == pytest.approx(expected, abs=5e-5)
 
 
+def test_draws_come_in_blocks_of_the_size_asked_for():
+    indices = np.random.default_rng(3).integers(0, 70_000, size=(5, 70_000))
+    blocks = list(drawn(70_000, 5, 3, fewest=2))
+    assert [len(block) for block in blocks] == [2, 2, 1]
+    expected = [np.bincount(row, minlength=70_000) for row in indices]
+    assert (np.concatenate(blocks) == expected).all()
+
+
 def test_block_size_does_not_change_digits(monkeypatch):
     made = scores([(MAP, np.random.default_rng(1).random(50))])
     whole = intervals(made, Bootstrap(resamples=400))

@@ -16,6 +16,7 @@ from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.correlation import spearman, spearman_of_each
 from ragkpi.statistics.resampling import drawn
+from ragkpi.statistics.weighted_ranks import Reference
 
 Segment = Literal["all", "K < R", "K >= R"]
 FEWEST = 3  # observations that a correlation is worth computing from
@@ -204,7 +205,8 @@ def _held_out(sample: Sample, folds: int, bootstrap: Bootstrap) -> _HeldOut:
         best = _best(spearman_of_each(grid[:, ~tested], y[~tested])(others)[0])
         if best < 0:
             continue
-        under = [spearman(values[tested], y[tested]) for values in (grid[best], x)]
+        quality = Reference(y[tested])
+        under = [spearman(values[tested], quality) for values in (grid[best], x)]
         # Block by block: rows of all resamples would not fit the cache.
         blocks = [
             [of_weights(weights) for of_weights in under]
