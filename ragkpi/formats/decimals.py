@@ -24,6 +24,7 @@ from ragkpi.formats.integers import (
 from ragkpi.formats.token_words import WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
+_JSON = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _DECIMAL = rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)"
 
 _WORDS = 3
@@ -75,6 +76,33 @@ def parse_decimals(tokens: Tokens) -> FloatArray:
     numbers = np.empty(len(tokens))
     for rows, chunk in chunks(tokens):
         numbers[rows] = _parse_chunk(chunk)
+    return numbers
+
+
+def parse_json_numbers(tokens: Tokens) -> FloatArray:
+    """Read numbers as JSON has them, which is less: NaN for ``+1``, ``01``, ``.5``, ``1.``, inf."""
+    numbers = np.empty(len(tokens))
+    for rows, chunk in chunks(tokens):
+        numbers[rows] = _parse_json_chunk(chunk)
+    return numbers
+
+
+def _parse_json_chunk(tokens: Tokens) -> FloatArray:
+    """Read plain numbers that begin and end with digits, and look at all others one by one."""
+    numbers, plain = _parse_plain(tokens)
+    text, start, end = tokens.buffer, tokens.start, tokens.end
+    first = text.take(start)
+    if (first == ord("-")).any():
+        start = start + (first == ord("-"))
+        first = text.take(start)
+    plain &= (first - np.uint8(ord("0"))) < 10
+    plain &= (text.take(end - 1) - np.uint8(ord("0"))) < 10
+    zero = np.flatnonzero(first == ord("0"))
+    plain[zero] &= (text.take(start[zero] + 1) == ord(".")) | (start[zero] + 1 == end[zero])
+    if not plain.all():
+        odd = tokens.take(~plain)
+        valid = [_JSON.fullmatch(token) is not None for token in odd]
+        numbers[~plain] = np.where(valid, _parse_chunk(odd), np.nan)
     return numbers
 
 

@@ -104,7 +104,7 @@ def _hold_alike(layout: ColumnOrder, block: Block) -> list[RunColumns]:
 def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
     """Return where the columns of lines stand that look like one of the first; None if none do."""
     text = block.buffer[block.start : block.end]
-    for line in text[:LONGEST_PATTERN].tobytes().split(b"\n")[:-1][:_LINES_TRIED]:
+    for line in text[:LONGEST_PATTERN].tobytes().split(b"\n", _LINES_TRIED)[:-1]:
         try:
             value = DECODER.decode(text_of(line))
             if type(value) is not dict:
@@ -117,17 +117,8 @@ def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
         except (ValueError, RecursionError, InputError):
             return None
         pattern = pattern_of(line, keys) if keys is not None else None
-        if pattern is not None and keys is not None:
-            alike = LikeLines(pattern)
-            place = {name: number for number, name in enumerate(alike.columns)}
-            return ColumnOrder(
-                alike.scan,
-                place[keys.query],
-                place[keys.document],
-                place[keys.score] if keys.score else None,
-                place[keys.rank] if keys.rank else None,
-                place[keys.run_id] if keys.run_id else None,
-            )
+        if pattern is not None:
+            return LikeLines(pattern).layout
     return None
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import islice
 from typing import NamedTuple
 
 _TOKEN = re.compile(rb'"[^"]*"|[{}\[\],:]|[^\s{}\[\],:"]+')
@@ -64,6 +65,8 @@ def pattern_of(line: bytes, keys: RecordKeys) -> Pattern | None:
     """
     if len(line) > LONGEST_PATTERN or b"\\" in line:
         return None
+    if keys.listed is not None:
+        line = _shortened(line)
     tokens = [(match[0], match.start(), match.end()) for match in _TOKEN.finditer(line)]
     if keys.listed is None:
         values = _values(tokens)
@@ -118,6 +121,13 @@ def pattern_of(line: bytes, keys: RecordKeys) -> Pattern | None:
         line[end : tokens[elements[1][0]][1]],
         _region(line, tokens, after, stop, len(line)),
     )
+
+
+def _shortened(line: bytes) -> bytes:
+    """Leave most elements of a list out, for the first two are enough of a pattern."""
+    ends = [match.end() for match in islice((m for m in _TOKEN.finditer(line) if m[0] == b"}"), 2)]
+    behind = line.rfind(b"}", 0, line.rfind(b"]") + 1) + 1
+    return line[: ends[1]] + line[behind:] if len(ends) > 1 and behind > ends[1] else line
 
 
 def _values(tokens: Sequence[Token]) -> list[tuple[int, int]] | None:

@@ -1,27 +1,34 @@
-"""Lines of JSON that all look alike, read by their quotes, without decoding.
+"""Lines of JSON that all look alike, read by their commas, without decoding.
 
 What a program writes has the same keys and spaces in every line: nothing but the values differs.
-Then the places of all quotes tell where values are. Every byte between them is compared with that
-of one line, which was decoded; whatever is unlike it is left to the decoder.
+Between two values stands the same text each time, a *literal*. It has one comma, or at the end of
+a line the newline; so the places of commas and newlines tell where all literals are, and what is
+between them is values. Every byte of every literal is compared with that of one line, which was
+decoded. Whatever is unlike it is left to the decoder.
 """
 
 from __future__ import annotations
 
-import re
+import itertools
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from ragkpi.formats.blocks import Block
-from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.decimals import parse_decimals, parse_json_numbers
 from ragkpi.formats.json_patterns import Pattern, Region
 from ragkpi.formats.line_scanner import Lines
-from ragkpi.formats.token_words import FIRST_BYTES, LAST_BYTES, words_at, words_before
-from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
+from ragkpi.formats.token_words import FIRST_BYTES, words_at
+from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.formats.trec_runs import ColumnOrder
 
-_NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
-_QUOTE, _BACKSLASH, _NEWLINE = b'"\\\n'
-_LETTER = np.uint64(0x4040404040404040)  # the bit that letters have, and no digits, signs, points
+_QUOTE, _BACKSLASH, _NEWLINE, _COMMA, _SPACE = b'"\\\n, '
 _WORDS = 3
+
+# Where literals begin, or where a value begins and ends.
+Places = IntArray
+Span = tuple[Places, Places]
 
 
 class UnlikeError(Exception):
@@ -32,170 +39,211 @@ class UnlikeError(Exception):
         self.block = block
 
 
+class _Literal(NamedTuple):
+    """A literal, and where its mark, the comma or the newline, is; -1 if it has not one."""
+
+    text: bytes
+    mark: int
+
+    @classmethod
+    def of(cls, text: bytes) -> _Literal:
+        marks = [place for place, octet in enumerate(text) if octet in (_COMMA, _NEWLINE)]
+        return cls(text, marks[0] if len(marks) == 1 else -1)
+
+
 class LikeLines:
     """What all lines of a file are like.
 
-    The columns of the lines that it finds are the query, the document, then score, rank and run
-    id as far as there are some, in the order of `columns`.
+    A record is what a line holds: values of its own, the elements of its list, and again values of
+    its own. Where each line is one document, a block is one record, and its lines are the elements.
+
+    Attributes
+    ----------
+    layout
+        In which columns the lines that are found have what.
     """
 
     def __init__(self, pattern: Pattern) -> None:
-        keys, self._head, self._element, self._separator, self._tail = pattern
-        self.columns = [
-            name for name in (keys.query, keys.document, keys.score, keys.rank, keys.run_id) if name
+        keys, head, element, separator, tail = pattern
+        self._listed = keys.listed is not None
+        self._has_run_id = keys.run_id is not None
+        self._keys = head.keys, element.keys, tail.keys
+        # Columns, and whether they are the record's: it and its elements may both have a key "id".
+        columns = [
+            (keys.query, self._listed),
+            (keys.document, False),
+            (keys.score, False),
+            (keys.rank, False),
+            (keys.run_id, self._listed),
         ]
-        self._outer = {keys.query, keys.run_id} if keys.listed else set()
-        self._run_id = keys.run_id
-        self._parsed = {keys.score, keys.rank}  # whoever reads them tells what is no number
+        self._columns = [(name, is_of_record) for name, is_of_record in columns if name]
+        self._bare_of_record, self._bare = _bare(head) | _bare(tail), _bare(element)
+        # Scores and ranks are looked at where they are read.
+        parsed = {name for name in (keys.score, keys.rank) if name}
+        all_bare = parsed <= self._bare
+        self._bare -= parsed if all_bare else set()
+        column = itertools.count(2)
+        self.layout = ColumnOrder(
+            self.scan,
+            0,
+            1,
+            next(column) if keys.score else None,
+            next(column) if keys.rank else None,
+            next(column) if keys.run_id else None,
+            padded=False,
+            numbers=parse_json_numbers if all_bare else parse_decimals,
+        )
+
+        first, *inside, last = element.literals
+        before = [*head.literals[:-1], head.literals[-1] + first]
+        after = [last + tail.literals[0], *tail.literals[1:]]
+        after[-1] += b"\n"
+        self._before, self._inside, self._after = (
+            [_Literal.of(text) for text in texts] for texts in (before, inside, after)
+        )
+        self._between = _Literal.of(last + (separator if self._listed else b"\n") + first)
+        marked = [*self._before[1:], *self._inside, self._between, *self._after]
+        self._has_marks = b"," not in before[0] and all(literal.mark >= 0 for literal in marked)
+        self._commas_in_strings = False
 
     def scan(self, block: Block) -> Lines:
         """Find the columns of every document of a block; `UnlikeError` if a line is unlike."""
-        lines = self._scan(block)
+        text = block.buffer[block.start : block.end]
+        lines = None
+        if self._has_marks and not (text == _BACKSLASH).any():
+            commas = text == _COMMA
+            if not self._commas_in_strings:
+                lines = self._scan(block, commas)
+            if lines is None:
+                # A comma is in a string if the quotes before it are odd.
+                commas &= ~np.logical_xor.accumulate(text == _QUOTE)
+                lines = self._scan(block, commas)
+                self._commas_in_strings = lines is not None
         if lines is None:
             raise UnlikeError(block)
         return lines
 
-    def _scan(self, block: Block) -> Lines | None:
-        text = block.buffer[block.start : block.end]
-        newline = block.start + np.flatnonzero(text == _NEWLINE)
-        if np.count_nonzero(text < ord(" ")) != len(newline) or (text == _BACKSLASH).any():
+    def _scan(self, block: Block, commas: BoolArray) -> Lines | None:
+        marks = np.flatnonzero(commas | (block.buffer[block.start : block.end] == _NEWLINE))
+        marks += block.start
+        ends = np.flatnonzero(block.buffer.take(marks) == _NEWLINE)  # of lines, among the marks
+        number = block.first_line + np.arange(len(ends))
+        ends = ends if self._listed else ends[-1:]
+        starts = np.append(0, ends[:-1] + 1)
+        begin = np.append(block.start, marks[ends[:-1]] + 1)
+        head, each, tail = len(self._before) - 1, len(self._inside) + 1, len(self._after) - 1
+        count, rest = np.divmod(ends + 1 - starts - head - tail, each)
+        if rest.any() or (count < 1).any():
             return None
-        quote = block.start + np.flatnonzero(text == _QUOTE)
-        begin = np.append(block.start, newline[:-1] + 1)
-        first_quote = np.searchsorted(quote, begin)
-        head, each, tail = (part.quotes() for part in (self._head, self._element, self._tail))
-        inside = np.diff(np.append(first_quote, len(quote))) - head - tail
-        count, rest = np.divmod(inside, each)
-        if rest.any() or (count < 1).any() or (not self._separator and (count > 1).any()):
-            return None
-        line = np.repeat(np.arange(len(begin)), count)
-        starts = np.cumsum(count) - count
-        number = np.arange(len(line)) - starts[line]
-        of_element = quote[(first_quote[line] + head + number * each)[:, None] + np.arange(each)]
-        of_head = quote[first_quote[:, None] + np.arange(head)]
-        of_tail = quote[(first_quote + head + count * each)[:, None] + np.arange(tail)]
-        last = np.zeros(len(line), dtype=bool)
-        last[starts + count - 1] = True
+        last = np.cumsum(count) - 1
+        first = last + 1 - count
 
-        places: dict[str, tuple[IntArray, IntArray]] = {}
-        bare: list[tuple[str, Tokens]] = []
-        buffer = block.buffer
-        tail_begin = _begin(self._tail, of_tail, newline)
-        element_begin = _begin(self._element, of_element, tail_begin)
-        element_end = np.empty_like(element_begin)
-        element_end[:-1] = element_begin[1:] - len(self._separator)
-        element_end[last] = tail_begin
-        separated = element_end[~last]
-        found = (
-            _find(self._head, buffer, of_head, begin, element_begin[starts], places, bare)
-            and _find(self._element, buffer, of_element, element_begin, element_end, places, bare)
-            and _find(self._tail, buffer, of_tail, tail_begin, newline, places, bare)
-            and _holds(buffer, separated, self._separator)
-        )
-        if not found or not all(_are_numbers(text, name in self._parsed) for name, text in bare):
-            return None
-        columns = [
-            tuple(place[line] for place in places[name]) if name in self._outer else places[name]
-            for name in self.columns
-        ]
-        if self._run_id and (columns[-1][0] == columns[-1][1]).any():
-            return None  # an empty one gives way to the one before
-        return Lines(
-            buffer,
-            0,
-            np.stack([place[0] for place in columns], axis=1) - 1,
-            np.stack([place[1] for place in columns], axis=1),
-            (block.first_line + np.arange(len(begin)))[line],
-            begin[line],
-        )
-
-
-def _begin(region: Region, quote: IntArray, end: IntArray) -> IntArray:
-    """Return where a region begins, by its first quote, or by its end if it has none."""
-    first = region.literals[0]
-    if region.quotes():
-        begin: IntArray = quote[:, 0] - first.index(b'"')
-        return begin
-    return end - len(first)
-
-
-def _find(
-    region: Region,
-    buffer: ByteArray,
-    quote: IntArray,
-    begin: IntArray,
-    end: IntArray,
-    places: dict[str, tuple[IntArray, IntArray]],
-    bare: list[tuple[str, Tokens]],
-) -> bool:
-    """Say whether a region stands between some places, and put those of its values down.
-
-    Values without quotes, which may be no numbers, are put down in `bare` as well.
-    """
-    passed = 0
-    below = begin  # of the literal that comes next
-    for number, literal in enumerate(region.literals):
-        # Without a quote is only the last, behind a number, or one without values.
-        has_quote = b'"' in literal
-        place = quote[:, passed] - literal.index(b'"') if has_quote else end - len(literal)
-        passed += literal.count(b'"')
-        if number == 0:
-            if (place != begin).any():
-                return False
+        # Where the literals begin.
+        of_head = [starts + place for place in range(head)]
+        of_tail = [ends - place for place in reversed(range(tail))]
+        if of_head or of_tail:
+            of_elements = np.delete(marks, np.concatenate([*of_head, *of_tail])).reshape(-1, each)
         else:
-            if (place < below).any():
-                return False
-            key = region.keys[number - 1]
-            places[key] = (below, place)
-            if not region.quoted[number - 1]:
-                bare.append((key, Tokens(buffer, below, place)))
-        if not _holds(buffer, place, literal):
+            of_elements = marks.reshape(-1, each)
+        before = [begin, *_begin(self._before[1:], [marks[places] for places in of_head])]
+        inside = _begin([*self._inside, self._between], list(of_elements.T))
+        after = _begin(self._after, [of_elements[last, -1], *(marks[places] for places in of_tail)])
+        between = inside[-1]
+        literals = [
+            *zip(self._before, before, strict=True),
+            *zip(self._inside, inside[:-1], strict=True),
+            (self._between, np.delete(between, last)),
+            *zip(self._after, after, strict=True),
+        ]
+        if not _stand_alone(block, literals):
+            return None
+
+        # Where the values are.
+        opened = np.empty_like(between)
+        opened[1:] = between[:-1] + len(self._between.text)
+        opened[first] = before[-1] + len(self._before[-1].text)
+        between[last] = after[0]
+        keys_before, keys_inside, keys_after = self._keys
+        of_record = _spans(keys_before, self._before, before)
+        of_record |= _spans(keys_after, self._after, after)
+        of_element = _spans(keys_inside[1:], self._inside, inside)
+        of_element[keys_inside[0]] = opened, inside[0]
+        if not (
+            _are_values(block, of_record, self._bare_of_record)
+            and _are_values(block, of_element, self._bare)
+        ):
+            return None
+        places = np.empty((2, len(self._columns), len(opened)), dtype=np.int64)
+        for column, (name, is_of_record) in enumerate(self._columns):
+            span = of_record[name] if is_of_record else of_element[name]
+            for side, place in enumerate(span):
+                places[side, column] = np.repeat(place, count) if is_of_record else place
+        if self._has_run_id and (places[0, -1] == places[1, -1]).any():
+            return None  # an empty one gives way to the one before
+        start, end = places[0].T, places[1].T
+        start -= 1
+        if not self._listed:
+            return Lines(block.buffer, 0, start, end, number, opened - len(self._before[0].text))
+        line, begin = np.repeat(number, count), np.repeat(begin, count)
+        return Lines(block.buffer, 0, start, end, line, begin, np.append(first, len(opened)))
+
+
+def _bare(region: Region) -> set[str]:
+    """Return the keys whose values have no quotes."""
+    return {key for key, quoted in zip(region.keys, region.quoted, strict=True) if not quoted}
+
+
+def _are_values(block: Block, spans: dict[str, Span], bare: set[str]) -> bool:
+    """Say whether no literals overlap, and all values without quotes are numbers."""
+    for key, (start, end) in spans.items():
+        if (start > end).any():
             return False
-        below = place + len(literal)
-    return bool((below == end).all())
-
-
-def _holds(buffer: ByteArray, place: IntArray, literal: bytes) -> bool:
-    """Say whether a text stands at every place."""
-    if not len(place) or not literal:
-        return True
-    if place.min() < 0 or place.max() + len(literal) > len(buffer):
-        return False
-    for offset in range(0, len(literal), 8 * _WORDS):
-        piece = literal[offset : offset + 8 * _WORDS]
-        words = words_at(buffer, place + offset, -(-len(piece) // 8))
-        for number, word in enumerate(words):
-            wanted = piece[8 * number : 8 * number + 8]
-            expected = np.uint64(int.from_bytes(wanted, "little"))
-            if ((word & FIRST_BYTES[len(wanted)]) != expected).any():
-                return False
+        if key in bare and np.isnan(parse_json_numbers(Tokens(block.buffer, start, end))).any():
+            return False
     return True
 
 
-def _are_numbers(tokens: Tokens, parsed: bool) -> bool:
-    """Say whether all are numbers as JSON has them, which is less than `parse_decimals` reads.
+def _begin(literals: Sequence[_Literal], marks: Sequence[Places]) -> list[Places]:
+    """Return where each literal begins, by the places of its mark."""
+    return [place - literal.mark for literal, place in zip(literals, marks, strict=True)]
 
-    With `parsed`, whether those are which it reads.
-    """
-    start, end, text = tokens.start, tokens.end, tokens.buffer
-    if (start >= end).any():
-        return False
-    odd: BoolArray = end - start > 8 * _WORDS
-    for number, word in enumerate(words_before(text, end, _WORDS)):
-        kept = LAST_BYTES[np.clip(end - start - 8 * number, 0, 8)]
-        odd |= (word & kept & _LETTER) != 0
-    if odd.any():
-        if not all(_NUMBER.fullmatch(token) for token in tokens.take(odd)):
+
+def _spans(
+    keys: Sequence[str], literals: Sequence[_Literal], begin: Sequence[Places]
+) -> dict[str, Span]:
+    """Return where the values of some keys are, each between two literals."""
+    return {
+        key: (begin[number] + len(literals[number].text), begin[number + 1])
+        for number, key in enumerate(keys)
+    }
+
+
+def _stand_alone(block: Block, literals: Sequence[tuple[_Literal, Places]]) -> bool:
+    """Say whether literals stand at all their places, and no other quote or control character."""
+    quotes = controls = 0
+    for (literal, _), places in literals:
+        if not _stands(block, places, literal):
             return False
-        tokens = tokens.take(~odd)
-        start, end = tokens.start, tokens.end
-    digit = start + (text[start] == ord("-"))
-    below = text[digit + 1]
-    zero = (text[digit] == ord("0")) & (digit + 1 < end) & (below != ord("."))
-    plain = _are_digits(text[digit]) & _are_digits(text[end - 1]) & ~zero & (digit < end)
-    return bool(plain.all()) and (parsed or not np.isnan(parse_decimals(tokens)).any())
+        quotes += len(places) * literal.count(b'"')
+        controls += len(places) * sum(octet < _SPACE for octet in literal)
+    text = block.buffer[block.start : block.end]
+    return bool(
+        np.count_nonzero(text == _QUOTE) == quotes and np.count_nonzero(text < _SPACE) == controls
+    )
 
 
-def _are_digits(octets: ByteArray) -> BoolArray:
-    digits: BoolArray = (octets - np.uint8(ord("0"))) < 10
-    return digits
+def _stands(block: Block, places: Places, literal: bytes) -> bool:
+    """Say whether a text stands at every place."""
+    if not len(places) or not literal:
+        return True
+    if places.min() < block.start or places.max() + len(literal) > block.end:
+        return False
+    for offset in range(0, len(literal), 8 * _WORDS):
+        piece = literal[offset : offset + 8 * _WORDS]
+        words = words_at(block.buffer, places + offset, -(-len(piece) // 8))
+        for number, word in enumerate(words):
+            wanted = piece[8 * number : 8 * number + 8]
+            word &= FIRST_BYTES[len(wanted)]
+            if (word != np.uint64(int.from_bytes(wanted, "little"))).any():
+                return False
+    return True

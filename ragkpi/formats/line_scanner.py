@@ -10,6 +10,7 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
+from ragkpi.formats.identity import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 from ragkpi.records import dataclass
@@ -58,6 +59,8 @@ class Lines:
         Physical line numbers, from 1.
     begin : (n,)
         The place of each line's first byte.
+    records : (R+1,)
+        Where the records begin that hold several rows of one query, and n; None where a row is one.
     """
 
     buffer: ByteArray
@@ -66,6 +69,7 @@ class Lines:
     ends: IntArray
     line: IntArray
     begin: IntArray
+    records: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.line)
@@ -81,6 +85,12 @@ class Lines:
         """Return a column, or some rows of it."""
         start = self.before[rows, number] + (self.origin + 1)
         return Tokens(self.buffer, start, self.ends[rows, number] + self.origin)
+
+    def changes(self, number: int) -> IntArray:
+        """Return where a column of queries changes, and the number of rows at the end: (G+1,)."""
+        if self.records is None:
+            return group_starts(self.column(number))
+        return self.records[group_starts(self.column(number, self.records[:-1]))]
 
 
 class ColumnTable(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,12 +18,17 @@ if TYPE_CHECKING:
     from ragkpi.formats.trec_runs import RunColumns
 
 
-def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
+Numbers = Callable[[Tokens], FloatArray]
+
+
+def parse_ranks(
+    file: str, text: Tokens, line: IntArray, parse: Numbers = parse_decimals
+) -> FloatArray:
     """Read ranks, (n,); `InputError` with the line for one that is no whole number from 0.
 
     ``1.0`` is one: a column with gaps becomes a column of decimals.
     """
-    rank = parse_decimals(text)
+    rank = parse(text)
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     if not whole.all():
@@ -34,9 +39,11 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
     return rank
 
 
-def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
+def parse_scores(
+    file: str, text: Tokens, line: IntArray, parse: Numbers = parse_decimals
+) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for one that is no number."""
-    score = parse_decimals(text)
+    score = parse(text)
     if np.isnan(score).any():
         row = int(np.flatnonzero(np.isnan(score))[0])
         raise InputError(

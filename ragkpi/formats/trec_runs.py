@@ -13,10 +13,10 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
-from ragkpi.formats.identity import group_starts
+from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
-from ragkpi.formats.score_order import parse_ranks, parse_scores
+from ragkpi.formats.score_order import Numbers, parse_ranks, parse_scores
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 
 LINE = LineShape(
@@ -40,6 +40,10 @@ class ColumnOrder(NamedTuple):
         The same; None where there is none. Ranks without scores become negative scores.
     run_id
         The same; None names the run by its file.
+    padded
+        Whether scores and ranks may have spaces around them.
+    numbers
+        Reads them; NaN for what is none.
     """
 
     scan: Callable[[Block], Lines]
@@ -48,6 +52,8 @@ class ColumnOrder(NamedTuple):
     score: int | None
     rank: int | None = None
     run_id: int | None = None
+    padded: bool = True
+    numbers: Numbers = parse_decimals
 
 
 _LOOKED_AT = 1 << 12  # bytes that hold the first line, or as much of it as matters
@@ -73,7 +79,7 @@ def _scan_trec(block: Block) -> Lines:
     return table
 
 
-_TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5)
+_TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5, padded=False)
 
 
 class RunColumns(NamedTuple):
@@ -160,7 +166,7 @@ def scan_whole_queries(
     """
     while block is not None:
         table = scan_lines(block)
-        starts = group_starts(table.column(query))
+        starts = table.changes(query)
         used = len(table)
         if len(table) and not block.last:
             used = int(starts[-2])  # the last query may go on in the next block
@@ -203,7 +209,7 @@ def stream_lines(
     while block is not None:
         table = _TREC.scan(block)
         if len(table):
-            starts = group_starts(table.column(_TREC.query))
+            starts = table.changes(_TREC.query)
             where = table.begin + (begin + table.origin - block.start)
             yield columns_of(block, table, starts, len(table), _TREC), where
         begin += block.end - block.start
@@ -235,7 +241,7 @@ def held_columns(whole: Block, layout: ColumnOrder) -> Iterator[RunColumns]:
     for block in whole.split(BLOCK_SIZE):
         table = layout.scan(block)
         if len(table):
-            starts = group_starts(table.column(layout.query))
+            starts = table.changes(layout.query)
             yield columns_of(block, table, starts, len(table), layout)
 
 
@@ -247,11 +253,13 @@ def columns_of(
     line = table.line[rows]
     rank = None
     if layout.rank is not None:
-        rank = parse_ranks(block.file, table.column(layout.rank, rows).stripped(), line)
+        text = table.column(layout.rank, rows)
+        text = text.stripped() if layout.padded else text
+        rank = parse_ranks(block.file, text, line, layout.numbers)
     if layout.score is not None:
         text = table.column(layout.score, rows)
-        text = text if layout is _TREC else text.stripped()
-        score = parse_scores(block.file, text, line)
+        text = text.stripped() if layout.padded else text
+        score = parse_scores(block.file, text, line, layout.numbers)
     elif rank is not None:
         score = -rank
     else:

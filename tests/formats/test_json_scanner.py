@@ -1,4 +1,4 @@
-"""Lines of JSON that look alike, read by their quotes, against the decoder."""
+"""Lines of JSON that look alike, read by their commas, against the decoder."""
 
 import json
 import random
@@ -30,14 +30,19 @@ def files(draw):
                 ("rank", "docid"),
                 ("docid", "title", "score"),
                 ("docid", "score", "n"),
+                ("id", "score"),
             ]
         )
     )
-    outer = draw(st.permutations(["qid", "LIST", *draw(st.sampled_from([[], ["run_id"], ["n"]]))]))
+    query = draw(st.sampled_from(["qid", "qid", "id"]))
+    outer = draw(st.permutations([query, "LIST", *draw(st.sampled_from([[], ["run_id"], ["n"]]))]))
     flat = draw(st.booleans())
+    quoted = draw(st.integers(0, 3)) == 0
     separators = draw(st.sampled_from([(", ", ": "), (",", ":"), (" , ", " : ")]))
 
     def value(key):
+        if key == "score" and quoted:
+            return draw(st.sampled_from(["1", " 1", "2.50", "-3e5", "+4", ".5", "x"]))
         if key in ("score", "n"):
             return draw(numbers)
         return draw(st.integers(1, 9)) if key == "rank" else draw(ids)
@@ -54,7 +59,8 @@ def files(draw):
                 count = draw(st.integers(0 if draw(st.booleans()) else 2, 4))
                 record["hits"] = [{name: value(name) for name in element} for _ in range(count)]
         texts.append(json.dumps(record, ensure_ascii=False, separators=separators))
-    text = bytearray("\n".join(texts).encode() + b"\n" * draw(st.integers(0, 2)))
+    newline = draw(st.sampled_from(["\n", "\n", "\r\n"]))
+    text = bytearray(newline.join(texts).encode() + b"\n" * draw(st.integers(0, 2)))
     for _ in range(draw(st.integers(0, 2))):
         place = draw(st.integers(0, max(0, len(text) - 1)))
         new = draw(
@@ -91,6 +97,8 @@ def read(text, hold):
 @example(b'{"qid":"1","docid":"a","score":1}\n{"qid":"1","docid":"b","score":+1}\n', False)
 @example(b'{"qid":"1","docid":"a","score":1,"score":2}\n', False)
 @example(b'{"qid":1,"docid":-0,"score":1}\n{"qid":1,"docid":1.50,"score":1e999}\n', True)
+@example(b'{"id":"1","hits":[{"id":"a","score":2},{"id":"b","score":1}],"score":7}\n' * 2, False)
+@example(b'{"qid":"1","docid":"a","score":" 1"}\n{"qid":"1","docid":"b","score":"2"}\n', False)
 def test_as_the_decoder(text, hold):
     rows = read(text, hold)
     with pytest.MonkeyPatch.context() as patch:
@@ -100,7 +108,7 @@ def test_as_the_decoder(text, hold):
 
 @pytest.mark.parametrize("lists", [False, True])
 def test_many_blocks(lists, monkeypatch):
-    """Lines are found by their quotes, whatever the blocks; an odd one goes to the decoder."""
+    """Lines are found by their commas, whatever the blocks; an odd one goes to the decoder."""
     chance = random.Random(1)
     queries = [f"q{number}" for number in range(60)]
     rows = [(query, f"d{place}", chance.random()) for query in queries for place in range(20)]
