@@ -84,7 +84,7 @@ class FileReader(NamedTuple):
 
     @property
     def splittable(self) -> bool:
-        """Whether several processes may read ranges of the file by `trec_runs.stream_run`."""
+        """Whether several processes may read ranges of the file by `line_places.stream_queries`."""
         return self.name == "trec" and self.scores == "similarity" and not self.sieve
 
     def _watched(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:

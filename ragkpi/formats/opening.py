@@ -35,6 +35,8 @@ class Source:
     parts
         Where the path is a folder of parquet files, as Spark and Dask write them: their paths. The
         bytes are those of the first.
+    place
+        How many bytes lie before those that `fill` reads next.
     at_start
         Whether reading starts at the first byte, where a byte order mark may stand.
     """
@@ -46,7 +48,7 @@ class Source:
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
-        self._filled = 0
+        self.place = 0
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
@@ -127,12 +129,17 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
+    @property
+    def is_lasting(self) -> bool:
+        """Whether it is a file, which can be read again however much of it was read."""
+        return self._before is not None
+
     def beginning_at(self, offset: int) -> Source:
         """Return another reader of the same opened plain file, from a byte offset."""
         reader = copy(self)
         reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")
-        reader._filled = offset
+        reader.place = offset
         reader.at_start = offset == 0
         return reader
 
@@ -178,8 +185,8 @@ class Source:
         filled = ahead + self._read(buffer[ahead:])
         if self._spool is not None:
             self._keep(buffer[:filled])
-        self._filled += filled
-        reading(self.name, self._filled, self.size)
+        self.place += filled
+        reading(self.name, self.place, self.size)
         return filled
 
     def _keep(self, text: memoryview) -> None:
@@ -253,15 +260,12 @@ class Source:
 
     def restart(self) -> None:
         """Continue at the first byte, for a second pass."""
-        if self._before is not None:
-            self._ahead = memoryview(b"")
+        if self._before is not None or self._copied:
             self._file.seek(0)
-            self._stream = self._decompressed(self._file)
-            self.at_start = True
-            return
-        if self._copied:
-            self._file.seek(0)
-            self._ahead = memoryview(b"")
+            self._ahead, self.place = memoryview(b""), 0
+            if not self._copied:
+                self._stream = self._decompressed(self._file)
+                self.at_start = True
             return
         if self._spool is None:
             found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
@@ -274,6 +278,7 @@ class Source:
         spool.seek(0)
         self._file.close()
         self._file, self._stream, self._copied = spool, cast(Readable, spool), True
+        self.place = 0
 
     def close(self) -> None:
         """Release the file."""

@@ -12,12 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import Numbers, parse_ranks, parse_scores
-from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -79,7 +79,7 @@ def _scan_trec(block: Block) -> Lines:
     return table
 
 
-_TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5, padded=False)
+TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5, padded=False)
 
 
 class RunColumns(NamedTuple):
@@ -99,6 +99,9 @@ class RunColumns(NamedTuple):
         The run id of the last row.
     rank : length n
         The ranks that stand beside the scores, in formats where they mean something; else None.
+    where : (n,)
+        The byte of the file at which each row begins, where not all of a query is here
+        (`ragkpi.formats.line_places`); else None.
     """
 
     file: str
@@ -109,6 +112,7 @@ class RunColumns(NamedTuple):
     line: IntArray
     run_id: bytes
     rank: FloatArray | None = None
+    where: IntArray | None = None
 
     def group(self) -> IntArray:
         """Return the group that each row belongs to, (n,)."""
@@ -119,7 +123,7 @@ def stream_run(
     source: Source,
     limit: int | None = None,
     block_size: int = BLOCK_SIZE,
-    layout: ColumnOrder = _TREC,
+    layout: ColumnOrder = TREC,
     reader: BlockReader | None = None,
     block: Block | None = None,
 ) -> Iterator[RunColumns]:
@@ -173,15 +177,18 @@ def scan_whole_queries(
             starts = starts[:-1]
         if used:
             yield block, table, starts, used
-        if block.last or not len(table):
-            block = reader.read(lines=block.count_lines())
-        else:
-            first_kept = int(table.line[used]) - block.first_line
-            block = reader.read(
-                keep_from=table.origin + int(table.begin[used]),
-                lines=first_kept,
-                query=None if used else table.column(query)[0],
-            )
+        goes_on = None if used or not len(table) else table.column(query)[0]
+        block = read_on(reader, block, table, used, goes_on)
+
+
+def read_on(
+    reader: BlockReader, block: Block, table: Lines, used: int, query: bytes | None = None
+) -> Block | None:
+    """Return the block behind the first `used` lines of one; `query` as `BlockReader.read`."""
+    if used == len(table):
+        return reader.read(lines=block.count_lines())
+    keep_from = table.origin + int(table.begin[used])
+    return reader.read(keep_from, int(table.line[used]) - block.first_line, query)
 
 
 def hold_run(source: Source) -> Iterator[RunColumns]:
@@ -192,48 +199,7 @@ def hold_run(source: Source) -> Iterator[RunColumns]:
     whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
     if whole is None:
         return
-    yield from held_columns(whole, _TREC)
-
-
-def stream_lines(
-    source: Source, block_size: int = BLOCK_SIZE
-) -> Iterator[tuple[RunColumns, IntArray]]:
-    """Read a plain TREC run in blocks of whole lines, each with the byte where each row begins.
-
-    A query may go on from one block to the next. The columns are valid until the next ones.
-    """
-    mark = source.look_at(0, len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK
-    begin = len(BYTE_ORDER_MARK) if mark else 0
-    reader = BlockReader(source, block_size)
-    block = reader.read()
-    while block is not None:
-        table = _TREC.scan(block)
-        if len(table):
-            starts = table.changes(_TREC.query)
-            where = table.begin + (begin + table.origin - block.start)
-            yield columns_of(block, table, starts, len(table), _TREC), where
-        begin += block.end - block.start
-        block = reader.read(lines=block.count_lines())
-
-
-def lines_at(source: Source, where: IntArray) -> RunColumns:
-    """Read again the lines of a plain TREC run that begin at some bytes; each is a group."""
-    text = b"\n".join([*(_line_at(source, begin) for begin in where.tolist()), b""])
-    pad = bytes(PADDING)
-    buffer = np.frombuffer(pad + text + pad, dtype=np.uint8)
-    block = Block(source.name, buffer, PADDING, PADDING + len(text), 2, True)
-    table = _TREC.scan(block)
-    return columns_of(block, table, np.arange(len(table) + 1), len(table), _TREC)
-
-
-def _line_at(source: Source, begin: int) -> bytes:
-    length = 1 << 8
-    while True:
-        text = source.look_at(begin, length)
-        line, newline, _ = text.partition(b"\n")
-        if newline or len(text) < length:
-            return line
-        length *= 8
+    yield from held_columns(whole, TREC)
 
 
 def held_columns(whole: Block, layout: ColumnOrder) -> Iterator[RunColumns]:
@@ -278,7 +244,7 @@ def columns_of(
         ),
         rank=None if layout.score is None else rank,
     )
-    if layout is not _TREC:
+    if layout is not TREC:
         refuse_empty(block.file, columns.document, line, "document id")
         refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
     return columns

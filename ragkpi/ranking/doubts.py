@@ -69,6 +69,27 @@ def beginning(block: RunColumns, query: IntArray) -> Beginning:
     return Beginning(documents, rising, int(np.count_nonzero(rises + falls > 1)))
 
 
+class Slopes:
+    """How often scores rise and fall from row to row of a ranking that comes in pieces."""
+
+    def __init__(self) -> None:
+        self._rises = self._falls = 0
+        self._last = np.empty(0)
+
+    def note(self, piece: RunColumns) -> RunColumns:
+        """Look at a piece, and return it."""
+        score = np.append(self._last, piece.score)
+        self._rises += int(np.count_nonzero(score[1:] > score[:-1]))
+        self._falls += int(np.count_nonzero(score[1:] < score[:-1]))
+        self._last = score[-1:].copy()
+        return piece
+
+    def of_all(self, seen: Beginning) -> Beginning:
+        """Return the look at the first piece as one at the whole ranking."""
+        rising = int(self._rises > 1 and not self._falls)
+        return seen._replace(rising=rising, ordered=int(self._rises + self._falls > 1))
+
+
 def doubts(
     judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:

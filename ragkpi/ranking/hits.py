@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from itertools import groupby
 from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ragkpi.errors import DataError
+from ragkpi.errors import DataError, InputError
 from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
+from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
-from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
+from ragkpi.ranking.doubts import NOTHING, Beginning, Slopes, beginning
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks, Ties, ranks_of, tied_ranks_of
@@ -21,6 +23,10 @@ from ragkpi.wording import named
 
 class ScatteredQueryError(Exception):
     """The lines of a query do not stand together, so its blocks cannot be judged one by one."""
+
+
+class UndecidedError(Exception):
+    """What was kept of lines does not tell their hits, so their text has to be held."""
 
 
 class Wanted(NamedTuple):
@@ -101,18 +107,23 @@ class Hits:
 
 
 def find_hits(
-    blocks: Iterable[RunColumns], judgements: Judgements, wanted: Wanted = JUDGED_ONLY
+    blocks: Iterable[RunColumns],
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    source: Source | None = None,
 ) -> Hits:
     """Judge a run block by block.
 
     Parameters
     ----------
     blocks
-        Columns of whole queries.
+        Columns of whole queries, or of pieces of large ones (`line_places.stream_queries`).
     judgements
         Which documents matter.
     wanted
         What else the run is read for.
+    source
+        Where lines of pieces are read again.
 
     Raises
     ------
@@ -120,19 +131,56 @@ def find_hits(
         If a query retrieves a document twice; names query, document and both lines.
     ScatteredQueryError
         If a query comes in more than one place.
+    UndecidedError
+        If a query that comes in pieces has to be held.
     """
     seen: set[bytes] = set()
-    parts = []
-    for block in blocks:
-        ids = block.query.tolist()
-        before = len(seen)
-        seen.update(ids)
-        if len(seen) != before + len(ids):
-            raise ScatteredQueryError
-        parts.append(_judge_block(block, ids, judgements, wanted))
-        if len(parts) == 1:
-            parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
+    parts: list[Hits] = []
+    pieces = False
+    try:
+        for large, some in groupby(blocks, _large_query):
+            if large is not None:
+                pieces = True
+                note_queries([large], seen)
+                parts.append(_judge_pieces(some, judgements, wanted, source))
+                continue
+            for block in some:
+                ids = block.query.tolist()
+                note_queries(ids, seen)
+                parts.append(_judge_block(block, ids, judgements, wanted))
+                if len(parts) == 1:
+                    parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
+    except (InputError, DataError):
+        if pieces:  # which of several errors comes first depends on what is held
+            raise UndecidedError from None
+        raise
     return join_hits(parts)
+
+
+def _judge_pieces(
+    pieces: Iterable[RunColumns], judgements: Judgements, wanted: Wanted, source: Source | None
+) -> Hits:
+    """Judge a query that comes in pieces; `UndecidedError` where it has to be held."""
+    from ragkpi.ranking.scattered_hits import judge_lines  # most runs have no such query
+
+    slopes = Slopes()
+    hits = judge_lines(map(slopes.note, pieces), judgements, wanted, source)
+    if hits is None:
+        raise UndecidedError
+    return replace(hits, beginning=slopes.of_all(hits.beginning))
+
+
+def _large_query(block: RunColumns) -> bytes | None:
+    """Return the query that a block is a piece of, if it is."""
+    return None if block.where is None else block.query[0]
+
+
+def note_queries(ids: list[bytes], seen: set[bytes]) -> None:
+    """Add queries to those seen; `ScatteredQueryError` if one is among them."""
+    before = len(seen)
+    seen.update(ids)
+    if len(seen) != before + len(ids):
+        raise ScatteredQueryError
 
 
 def _judge_block(

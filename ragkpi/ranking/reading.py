@@ -15,12 +15,14 @@ from typing import TYPE_CHECKING, TypeVar
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
 from ragkpi.formats.file_formats import FileReader, Reading, run_format
 from ragkpi.formats.inputs import inputs
+from ragkpi.formats.line_places import stream_queries
 from ragkpi.formats.opening import Source
-from ragkpi.formats.trec_runs import no_results, stream_run
+from ragkpi.formats.trec_runs import no_results
 from ragkpi.ranking.hits import (
     JUDGED_ONLY,
     Hits,
     ScatteredQueryError,
+    UndecidedError,
     Wanted,
     find_hits,
     join_hits,
@@ -80,12 +82,24 @@ def read_hits(
         if hits is None:
             source.keep_copy()
             try:
-                hits = find_hits(format_.sieved(format_.stream_run(source)), judgements, wanted)
+                hits = _streamed_hits(source, format_, judgements, wanted)
             except ScatteredQueryError:
                 hits = _scattered_hits(source, format_, judgements, wanted)
     if not hits.queries:
         raise no_results(path)
     return hits
+
+
+def _streamed_hits(
+    source: Source, format_: FileReader, judgements: Judgements, wanted: Wanted
+) -> Hits:
+    """Judge a run block by block; a query that is larger than a block is held if it has to be."""
+    if format_.splittable and source.is_lasting and not wanted.depth:
+        try:
+            return find_hits(stream_queries(source), judgements, wanted, source)
+        except UndecidedError:
+            source.restart()
+    return find_hits(format_.sieved(format_.stream_run(source)), judgements, wanted)
 
 
 def _scattered_hits(
@@ -141,8 +155,8 @@ def _judge_ranges(
 
     def judge_range(text: Source, length: int) -> Hits | None:
         try:
-            return find_hits(stream_run(text, length), judgements, wanted)
-        except (ScatteredQueryError, InputError, DataError):
+            return find_hits(stream_queries(text, length), judgements, wanted, text)
+        except (ScatteredQueryError, UndecidedError, InputError, DataError):
             return None
 
     def task(text: Source, length: int) -> Iterable[Hits | None]:

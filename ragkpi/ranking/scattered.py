@@ -10,7 +10,7 @@ import numpy.typing as npt
 from ragkpi.formats.identity import equal_tokens, hash_tokens, spans
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
-from ragkpi.ranking.hits import ScatteredQueryError
+from ragkpi.ranking.hits import note_queries
 
 _ROWS_AT_ONCE = 1 << 16
 _NO_IDS = Tokens.from_strings([])
@@ -62,10 +62,7 @@ def whole_queries(blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
     """Yield blocks as they are; `ScatteredQueryError` where a query comes again."""
     seen: set[bytes] = set()
     for block in blocks:
-        before = len(seen)
-        seen.update(block.query)
-        if len(seen) != before + len(block.query):
-            raise ScatteredQueryError
+        note_queries(block.query.tolist(), seen)
         yield block
 
 

@@ -1,4 +1,4 @@
-"""The hits of a plain run whose queries are interleaved: one stream, and 20 bytes a line.
+"""The hits of lines that are not held, of interleaved or large queries: 20 bytes a line.
 
 Of each line two numbers are kept, its query with its score and a hash of its query with its
 document, and the byte where it begins. Sorted, the first give the ranks and the second whether any
@@ -7,16 +7,17 @@ document is there twice. What they leave open is read again, and decided by all 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, KeyArray, distinct, hash_tokens
+from ragkpi.formats.line_places import lines_at, stream_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_runs import RunColumns, lines_at, stream_lines
+from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.doubts import NOTHING, Beginning, beginning
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judgements import Judgements
@@ -27,8 +28,6 @@ from ragkpi.ranking.scattered import number_ids, regroup_run
 _QUERY_BITS = 20
 _SCORE_BITS = 64 - _QUERY_BITS
 _SIGN = np.uint64(1 << 63)
-# Lines that are worth reading again one by one, as a share of all.
-_FEW = 1 / 64
 _LINES_AT_ONCE = 1 << 15
 # Each line is a group of its own here, with more temporary arrays: a smaller block fits the cache.
 _BLOCK_SIZE = 1 << 19
@@ -38,36 +37,53 @@ Number = TypeVar("Number", bound=np.generic)
 
 
 def find_scattered_hits(source: Source, judgements: Judgements, wanted: Wanted) -> Hits | None:
-    """Judge a plain TREC run whose lines stand in any order.
+    """Judge a plain TREC run whose lines stand in any order, from its beginning.
+
+    Parameters and result are those of `judge_lines`.
+    """
+    return judge_lines(stream_lines(source, _BLOCK_SIZE), judgements, wanted, source)
+
+
+def judge_lines(
+    blocks: Iterable[RunColumns],
+    judgements: Judgements,
+    wanted: Wanted,
+    source: Source | None,
+) -> Hits | None:
+    """Judge lines that stand in any order.
 
     Parameters
     ----------
-    source
-        A plain file.
+    blocks
+        All lines of some queries, with the bytes where they begin.
     judgements, wanted
         As for `find_hits`.
+    source
+        What the lines were read from; None, or one that is no plain file, is not read again.
 
     Returns
     -------
     Hits or None
-        None where the whole text has to be held: a document seems to be there twice, many lines
-        have equal scores, or the names of documents are wanted.
+        None where the whole text has to be held: a document seems to be there twice, lines have
+        equal scores and cannot be read again, or the names of documents are wanted.
     """
     if wanted.depth:
         return None
-    lines = _Lines(judgements, wanted)
-    for columns, where in stream_lines(source, _BLOCK_SIZE):
-        lines.add(columns, where, source.size or 0)
+    size = source.size if source is not None else None
+    lines = _Lines(judgements, wanted, size)
+    for columns in blocks:
+        lines.add(columns)
     if len(lines.queries) >= 1 << _QUERY_BITS or lines.have_duplicates():
         return None
-    return lines.hits(source)
+    return lines.hits(source if size is not None else None)
 
 
 class _Lines:
     """What is kept of the n lines of a run."""
 
-    def __init__(self, judgements: Judgements, wanted: Wanted) -> None:
+    def __init__(self, judgements: Judgements, wanted: Wanted, size: int | None) -> None:
         self._judgements, self._wanted = judgements, wanted
+        self._size = size  # of the file
         self.queries: list[bytes] = []
         self._numbers = _numbers_of([])
         self._judged = np.empty(0, dtype=np.int64)  # by number, the query in the judgements
@@ -81,18 +97,17 @@ class _Lines:
         self._beginning: Beginning = NOTHING
         self._run_id = b""
 
-    def add(self, columns: RunColumns, where: IntArray, size: int) -> None:
-        """Take the lines of a block of a file of so many bytes."""
+    def add(self, columns: RunColumns) -> None:
+        """Take the lines of a block."""
+        where = columns.where
+        assert where is not None
         if not self._count:
             first = next(regroup_run([columns]))
             judged = [self._judgements.index.get(query, -1) for query in first.query]
             self._beginning = beginning(first, np.array(judged, dtype=np.int64))
         rows = slice(self._count, self._count + len(where))
-        if rows.stop > len(self._key):  # as many as there will be, if all lines are alike
-            bytes_per_line = (int(where[-1]) + 1) / rows.stop
-            most = max(rows.stop, int(1.1 * size / bytes_per_line))
-            self._key, self._pair = _longer(self._key, most), _longer(self._pair, most)
-            self._where = _longer(self._where, most)
+        if rows.stop > len(self._key):
+            self._make_room(rows.stop, int(where[-1]) + 1)
         number = self._number(columns.query)
         of_line = np.repeat(number.astype(np.uint64), np.diff(columns.starts))
         hashes = hash_tokens(columns.document)
@@ -113,6 +128,15 @@ class _Lines:
             self._documents = distinct(np.concatenate([self._documents, hashes]))
         self._count = rows.stop
         self._run_id = columns.run_id
+
+    def _make_room(self, count: int, read: int) -> None:
+        """Make room for as many lines as there will be, if all are like those of `read` bytes."""
+        most = 2 * count
+        if self._size is not None:
+            first = self._blocks[0][1] if self._blocks else 0
+            most = max(count, int(1.1 * (self._size - first) * count / (read - first)))
+        self._key, self._pair = _longer(self._key, most), _longer(self._pair, most)
+        self._where = _longer(self._where, most)
 
     def _number(self, query: Tokens) -> IntArray:
         """Return the number of each query, (G,), as they first appear; new ones are added."""
@@ -140,8 +164,8 @@ class _Lines:
         pairs.sort()
         return bool((pairs[1:] == pairs[:-1]).any())
 
-    def hits(self, source: Source) -> Hits | None:
-        """Rank the judged lines; None if too many have equal scores."""
+    def hits(self, source: Source | None) -> Hits | None:
+        """Rank the judged lines; None if lines with equal scores cannot be read again."""
         ordered = self._pair[: self._count]  # which have told what they had to tell
         ordered[:] = self._key[: self._count]
         ordered.sort()
@@ -156,12 +180,19 @@ class _Lines:
         if len(shared):
             keys = distinct(key[shared])
             sizes = np.searchsorted(ordered, keys, side="right") - np.searchsorted(ordered, keys)
-            if sizes.sum() > _FEW * self._count:
+            if source is None:
                 return None
             equals = self._with_keys(keys)
-            columns = lines_at(source, self._places(equals))
-            bounds = np.append(0, np.cumsum(sizes))
-            columns = columns._replace(query=columns.query.take(bounds[:-1]), starts=bounds)
+            again = lines_at(source, self._places(equals))
+            columns = RunColumns(
+                source.name,
+                Tokens.from_strings([b""] * len(keys)),  # groups of lines that look tied
+                np.append(0, np.cumsum(sizes)),
+                again.document,
+                again.score,
+                equals,
+                self._run_id,
+            )
             by_line = np.argsort(equals)
             rows = by_line[np.searchsorted(equals[by_line], line[shared])]
             rank[shared] += ranks_of(columns, rows, self._judgements.ties) - 1

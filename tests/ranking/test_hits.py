@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import DataError, InputError, RagkpiError
+from ragkpi.formats import line_places
 from ragkpi.formats import trec_runs as formats_run
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import hold_run, stream_run
@@ -70,15 +71,22 @@ def test_queries_scattered(tmp_path, qrels, run, draw, at_once):
 
 
 @in_files
-@given(judged, retrieved, st.randoms(), st.sampled_from([64, 300, 1 << 12]), st.booleans())
-def test_queries_scattered_in_one_stream(tmp_path, qrels, run, draw, size, mark):
+@given(
+    judged,
+    retrieved,
+    st.randoms(),
+    st.sampled_from([64, 300, 1 << 12]),
+    st.booleans(),
+    st.sampled_from([0, 1 << 12]),
+)
+def test_queries_scattered_in_one_stream(tmp_path, qrels, run, draw, size, mark, far):
     """Against the twin that holds the whole text, which the test above holds against loops."""
     path, judgements, lines = tmp_path / "run", judgements_of(qrels), lines_of(run)
     draw.shuffle(lines)
     path.write_bytes(b"\xef\xbb\xbf" * mark + b"# \n\n" + b" ".join([b"", *lines]))
     wanted = Wanted("counted", ties="kept")
     with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
-        patch.setattr(scattered_hits, "_FEW", 1)
+        patch.setattr(line_places, "_FAR", far)
         patch.setattr(scattered_hits, "_LINES_AT_ONCE", 2)
         patch.setattr(scattered_hits, "_BLOCK_SIZE", size)
         hits = scattered_hits.find_scattered_hits(source, judgements, wanted)
@@ -106,7 +114,8 @@ def test_scattered_lines_that_the_stream_leaves_to_the_text(tmp_path, monkeypatc
     assert streamed(scattered_lines).rank.tolist() == [1]
     assert streamed(scattered_lines, Wanted(depth=1)) is None
     assert streamed([*scattered_lines, b"1 Q0 a 1 0 t\n"]) is None  # a document twice
-    assert streamed([*scattered_lines, b"1 Q0 c 1 2 t\n"]) is None  # half of the lines tied
+    tied = streamed([*scattered_lines, b"1 Q0 c 1 2 t\n"])
+    assert tied.rank.tolist() == [2]
     monkeypatch.setattr(scattered_hits, "_QUERY_BITS", 1)
     assert streamed(scattered_lines) is None
 

@@ -1,0 +1,131 @@
+"""Lines of a TREC run with the bytes where they begin, so that they need not be held.
+
+What is decided later about a few of them is decided by reading those again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
+from ragkpi.formats.line_scanner import Lines
+from ragkpi.formats.opening import Source
+from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
+from ragkpi.formats.trec_runs import TREC, RunColumns, columns_of, read_on
+
+# Bytes that are read in a stream in the time that a line takes which is read alone.
+_FAR = 1 << 10
+
+
+def stream_lines(source: Source, block_size: int = BLOCK_SIZE) -> Iterator[RunColumns]:
+    """Read a run in blocks of whole lines, each with `RunColumns.where`.
+
+    A query may go on from one block to the next. The columns are valid until the next ones.
+    """
+    place = _first_line(source)
+    reader = BlockReader(source, block_size)
+    block = reader.read()
+    while block is not None:
+        table = TREC.scan(block)
+        if len(table):
+            starts = table.changes(TREC.query)
+            yield _placed(columns_of(block, table, starts, len(table), TREC), block, table, place)
+        place += block.end - block.start
+        block = reader.read(lines=block.count_lines())
+
+
+def stream_queries(
+    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[RunColumns]:
+    """Read a run as `trec_runs.stream_run`, but a query that is larger than a block in pieces.
+
+    Each piece is of this query alone, and has `RunColumns.where`.
+    """
+    place = _first_line(source)
+    reader = BlockReader(source, block_size, limit)
+    block = reader.read()
+    open_ = None  # the query that the lines before this block are a piece of
+    while block is not None:
+        table = TREC.scan(block)
+        starts = table.changes(TREC.query)
+        first = table.column(TREC.query, slice(0, 1)).tolist()
+        piece = first == [open_] or (len(starts) == 2 and not block.last)
+        if piece:
+            starts = starts[:2]  # what follows comes again, without it
+        elif not block.last:
+            starts = starts[:-1]  # the last query may go on in the next block
+        used = int(starts[-1]) if first else 0
+        if used:
+            columns = columns_of(block, table, starts, used, TREC)
+            yield _placed(columns, block, table, place) if piece else columns
+            open_ = first[0] if piece and used == len(table) else None
+        end = block.end if used == len(table) else table.origin + int(table.begin[used])
+        place += end - block.start
+        block = read_on(reader, block, table, used)
+
+
+def _first_line(source: Source) -> int:
+    """Return the byte at which the first line begins."""
+    mark = source.at_start and source.peek(len(BYTE_ORDER_MARK)) == BYTE_ORDER_MARK
+    return source.place + (len(BYTE_ORDER_MARK) if mark else 0)
+
+
+def _placed(columns: RunColumns, block: Block, table: Lines, place: int) -> RunColumns:
+    """Say where rows begin, by the byte of the file at which the block does."""
+    begin = table.begin[: len(columns.score)]
+    return columns._replace(where=begin + (place + table.origin - block.start))
+
+
+class LinesAgain(NamedTuple):
+    """What was read again of n lines."""
+
+    document: Tokens
+    score: FloatArray
+
+
+def lines_at(source: Source, where: IntArray) -> LinesAgain:
+    """Read again the lines of a plain TREC run that begin at some bytes, in any order."""
+    order = np.argsort(where)
+    where = where[order]
+    far_apart = where[-1] - where[0] > _FAR * len(where)
+    document, score = (_one_by_one if far_apart else _in_a_stream)(source, where)
+    as_asked = np.empty_like(order)
+    as_asked[order] = np.arange(len(order))
+    return LinesAgain(document.take(as_asked), score[as_asked])
+
+
+def _one_by_one(source: Source, where: IntArray) -> LinesAgain:
+    text = b"\n".join([*(_line_at(source, begin) for begin in where.tolist()), b""])
+    pad = bytes(PADDING)
+    buffer = np.frombuffer(pad + text + pad, dtype=np.uint8)
+    block = Block(source.name, buffer, PADDING, PADDING + len(text), 2, True)
+    table = TREC.scan(block)
+    columns = columns_of(block, table, np.arange(len(table) + 1), len(table), TREC)
+    return LinesAgain(columns.document, columns.score)
+
+
+def _in_a_stream(source: Source, where: IntArray) -> LinesAgain:
+    """Read all from the first of the lines to the last one."""
+    parts = []
+    for columns in stream_lines(source.beginning_at(int(where[0]))):
+        begin = cast(IntArray, columns.where)
+        first, last = np.searchsorted(where, [begin[0], begin[-1] + 1])
+        rows = np.searchsorted(begin, where[first:last])
+        parts.append(LinesAgain(columns.document.take(rows).copied(), columns.score[rows]))
+        if begin[-1] >= where[-1]:
+            break
+    document, score = zip(*parts, strict=True)
+    return LinesAgain(Tokens.joined(document), np.concatenate(score))
+
+
+def _line_at(source: Source, begin: int) -> bytes:
+    length = 1 << 8
+    while True:
+        text = source.look_at(begin, length)
+        line, newline, _ = text.partition(b"\n")
+        if newline or len(text) < length:
+            return line
+        length *= 8
