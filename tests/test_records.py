@@ -3,6 +3,7 @@
 import copy
 import dataclasses
 import pickle
+import typing
 
 import pytest
 
@@ -123,3 +124,85 @@ def test_records_go_to_other_processes():
     settings = Settings(relevance_level=3)
     assert pickle.loads(pickle.dumps(settings)) == settings
     assert records.replace(settings, relevance_level=1) == Settings()
+
+
+def tuples(base):
+    class Pair(base):
+        """Two values."""
+
+        first: int
+        second: str = "b"
+        third: float | None = None
+
+        @property
+        def both(self):
+            return f"{self.first} {self.second}"
+
+    class Single(base):
+        only: list
+
+    return {"Pair": Pair, "Single": Single}
+
+
+PAIRS, TUPLES = tuples(typing.NamedTuple), tuples(records.NamedTuple)
+
+
+def tuple_facts(record):
+    """All that can be asked of a tuple with names."""
+    if isinstance(record, type):
+        return record
+    kind = type(record)
+    name = kind._fields[0]
+    refused = {}
+    for attribute in (name, "new"):
+        with pytest.raises(AttributeError):
+            setattr(record, attribute, 9)
+        refused[attribute] = hasattr(record, attribute)
+    match record:
+        case kind(first):
+            matched = first
+    return {
+        "text": repr(record),
+        "values": (tuple(record), record[0], getattr(record, name), matched, len(record)),
+        "names": (kind._fields, kind._field_defaults, record._asdict()),
+        "equal": (record == tuple(record), copy.copy(record) == record),
+        "hash": hash(record) == hash(tuple(record)) if name == "first" else None,
+        "refused": refused,
+        "replaced": tuple(record._replace(**{name: 4})),
+        "more": getattr(record, "both", None),
+        "doc": kind.__doc__ if name == "first" else None,
+        "dict": hasattr(record, "__dict__"),
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "named"),
+    [
+        ("Pair", (1,), {}),
+        ("Pair", (1, "x"), {}),
+        ("Pair", (1, "x", 2.0), {}),
+        ("Pair", (1,), {"third": 2.0}),
+        ("Pair", (), {"second": "x", "first": 1}),
+        ("Pair", (), {}),
+        ("Pair", (), {"second": "x"}),
+        ("Pair", (1,), {"first": 1}),
+        ("Pair", (1, "x", 2.0), {"third": 1.0}),
+        ("Pair", (1, "x", 2.0, 3), {}),
+        ("Pair", (1,), {"nosuch": 1}),
+        ("Single", ([1],), {}),
+        ("Single", (), {}),
+    ],
+)
+def test_tuples_do_the_same(name, values, named):
+    ours, standard = (made(of, name, values, named) for of in (TUPLES, PAIRS))
+    assert tuple_facts(ours) == tuple_facts(standard)
+
+
+def test_tuples_go_to_other_processes():
+    from ragkpi.ranking.hits import Wanted
+
+    wanted = Wanted("counted", depth=7)
+    again = pickle.loads(pickle.dumps(wanted))
+    assert again == wanted
+    assert type(again) is Wanted
+    assert pickle.loads(pickle.dumps(wanted, 0)) == wanted

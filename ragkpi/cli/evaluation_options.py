@@ -4,12 +4,13 @@ Long names with underscores are trec_eval's.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from ragkpi.cli.completion import grade_map_names, measure_names
 from ragkpi.cli.option_groups import option, option_group
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
+from ragkpi.records import NamedTuple
 from ragkpi.wording import parse_size
 
 if TYPE_CHECKING:  # importing them would import numpy before the command line is read

@@ -7,7 +7,9 @@ imported, `typer_commands` makes typer's parameters of them, `help_pages` explai
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
-from typing import Annotated, Any, Literal, NamedTuple, get_args, get_origin
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from ragkpi.records import NamedTuple
 
 
 class Declaration(NamedTuple):

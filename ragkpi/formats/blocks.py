@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.tokens import PADDING, ByteArray
+from ragkpi.records import NamedTuple
 
 # Fits the second-level cache together with its temporaries; 64 MB is half as fast.
 BLOCK_SIZE = 1 << 21

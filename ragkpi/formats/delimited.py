@@ -9,7 +9,6 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
-from typing import NamedTuple
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns, refuse_empty, stream_run
+from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
 Records = Iterator[tuple[int, Sequence[bytes]]]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.format_registry import FILE_FORMATS, FileFormat
@@ -18,6 +18,7 @@ from ragkpi.formats.recognition import (
 )
 from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
     from ragkpi.formats.shape import Shape

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
     from ragkpi.formats.shape import Kind, Shape

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,7 @@ import numpy.typing as npt
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import Numbers, judged_or_not
+from ragkpi.records import NamedTuple
 from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16

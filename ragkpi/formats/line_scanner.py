@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
 from ragkpi.formats.identity import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
-from ragkpi.records import dataclass
+from ragkpi.records import NamedTuple, dataclass
 from ragkpi.wording import shown
 
 Comments = Literal["first_column", "first_word"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ragkpi.errors import DataError, InputError
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import Lines, LineShape, read_block, read_table, scan
+from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
 _SIZES = LineShape(("query", "size"), "refused", "first_column")

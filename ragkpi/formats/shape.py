@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
+
+from ragkpi.records import NamedTuple
 
 Kind = Literal["run", "qrels"]
 ID = "<query id>|metadata.<query id>"

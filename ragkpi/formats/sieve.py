@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ragkpi.formats.qrels_shapes import EXCLUSIONS
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, shown
 
 Fold = Callable[[Tokens], Tokens]

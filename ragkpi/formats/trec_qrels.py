@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.line_scanner import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
 LINE = LineShape(

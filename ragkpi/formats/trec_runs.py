@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import Numbers, parse_ranks, parse_scores
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.records import NamedTuple
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
-from typing import NamedTuple
 
 from ragkpi.formats.blocks import BLOCK_SIZE, BlockReader
 from ragkpi.formats.line_scanner import LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns, stream_run
+from ragkpi.records import NamedTuple
 
 
 class _Columns(NamedTuple):

@@ -9,9 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import wraps
-from typing import NamedTuple, ParamSpec, TypeVar
+from typing import ParamSpec, TypeVar
 
 from ragkpi.errors import RagkpiError, RagkpiWarning
+from ragkpi.records import NamedTuple
 
 _Given = ParamSpec("_Given")
 _Returned = TypeVar("_Returned")

@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
+from ragkpi.records import NamedTuple
 
 _CALL = (
     r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"

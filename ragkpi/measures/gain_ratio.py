@@ -7,13 +7,14 @@ are look-ups in sums, and the best of all ways is found without trying them.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from ragkpi.measures.hole_tally import HoleTally
 from ragkpi.measures.open_ranking import OpenRanking, level_counts
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
+from ragkpi.records import NamedTuple
 
 _STEPS = 50
 _CELLS = 1 << 20  # of a table of queries and holes

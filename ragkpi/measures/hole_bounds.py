@@ -10,9 +10,10 @@ declaration against all assignments of small rankings.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.ranking.judged import FloatArray
+from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
     from ragkpi.measures.gain_ratio import GainRatio

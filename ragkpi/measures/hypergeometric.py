@@ -8,11 +8,10 @@ times a series of positive terms.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
+from ragkpi.records import NamedTuple
 
 # Documents that are expected to be hit; exp(-1e5) is 0, even times what `_point` multiplies it by.
 _CERTAIN = 1e5

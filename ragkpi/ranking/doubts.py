@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, SpeltDocuments, queries_meant
+from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, named
 
 _ROWS = 2000  # of the beginning of a run that are looked at

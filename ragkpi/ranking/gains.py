@@ -8,8 +8,6 @@ fractional levels are gains themselves, and have no levels.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ragkpi.errors import DataError
@@ -17,7 +15,7 @@ from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.judged import RealGains
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.records import dataclass, field
+from ragkpi.records import NamedTuple, dataclass, field
 from ragkpi.wording import counted, listed, named
 
 

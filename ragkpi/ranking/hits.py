@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import groupby
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -17,7 +17,7 @@ from ragkpi.ranking.doubts import NOTHING, Beginning, Slopes, beginning
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks, Ties, ranks_of, tied_ranks_of
-from ragkpi.records import dataclass, field, replace
+from ragkpi.records import NamedTuple, dataclass, field, replace
 from ragkpi.wording import named
 
 

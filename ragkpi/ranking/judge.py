@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 
 from ragkpi.errors import DataError, NothingInCommonError
@@ -13,6 +11,7 @@ from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, listed
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
 from ragkpi.formats.identity import sort_ascending, sort_descending
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.records import NamedTuple
 
 Ties = Literal["descending", "ascending"]
 

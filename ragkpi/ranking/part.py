@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import NamedTuple
 
 import numpy as np
 
@@ -13,7 +12,7 @@ from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks
-from ragkpi.records import replace
+from ragkpi.records import NamedTuple, replace
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:  # a record costs nothing at the start, what it names is imported when it is used
     from ragkpi.reports.layout import Layout, Report

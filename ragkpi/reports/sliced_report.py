@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any
 
-from ragkpi.records import dataclass
+from ragkpi.records import NamedTuple, dataclass
 from ragkpi.reports.layout import Block, Cell, Column, Layout, Report, Table
 from ragkpi.wording import counted
 

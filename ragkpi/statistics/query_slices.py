@@ -8,13 +8,14 @@ alone would say.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import IntArray
+from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ Inside, weights stand with a row per observation, (n, B): rows are gathered and 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.records import NamedTuple
 
 IndexArray = npt.NDArray[np.intp]
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal
 
 import numpy as np
 
 from ragkpi.measures.measure import Metric
+from ragkpi.records import NamedTuple
 from ragkpi.reports.layout import Cell, Column
 from ragkpi.statistics.classical_tests import TIED
 from ragkpi.statistics.paired import Comparison, Difference
