@@ -117,7 +117,10 @@ else:
             return tuple.__new__(cls, values)
 
         def _replace(self, /, **changes: Any) -> Any:
-            return type(self)(**{**self._asdict(), **changes})
+            made = tuple.__new__(type(self), map(changes.pop, self._fields, self))
+            if changes:
+                raise TypeError(f"{type(self).__name__} has no field {', '.join(changes)}")
+            return made
 
         def _asdict(self) -> dict[str, Any]:
             return dict(zip(self._fields, self, strict=True))

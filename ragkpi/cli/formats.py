@@ -3,9 +3,10 @@
 from typing import Annotated
 
 from ragkpi.cli.completion import formats_and_shapes
-from ragkpi.cli.option_groups import argument
+from ragkpi.cli.option_groups import argument, takes
 
 
+@takes()
 def command(
     names: Annotated[
         list[str] | None,

@@ -78,8 +78,6 @@ def overview() -> str:
 
 def page_of_command(name: str) -> str:
     """Return the help text of a command."""
-    import inspect
-
     from ragkpi.cli.option_groups import parameters_of
 
     command = function_of(name)
@@ -88,11 +86,11 @@ def page_of_command(name: str) -> str:
     groups: dict[str, list[tuple[str, str]]] = {"Options": []}
     for parameter in parameters:
         row = (names_of(parameter), f"{parameter.declared.help}{facts_of(parameter)}")
-        groups.setdefault(parameter.declared.heading, []).append(row)
+        groups.setdefault(parameter.heading, []).append(row)
     if not any("--help" in parameter.declared.names for parameter in parameters):
         groups["Options"].append(_HELP)
     usage = " ".join([f"ragkpi {name} [OPTIONS]", *map(place_of, arguments)])
-    lines = list(_lines(usage, inspect.getdoc(command) or "", groups))
+    lines = list(_lines(usage, (command.__doc__ or "").strip(), groups))
     examples = "".join(f"  {line}\n" for line in COMMANDS[name].examples)
     return "".join([*lines, "\n", _heading("Examples"), examples])
 

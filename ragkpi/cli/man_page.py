@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 import re
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ragkpi import __version__
 from ragkpi.cli.commands import COMMANDS, TASKS, function_of
@@ -67,28 +67,28 @@ def _lines() -> Iterator[str]:
     yield r"\fBragkpi help\fR \fICOMMAND\fR, \fBragkpi measures\fR \fINAME\fR, \fBragkpi formats\fR"
 
 
-def _command(name: str, parameters: list[Parameter]) -> Iterator[str]:
+def _command(name: str, parameters: Sequence[Parameter]) -> Iterator[str]:
     arguments = [place_of(parameter) for parameter in parameters if not parameter.declared.names]
     yield f".SH RAGKPI {name.upper()}"
     yield f"\\fBragkpi {name}\\fR {_text(' '.join(['[OPTIONS]', *arguments]))}"
     for paragraph in (inspect.getdoc(function_of(name)) or "").split("\n\n"):
         yield from (".PP", _text(paragraph))
     for parameter in parameters:
-        if parameter.declared.heading == _OWN:
+        if parameter.heading == _OWN:
             yield from _entry(names_of(parameter), _meaning(parameter))
-    shared = dict.fromkeys(parameter.declared.heading for parameter in parameters)
+    shared = dict.fromkeys(parameter.heading for parameter in parameters)
     shared.pop(_OWN, None)
     if shared:
         yield from (".PP", f"And options under: {_text(', '.join(shared))}.")
     yield from (".PP", ".nf", *map(_text, COMMANDS[name].examples), ".fi")
 
 
-def _shared(parameters: Mapping[str, list[Parameter]]) -> Mapping[str, Mapping[str, str]]:
+def _shared(parameters: Mapping[str, Sequence[Parameter]]) -> Mapping[str, Mapping[str, str]]:
     """Return the options of groups by heading, each once, by what is shown of its names."""
     found: dict[str, dict[str, str]] = {}
     for of_command in parameters.values():
         for parameter in of_command:
-            heading = parameter.declared.heading
+            heading = parameter.heading
             if heading != _OWN:
                 rows = found.setdefault(heading, {})
                 rows.setdefault(names_of(parameter), _meaning(parameter))

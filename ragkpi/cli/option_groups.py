@@ -4,10 +4,9 @@ Declarations are plain data. `command_line` reads a command line by them before 
 imported, `typer_commands` makes typer's parameters of them, `help_pages` explains them.
 """
 
-import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType
-from typing import Annotated, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
 from ragkpi.records import NamedTuple
 
@@ -29,8 +28,6 @@ class Declaration(NamedTuple):
         What reads its text, if that is not the type.
     complete
         From the beginning of a value to the values that a shell may offer.
-    heading
-        The group of the help text that it stands in.
     """
 
     names: tuple[str, ...]
@@ -41,7 +38,6 @@ class Declaration(NamedTuple):
     envvar: str | None = None
     parse: Callable[[str], Any] | None = None
     complete: Callable[[str], Sequence[str]] | None = None
-    heading: str = "Options"
 
 
 def option(*names: str, help: str, **facts: Any) -> Declaration:
@@ -67,6 +63,8 @@ class Parameter(NamedTuple):
         Whether it takes one, or is a list.
     default
         What it is where nothing is given; `REQUIRED` if that is an error.
+    heading
+        The group of the help text that it stands in.
     """
 
     name: str
@@ -75,27 +73,60 @@ class Parameter(NamedTuple):
     values: Literal["one", "many"]
     default: Any
     declared: Declaration
+    heading: str
 
 
-REQUIRED = inspect.Parameter.empty
+class _Required:
+    def __repr__(self) -> str:
+        return "REQUIRED"
 
 
-def parameters_of(command: Callable[..., None]) -> list[Parameter]:
+REQUIRED = _Required()
+
+
+def parameters_of(command: Callable[..., None]) -> Sequence[Parameter]:
     """Return the options and arguments of a command, in the order of its help text."""
-    return [_parameter(parameter) for parameter in inspect.signature(command).parameters.values()]
+    parameters: Sequence[Parameter] = getattr(command, "parameters", ())  # of `takes`
+    return parameters
 
 
-def _parameter(parameter: inspect.Parameter) -> Parameter:
-    annotated, declared = get_args(parameter.annotation)
-    choices: tuple[str, ...] = ()
+def _declared(
+    function: Callable[..., Any], heading: str = "Options", but: Collection[str] = ()
+) -> "dict[str, Parameter | OptionGroup]":
+    """Return what is declared of the parameters of a function, by name, `but` for some.
+
+    `inspect.signature` would say the same, in a millisecond.
+    """
+    code = function.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    values = function.__defaults__ or ()
+    defaults = dict(zip(positional[len(positional) - len(values) :], values, strict=True))
+    defaults |= function.__kwdefaults__ or {}
+    declared: dict[str, Parameter | OptionGroup] = {}
+    for name in names:
+        if name not in but:
+            annotated, said = get_args(function.__annotations__[name])
+            default = defaults.get(name, REQUIRED)
+            declared[name] = (
+                said
+                if isinstance(said, OptionGroup)
+                else Parameter(name, *_kind(annotated), default, said, heading)
+            )
+    return declared
+
+
+def _kind(annotated: Any) -> tuple[type, tuple[str, ...], Literal["one", "many"]]:
+    """Return what the text of a parameter is read as, its choices, and whether it is a list."""
     values: Literal["one", "many"] = "one"
-    if get_origin(annotated) not in (None, list, Literal):  # or None
+    origin = get_origin(annotated)
+    if origin not in (None, list, Literal):  # or None
         (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
-    if get_origin(annotated) is list:
+        origin = get_origin(annotated)
+    if origin is list:
         values, (annotated,) = "many", get_args(annotated)
-    if get_origin(annotated) is Literal:
-        choices, annotated = get_args(annotated), str
-    return Parameter(parameter.name, annotated, choices, values, parameter.default, declared)
+        origin = get_origin(annotated)
+    return (str, get_args(annotated), values) if origin is Literal else (annotated, (), values)
 
 
 class OptionGroup(NamedTuple):
@@ -108,36 +139,37 @@ class OptionGroup(NamedTuple):
     read
         The function; its parameters are the options. One that is declared as
         ``Annotated[type, group]`` stands for the options of another group, under their heading.
+    options
+        These options and groups, by the name of the parameter.
     settled
         The options that a command does not offer, and what they are.
     """
 
     heading: str
     read: Callable[..., Any]
+    options: "Mapping[str, Parameter | OptionGroup]"
     settled: Mapping[str, Any]
 
     def without(self, **settled: Any) -> "OptionGroup":
         """Return the group without options that mean nothing to a command."""
         return self._replace(settled={**self.settled, **settled})
 
-    def parameters(self) -> list[inspect.Parameter]:
+    def parameters(self) -> list[Parameter]:
         """Return the options that are offered, under the heading."""
-        offered: list[inspect.Parameter] = []
-        for name, parameter in inspect.signature(self.read).parameters.items():
-            inner = _group_of(parameter)
-            if inner is not None:
-                offered += inner.parameters()
+        offered: list[Parameter] = []
+        for name, option in self.options.items():
+            if isinstance(option, OptionGroup):
+                offered += option.parameters()
             elif name not in self.settled:
-                offered.append(_under(self.heading, parameter))
+                offered.append(option)
         return offered
 
     def take(self, given: dict[str, Any]) -> Any:
         """Take the values of the options out of those that are given; return what they make."""
         chosen = dict(self.settled)
-        for name, parameter in inspect.signature(self.read).parameters.items():
-            inner = _group_of(parameter)
-            if inner is not None:
-                chosen[name] = inner.take(given)
+        for name, option in self.options.items():
+            if isinstance(option, OptionGroup):
+                chosen[name] = option.take(given)
             elif name not in chosen:
                 chosen[name] = given.pop(name)
         return self.read(**chosen)
@@ -145,11 +177,11 @@ class OptionGroup(NamedTuple):
 
 def option_group(heading: str) -> Callable[[Callable[..., Any]], OptionGroup]:
     """Make a group of the options that a function takes."""
-    return lambda read: OptionGroup(heading, read, {})
+    return lambda read: OptionGroup(heading, read, _declared(read, heading), {})
 
 
 def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command the options of groups.
+    """Give a command what is declared of its parameters, and the options of groups.
 
     ``@takes(options=evaluation)`` replaces the command's parameter ``options`` by the options of
     the group `evaluation`; what the group's function returns for them is passed as ``options``.
@@ -157,34 +189,14 @@ def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[...
 
     def decorate(command: Callable[..., None]) -> Callable[..., None]:
         shared = [parameter for group in groups.values() for parameter in group.parameters()]
-        own = [
-            parameter
-            for name, parameter in inspect.signature(command).parameters.items()
-            if name not in groups
-        ]
+        own = OptionGroup("Options", command, _declared(command, but=groups), {}).parameters()
 
         def run(**given: Any) -> None:
             made = {name: group.take(given) for name, group in groups.items()}
             command(**given, **made)
 
         run.__doc__ = command.__doc__
-        run.__signature__ = _signature([*own, *shared])  # type: ignore[attr-defined]
+        run.parameters = [*own, *shared]  # type: ignore[attr-defined]
         return run
 
     return decorate
-
-
-def _signature(parameters: Sequence[inspect.Parameter]) -> inspect.Signature:
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    return inspect.Signature([parameter.replace(kind=keyword) for parameter in parameters])
-
-
-def _group_of(parameter: inspect.Parameter) -> OptionGroup | None:
-    declared = get_args(parameter.annotation)[1]
-    return declared if isinstance(declared, OptionGroup) else None
-
-
-def _under(heading: str, parameter: inspect.Parameter) -> inspect.Parameter:
-    type_, declared = get_args(parameter.annotation)
-    annotation: Any = Annotated[type_, declared._replace(heading=heading)]
-    return parameter.replace(annotation=annotation)

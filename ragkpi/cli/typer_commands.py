@@ -17,7 +17,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from ragkpi.cli.commands import COMMANDS, function_of
 from ragkpi.cli.help_pages import overview, page_of_command
-from ragkpi.cli.option_groups import Parameter, parameters_of
+from ragkpi.cli.option_groups import REQUIRED, Parameter, parameters_of
 from ragkpi.errors import UsageError
 
 _INTERRUPT_STATUS = 130
@@ -152,10 +152,11 @@ def _for_typer(parameter: Parameter) -> inspect.Parameter:
     read: Any = typer.Argument(**facts)
     if declared.names:
         read = typer.Option(*declared.names, **facts, envvar=declared.envvar)
+    required = parameter.default is REQUIRED
     return inspect.Parameter(
         parameter.name,
         inspect.Parameter.KEYWORD_ONLY,
-        default=parameter.default,
+        default=inspect.Parameter.empty if required else parameter.default,
         annotation=Annotated[type_, read],
     )
 

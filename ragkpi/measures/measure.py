@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Literal
 
@@ -157,6 +156,8 @@ class Measure:
     @property
     def help(self) -> str:
         """The docstring, unindented."""
+        import inspect
+
         return inspect.getdoc(self.function) or ""
 
     @property

@@ -1,6 +1,5 @@
 """Usual command lines are read as typer reads them; the rest is left to typer."""
 
-import inspect
 import subprocess
 import sys
 
@@ -27,7 +26,7 @@ def by_typer(name, words):
     def keep(**values):
         read.append(values)
 
-    keep.__signature__ = inspect.signature(function_of(name))
+    keep.parameters = parameters_of(function_of(name))
     try:
         typer_command(name, keep).main(list(words), prog_name=name, standalone_mode=False)
     except (typer.TyperException, UsageError):
