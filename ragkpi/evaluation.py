@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from copy import copy
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -121,6 +120,8 @@ class Evaluator:
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
         """Return what evaluates as if the qrels had these queries alone, and its view of runs."""
+        from copy import copy
+
         from ragkpi.ranking.part import JudgementPart
 
         part = JudgementPart.of(self.relevance.judgements, queries)

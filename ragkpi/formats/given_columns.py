@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import Numbers, judged_or_not
 from ragkpi.records import NamedTuple
 from ragkpi.wording import named
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _IDS_AT_ONCE = 1 << 16
 

@@ -7,7 +7,6 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from copy import copy
 from typing import BinaryIO, cast
 
 from ragkpi.errors import InputError
@@ -136,6 +135,8 @@ class Source:
 
     def beginning_at(self, offset: int) -> Source:
         """Return another reader of the same opened plain file, from a byte offset."""
+        from copy import copy
+
         reader = copy(self)
         reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 
-WordArray = npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+WordArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 # Most tokens worked on at a time, so that temporary arrays (250 kB) stay in the cache.
 CHUNK = 32_000

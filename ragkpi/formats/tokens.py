@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.records import dataclass
 
-IntArray = npt.NDArray[np.int64]
-ByteArray = npt.NDArray[np.uint8]
-BoolArray = npt.NDArray[np.bool_]
-FloatArray = npt.NDArray[np.float64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+IntArray: TypeAlias = "npt.NDArray[np.int64]"
+ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
+BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
+FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 
 # Bytes that must exist before the first token and behind the last one, so that eight-byte words
 # may be gathered anywhere around a token without leaving the buffer.

@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.ranking.judged import FloatArray, IntArray
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def log(numbers: FloatArray) -> FloatArray:

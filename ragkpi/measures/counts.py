@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 def runid(judged: Judged) -> npt.NDArray[np.object_]:

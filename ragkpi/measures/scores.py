@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import cached_property
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judged import BoolArray, IntArray, Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.records import dataclass, replace
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False)

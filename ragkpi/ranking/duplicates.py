@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, spans
 from ragkpi.formats.tokens import IntArray, Tokens
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _SLOTS_PER_ROW = 16
 _ROWS_AT_ONCE = 1 << 16  # their slots fit the cache

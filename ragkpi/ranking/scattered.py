@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.identity import equal_tokens, hash_tokens, spans
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.hits import note_queries
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _ROWS_AT_ONCE = 1 << 16
 _NO_IDS = Tokens.from_strings([])

@@ -9,13 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragkpi.statistics.bootstrap import Interval
 
 Lines = Literal["shown", "hidden"]

@@ -6,14 +6,17 @@ Inside, weights stand with a row per observation, (n, B): rows are gathered and 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.records import NamedTuple
 
-IndexArray = npt.NDArray[np.intp]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 
 
 class Weighted(NamedTuple):
