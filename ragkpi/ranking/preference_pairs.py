@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from ragkpi.ranking.preference_counts import Count
 from ragkpi.records import dataclass
 from ragkpi.wording import named
 
-WeightArray = BoolArray | IntArray
+WeightArray: TypeAlias = "BoolArray | IntArray"
 
 
 @dataclass(frozen=True)

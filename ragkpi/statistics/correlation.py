@@ -11,7 +11,7 @@ row per observation, (n, B): rows are gathered and added in one piece.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,7 +33,7 @@ _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
 
 
-Coefficient = Callable[[FloatArray, FloatArray | Reference], UnderWeights]
+Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
 
 
 def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
