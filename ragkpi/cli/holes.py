@@ -90,7 +90,7 @@ def _write(listed: "Sequence[Candidate]", assess: str | None, assess_qrels: str 
 
     if assess is not None:
         with replacing(assess, "--assess") as file:
-            file.writelines(list(assessment_lines(listed)))
+            file.writelines(assessment_lines(listed))
     if assess_qrels is not None:
         with replacing(assess_qrels, "--assess-qrels") as file:
-            file.writelines(list(open_qrels_lines(listed)))
+            file.writelines(open_qrels_lines(listed))

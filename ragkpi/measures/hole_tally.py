@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ragkpi.measures.open_ranking import ChosenRanks, OpenRanking, level_counts
+from ragkpi.measures.open_ranking import ChosenRanks, OpenRanking, level_counts, sparse_levels
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
 
 
@@ -97,14 +97,11 @@ class HoleTally(Judged):
         raised = ways.own + ways.other
         counts[:, high] += raised
         counts[:, low] += (run.num_own + run.num_other)[query] - raised
-        row, column = np.nonzero(counts)
         nothing: Any = None
         return cls(
             queries=[judged.queries[number] for number in query.tolist()],
             num_ret=judged.num_ret[query],
-            level_starts=np.searchsorted(row, np.arange(len(query) + 1)),
-            levels=known[column],
-            level_counts=counts[row, column],
+            **sparse_levels(known, counts),
             starts=nothing,
             query=nothing,
             rank=nothing,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TypedDict
 
 import numpy as np
 
@@ -131,3 +132,21 @@ def level_counts(
     table = np.zeros((len(judged.queries), len(known)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(known, judged.levels)] = judged.level_counts
     return known, table[query]
+
+
+class SparseLevels(TypedDict):
+    """The fields of a `Judged` that say how many documents of each level it has."""
+
+    level_starts: IntArray
+    levels: IntArray
+    level_counts: IntArray
+
+
+def sparse_levels(levels: IntArray, counts: IntArray) -> SparseLevels:
+    """Leave out of counts per level, (V, L), those that are 0."""
+    row, column = np.nonzero(counts)
+    return {
+        "level_starts": np.searchsorted(row, np.arange(len(counts) + 1)),
+        "levels": levels[column],
+        "level_counts": counts[row, column],
+    }

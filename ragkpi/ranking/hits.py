@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats.identity import KeyArray, distinct, hash_tokens
+from ragkpi.formats.identity import KeyArray, distinct, hash_tokens, rows_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
@@ -52,21 +52,41 @@ JUDGED_ONLY = Wanted()
 
 @dataclass(frozen=True, eq=False)
 class TopDocuments:
-    """The n documents that the judged queries of a run have down to some rank.
+    """The n documents that G judged queries of a run have down to some rank.
 
     Attributes
     ----------
-    query, rank, judgement : (n,)
-        The query's number in the judgements, the 1-based rank, and the row of the judgement, -1
-        for unjudged documents; in no particular order.
+    query : (G,)
+        The queries' numbers in the judgements, in the order of the file.
+    starts : (G+1,)
+        Query g has the rows ``starts[g]:starts[g + 1]``, by rank from 1.
     document : Tokens, length n
         Their ids.
     """
 
     query: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    rank: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
-    judgement: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
+    starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
     document: Tokens = field(default_factory=lambda: Tokens.from_strings([]))
+
+    @property
+    def group(self) -> IntArray:
+        """The place of each row's query among the G, (n,)."""
+        return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
+
+    @property
+    def rank(self) -> IntArray:
+        """The 1-based rank of each row, (n,)."""
+        return np.arange(len(self.document)) - self.starts[self.group] + 1
+
+    @classmethod
+    def joined(cls, parts: Sequence[TopDocuments]) -> TopDocuments:
+        """Put those of the parts of one run together."""
+        sizes = np.concatenate([np.diff(part.starts) for part in parts])
+        return cls(
+            np.concatenate([part.query for part in parts]),
+            np.concatenate([[0], np.cumsum(sizes)]),
+            Tokens.joined([part.document for part in parts]),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +124,13 @@ class Hits:
     top: TopDocuments = field(default_factory=TopDocuments)
     beginning: Beginning = NOTHING
     tied: TiedRanks | None = None
+
+    def rows_of_top(self, judgements: Judgements) -> IntArray:
+        """Return the row of each of the H in `top`; -1 for those below it, (H,)."""
+        first, size = np.zeros((2, len(judgements.queries)), dtype=np.int64)
+        first[self.top.query], size[self.top.query] = self.top.starts[:-1], np.diff(self.top.starts)
+        query = judgements.query[self.judgement]
+        return np.where(self.rank <= size[query], first[query] + self.rank - 1, -1)
 
 
 def find_hits(
@@ -204,32 +231,23 @@ def _judge_block(
             if wanted.documents == "counted"
             else np.empty(0, dtype=np.uint64)
         ),
-        top=(
-            _top(block, query, line, judgement, judgements.ties, wanted.depth)
-            if wanted.depth
-            else TopDocuments()
-        ),
+        top=(_top(block, query, judgements.ties, wanted.depth) if wanted.depth else TopDocuments()),
         tied=tied_ranks_of(block, line) if wanted.ties == "kept" else None,
     )
 
 
-def _top(
-    block: RunColumns,
-    query: IntArray,
-    judged: IntArray,
-    judgement: IntArray,
-    ties: Ties,
-    depth: int,
-) -> TopDocuments:
-    """Name the documents of judged queries; those in the lines `judged` have a `judgement`."""
-    of_line = np.full(len(block.score), -1, dtype=np.int64)
-    of_line[judged] = judgement
-    query_of_line = query[block.group()]
-    rows = np.flatnonzero(query_of_line >= 0)
+def _top(block: RunColumns, query: IntArray, ties: Ties, depth: int) -> TopDocuments:
+    """Name the documents of judged queries down to a rank."""
+    judged = np.flatnonzero(query >= 0)
+    rows, starts = rows_of(block.starts, judged)
     rank = ranks_of(block, rows, ties)
-    rows, rank = rows[rank <= depth], rank[rank <= depth]
-    names = block.document.take(rows).copied()  # the buffer of the block is used again
-    return TopDocuments(query_of_line[rows], rank, of_line[rows], names)
+    size = np.diff(starts)
+    named = rank <= depth
+    starts = np.concatenate([[0], np.cumsum(np.minimum(size, depth))])
+    by_rank = np.empty(starts[-1], dtype=np.int64)
+    by_rank[(np.repeat(starts[:-1], size) + rank - 1)[named]] = rows[named]
+    names = block.document.take(by_rank).copied()  # the buffer of the block is used again
+    return TopDocuments(query[judged], starts, names)
 
 
 def duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[bytes]) -> DataError:
@@ -257,12 +275,7 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
         rank=np.concatenate([part.rank for part in parts]),
         run_id=parts[-1].run_id,
         documents=distinct(np.concatenate([part.documents for part in parts])),
-        top=TopDocuments(
-            query=np.concatenate([part.top.query for part in parts]),
-            rank=np.concatenate([part.top.rank for part in parts]),
-            judgement=np.concatenate([part.top.judgement for part in parts]),
-            document=Tokens.joined([part.top.document for part in parts]),
-        ),
+        top=TopDocuments.joined([part.top for part in parts]),
         beginning=parts[0].beginning,
         tied=_join_ties([part.tied for part in parts if part.tied is not None]),
     )

@@ -89,17 +89,13 @@ class JudgementPart(NamedTuple):
         kept, top = judged >= 0, run.top
         query = np.where(run.query >= 0, self.query[run.query], -1)
         named = np.flatnonzero(self.query[top.query] >= 0)
+        rows, starts = rows_of(top.starts, named)
         return replace(
             run,
             query=query,
             judgement=judged[kept],
             rank=run.rank[kept],
-            top=TopDocuments(
-                query=self.query[top.query[named]],
-                rank=top.rank[named],
-                judgement=np.where(top.judgement[named] >= 0, self.row[top.judgement[named]], -1),
-                document=top.document.take(named),
-            ),
+            top=TopDocuments(self.query[top.query[named]], starts, top.document.take(rows)),
             beginning=NOTHING,
             tied=None if run.tied is None else TiedRanks(*(ranks[kept] for ranks in run.tied)),
         )

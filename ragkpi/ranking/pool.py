@@ -63,7 +63,7 @@ def outside_pool(
         query, rank = judged.query, judged.rank
         names = judgements.document.take(judged.judgement)
     else:
-        query, rank, names = number[top.query], top.rank, top.document
+        query, rank, names = number[top.query][top.group], top.rank, top.document
     chosen = query >= 0
     if settings.max_retrieved is not None:
         chosen &= rank <= settings.max_retrieved

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 
 from ragkpi.evaluation import Evaluator
+from ragkpi.formats import identity
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes import open_runs
+from ragkpi.studies.holes import assessment, unjudged_documents
 from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
@@ -110,7 +111,7 @@ def test_equal_hashes_of_different_documents_are_two_holes(tmp_path, monkeypatch
     metrics = find_metrics(["recall.5"])
     expected, listed, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
     monkeypatch.setattr(
-        open_runs, "hash_tokens", lambda tokens: np.zeros(len(tokens), dtype=np.uint64)
+        unjudged_documents, "hash_tokens", lambda tokens: np.zeros(len(tokens), dtype=np.uint64)
     )
     bounds, again, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
     assert numbers(bounds) == numbers(expected)
@@ -137,3 +138,47 @@ def test_the_first_candidates_are_the_first_of_all(tmp_path):
             assert lazy[:count] == listed[:count]
         assert lazy[3] == listed[3]
         assert lazy[-1] == listed[-1]
+
+
+def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
+    """Against sets of ids, with documents that several runs have and queries that some lack."""
+    judged, ranked = made(11, 3)
+    del ranked[1]["b"], ranked[2]["a"], ranked[2]["e"]
+    expected = {
+        (query, document)
+        for ranking in ranked
+        for query, documents in ranking.items()
+        for document in documents
+        if judged.get((query, document), -1) < 0
+    }
+    for rows_at_once in (1, 50, 1 << 17):
+        monkeypatch.setattr(unjudged_documents, "_ROWS_AT_ONCE", rows_at_once)
+        metrics = find_metrics(["recall.5"])
+        bounds, _, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
+        holes = bounds.holes
+        names = holes.documents(np.arange(len(holes))).tolist()
+        queries = [holes.judgements.queries[query] for query in holes.query]
+        assert len(holes) == len(expected)
+        assert {(q.decode(), n.decode()) for q, n in zip(queries, names, strict=True)} == expected
+        for number, (query, name) in enumerate(zip(queries, names, strict=True)):
+            for run, ranking in enumerate(ranked):
+                documents = ranking.get(query.decode(), [])
+                rank = holes.rank[run, number]
+                if name.decode() in documents:
+                    assert rank == documents.index(name.decode()) + 1
+                else:
+                    assert rank == unjudged_documents.UNRETRIEVED
+
+
+def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
+    """A list for assessors may have a million lines."""
+    judged, ranked = made(5, 2)
+    calls = []
+
+    def sorted_(tokens, group):
+        calls.append(len(tokens))
+        return identity.sort_descending(tokens, group)
+
+    monkeypatch.setattr(assessment, "sort_descending", sorted_)
+    _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
+    assert calls == [len(listed)]

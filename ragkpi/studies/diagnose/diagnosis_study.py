@@ -19,7 +19,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes.open_runs import find_holes
+from ragkpi.studies.holes.unjudged_documents import find_holes
 
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
@@ -231,7 +231,7 @@ def with_shown_at_their_best(
     moved = np.full(len(judgements.level), -1)
     moved[kept] = row[: len(kept)]
     level = np.concatenate([judgements.level[kept], np.full(len(shown), best[0])])
-    documents = Tokens.joined([judgements.document.take(kept), holes.document.take(shown)])
+    documents = Tokens.joined([judgements.document.take(kept), holes.documents(shown)])
     widened = replace(
         judgements,
         starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),

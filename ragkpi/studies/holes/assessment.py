@@ -14,11 +14,12 @@ from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
-from ragkpi.studies.holes.open_runs import UNRETRIEVED, Holes
 from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_spreads
+from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts
 
 _UNJUDGED = -1
 _ROUNDING = 1e-13
+_NAMED_AT_ONCE = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,9 @@ class Candidates(Sequence[Candidate]):
         What orders holes, (n,) each, the deciding one last; equal ones stand by their ids.
     """
 
-    def __init__(self, holes: Holes, share: FloatArray, keys: Sequence[FloatArray]) -> None:
+    def __init__(
+        self, holes: Holes, share: FloatArray, keys: Sequence[FloatArray | SmallInts]
+    ) -> None:
         self._holes, self._share, self._keys = holes, share, keys
         self._chosen = np.flatnonzero(share > 0)
 
@@ -82,7 +85,12 @@ class Candidates(Sequence[Candidate]):
             return self[place : place + 1][0]
         places = range(len(self))[index]
         order = self._first(max(places[0], places[-1]) + 1) if places else self._chosen
-        return [self._candidate(int(order[place])) for place in places]
+        return list(self._candidates(order[np.array(places, dtype=np.int64)]))
+
+    def __iter__(self) -> Iterator[Candidate]:
+        order = self._first(len(self))
+        for first in range(0, len(order), _NAMED_AT_ONCE):
+            yield from self._candidates(order[first : first + _NAMED_AT_ONCE])
 
     def _first(self, count: int) -> IntArray:
         """Return the numbers of the first holes."""
@@ -90,21 +98,24 @@ class Candidates(Sequence[Candidate]):
         if count < len(chosen):
             last = np.partition(deciding[chosen], count - 1)[count - 1]
             chosen = chosen[deciding[chosen] <= last]
-        documents = self._holes.document.take(chosen)
+        documents = self._holes.documents(chosen)
         chosen = chosen[sort_descending(documents, np.zeros_like(chosen))[::-1]]
         keys = [self._holes.query, *self._keys]
         return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
 
-    def _candidate(self, hole: int) -> Candidate:
+    def _candidates(self, chosen: IntArray) -> Iterator[Candidate]:
         holes = self._holes
-        return Candidate(
-            query=holes.judgements.queries[holes.query[hole]],
-            document=holes.document[hole],
-            share=float(self._share[hole]),
-            runs=int((holes.rank[:, hole] < UNRETRIEVED).sum()),
-            rank=int(holes.best_rank[hole]),
-            hole=hole,
+        columns = zip(
+            holes.query[chosen].tolist(),
+            holes.documents(chosen).tolist(),
+            self._share[chosen].tolist(),
+            (holes.rank[:, chosen] < UNRETRIEVED).sum(axis=0).tolist(),
+            holes.best_rank[chosen].tolist(),
+            chosen.tolist(),
+            strict=True,
         )
+        for query, *rest in columns:
+            yield Candidate(holes.judgements.queries[query], *rest)
 
 
 def candidates(
@@ -126,25 +137,23 @@ def candidates(
     were looked at.
     """
     holes = bounds.holes
-    total = np.zeros(len(holes.query))
+    total = np.zeros(len(holes))
     metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
     for done, metric in enumerate(metrics.values(), start=1):
-        removed = np.zeros(len(holes.query))
+        removed = np.zeros(len(holes))
         whole = 0.0
         for run, evaluation in enumerate(evaluations):
             trials = trials_of(holes, run, evaluation, metric, settings, bounds.within)
-            whole += _remove(trials, removed)
+            whole += _remove(trials, holes, removed)
         if whole > 0:
-            total += removed / whole / len(metrics)
+            removed /= whole
+            removed /= len(metrics)
+            total += removed
         watch(done)
-    best = holes.best_rank.astype(np.float64)
-    removing = -np.round(total, 12)
     searches = {metric.measure.bounds.search for metric in metrics.values()}
-    keys = [best]
-    if searches == {"counts"}:
-        keys = [best, removing]
-    elif searches == {"corners"}:
-        keys = [removing, best]
+    keys: list[FloatArray | SmallInts] = [holes.best_rank]
+    if searches in ({"counts"}, {"corners"}):
+        keys.insert(1 if searches == {"counts"} else 0, -np.round(total, 12))
     return Candidates(holes, total, keys)
 
 
@@ -178,7 +187,7 @@ def removed_together(
     return float(np.sum(shares) / len(metrics)) if metrics else 0.0
 
 
-def _remove(trials: Trials, removed: FloatArray) -> float:
+def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
     """Add what each hole removes of the uncertainty of a run, (n,); return all of that."""
     run = trials.run
     before = _spread(trials, Case.of_all(run))
@@ -189,7 +198,7 @@ def _remove(trials: Trials, removed: FloatArray) -> float:
     of_others = np.zeros(len(before))
     of_others[rows] = _gain(trials, before, rows, np.full(len(rows), OTHER))
     if of_others.any():
-        removed += np.append(of_others, 0.0)[run.row]
+        removed += np.append(of_others, 0.0)[holes.rows(run.judged.queries, run.within)]
         removed[number] -= of_others[query]
     if trials.metric.measure.bounds.order == "ignored":
         first = np.flatnonzero(run.num_own > 0)

@@ -8,8 +8,9 @@ from dataclasses import replace
 import numpy as np
 
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
+from ragkpi.ranking.judged import BoolArray, FloatArray
 from ragkpi.studies.holes.assignments import Trials
+from ragkpi.studies.holes.unjudged_documents import Holes, SmallInts
 
 _STEPS = 100
 _ROUNDING = 1e-12
@@ -68,7 +69,7 @@ def _ranked(values: FloatArray) -> FloatArray:
     return np.where(np.isnan(values), -np.inf, values)
 
 
-def turned(pair: Sequence[Trials], scores: Sequence[Scores], num_holes: int) -> bool:
+def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bool:
     """Say whether the worse run wins where all goes its way.
 
     What it alone retrieves has the top level, what only the better one does is worthless, and
@@ -81,10 +82,10 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], num_holes: int) -> 
     mine, theirs = (trials.run.number[trials.run.number >= 0] for trials in (worse, better))
     tried = []
     for shared in (0, len(worse.scale) - 1):
-        step = np.zeros(num_holes, dtype=np.int64)
+        step = np.zeros(len(holes), dtype=np.int32)
         step[mine] = len(worse.scale) - 1
         step[mine[np.isin(mine, theirs)]] = shared
-        tried.append([_under(trials, step) for trials in (worse, better)])
+        tried.append([_under(trials, holes, step) for trials in (worse, better)])
     leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
     second = leads[1] > leads[0]
     summaries = []
@@ -94,15 +95,17 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], num_holes: int) -> 
     return sign * (summaries[0] - summaries[1]) > _ROUNDING
 
 
-def _under(trials: Trials, step: IntArray) -> FloatArray:
+def _under(trials: Trials, holes: Holes, step: SmallInts) -> FloatArray:
     """Return the statistics of every query, (Q, S), with levels of all holes by number, (n,)."""
     run = trials.run
     others = np.zeros((len(run.num_own), len(trials.scale)), dtype=np.int64)
     others[:, 0] = run.num_other
     other = step.copy()
     other[run.number[run.number >= 0]] = 0
-    raised = np.flatnonzero((other > 0) & (run.row >= 0))
-    np.add.at(others, (run.row[raised], other[raised]), 1)
+    raised = np.flatnonzero(other)
+    row = holes.rows(run.judged.queries, run.within)[raised]
+    raised, row = raised[row >= 0], row[row >= 0]
+    np.add.at(others, (row, other[raised]), 1)
     others[:, 0] -= others[:, 1:].sum(axis=1)
     levels = np.asarray(trials.scale)[step[run.number]]
     return trials.under(np.arange(len(others)), levels, others)

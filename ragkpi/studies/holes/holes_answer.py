@@ -188,7 +188,7 @@ def _findings(
             {"measure": metric.name, "reason": reason} for metric, reason in bounds.refused
         ],
         "exact": {bounded.metric.name: bounded.exact for bounded in bounds.bounded},
-        "unjudged": len(bounds.holes.query),
+        "unjudged": len(bounds.holes),
         "first": [
             {name: value for name, value in vars(candidate).items() if name != "hole"}
             for candidate in shown

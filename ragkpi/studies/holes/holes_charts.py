@@ -35,7 +35,7 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             if not (bounded.low >= 0 and bounded.high <= 1)
         ]
         charts = charts[0 if shares or len(charts) == 1 else 1 :]
-    holes = counted(len(bounds.holes.document), "unjudged document")
+    holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
     if bounds.refused:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)

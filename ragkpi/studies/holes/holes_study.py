@@ -17,8 +17,9 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
 from ragkpi.studies.holes.extremes import ends, extreme_summary, turned
-from ragkpi.studies.holes.open_runs import Holes, find_holes, open_run
+from ragkpi.studies.holes.open_runs import open_run
 from ragkpi.studies.holes.tallied_search import is_tallied, tallied_staircase
+from ragkpi.studies.holes.unjudged_documents import Holes, find_holes
 
 Within = Literal["retrieved", "cutoff"]
 
@@ -286,7 +287,7 @@ def _swaps(
                         bounded_run.metric,
                         better.run,
                         worse.run,
-                        turned(pair, scores, len(holes.query)),
+                        turned(pair, scores, holes),
                     )
                 )
     return swaps

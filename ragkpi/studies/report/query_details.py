@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ragkpi.ranking.hits import Hits, TopDocuments
+from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -103,8 +103,8 @@ def query_details(
         How many documents of each run are shown.
     """
     settings = runs[0].judged.settings
-    rankings = [_rankings(hits.top, judgements, settings, depth) for hits in tops]
-    pooled = _Rankings() if pool is None else _rankings(pool.top, judgements, Settings(), None)
+    rankings = [_rankings(hits, judgements, settings, depth) for hits in tops]
+    pooled = _Rankings() if pool is None else _rankings(pool, judgements, Settings(), None)
     ids = runs[0].scores.queries
     return [
         _detail(query, judgements.index[ids[query]], runs, rankings, pooled, judgements)
@@ -113,22 +113,22 @@ def query_details(
 
 
 def _rankings(
-    top: TopDocuments, judgements: Judgements, settings: Settings, depth: int | None
+    hits: Hits, judgements: Judgements, settings: Settings, depth: int | None
 ) -> _Rankings:
-    """Order the documents of each query; -J closes the ranks over unjudged ones, -M cuts."""
+    """Name the documents of each query; -J closes the ranks over unjudged ones, -M cuts."""
     rankings = _Rankings()
-    rows = np.lexsort((top.rank, top.query))
-    if settings.unjudged == "removed":
-        known = top.judgement[rows]
-        rows = rows[(known >= 0) & (judgements.level[known] >= 0)]
+    top, rows_of_hits = hits.top, hits.rows_of_top(judgements)
+    judgement = np.full(len(top.document), -1)
+    judgement[rows_of_hits[rows_of_hits >= 0]] = hits.judgement[rows_of_hits >= 0]
     limits = [limit for limit in (depth, settings.max_retrieved) if limit is not None]
-    most = min(limits) if limits else None
-    numbers = zip(top.query[rows].tolist(), rows.tolist(), strict=True)
-    judgement = top.judgement.tolist()
-    for query, row in numbers:
-        ranking = rankings.rows.setdefault(query, [])
-        if most is None or len(ranking) < most:
-            ranking.append((top.document[row], judgement[row]))
+    for group, query in enumerate(top.query.tolist()):
+        rows = np.arange(top.starts[group], top.starts[group + 1])
+        if settings.unjudged == "removed":
+            known = judgement[rows]
+            rows = rows[(known >= 0) & (judgements.level[known] >= 0)]
+        rows = rows[: min(limits, default=None)]
+        names = top.document.take(rows).tolist()
+        rankings.rows[query] = list(zip(names, judgement[rows].tolist(), strict=True))
     return rankings
 
 

@@ -1,0 +1,202 @@
+"""Holes: the unjudged documents that runs retrieved for judged queries.
+
+There may be millions. What they are called is left in the runs until somebody asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import chain, combinations_with_replacement
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.formats.identity import equal_tokens, hash_tokens, rows_of, spans
+from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.ranking.hits import Hits, TopDocuments
+from ragkpi.ranking.judged import BoolArray
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.settings import Settings
+
+if TYPE_CHECKING:
+    from ragkpi.studies.holes.open_runs import OpenRun
+
+UNRETRIEVED = np.iinfo(np.int32).max
+_ROWS_AT_ONCE = 1 << 17  # their hashes are sorted in the cache
+
+# A number of a query, a hole or a rank for each of millions: half the memory of int64.
+SmallInts = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Holes:
+    """The n unjudged documents that R runs retrieved for judged queries.
+
+    Attributes
+    ----------
+    judgements
+        The qrels.
+    runs
+        The names of the runs' documents, length R.
+    query : (n,)
+        The query of each hole, as a number in the judgements, ascending.
+    rank : (R, n)
+        Where each run has them; `UNRETRIEVED` where it does not.
+    known
+        The numbers of holes that were judged meanwhile, and the level that they got.
+    """
+
+    judgements: Judgements
+    runs: Sequence[TopDocuments]
+    query: SmallInts
+    rank: SmallInts
+    known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
+
+    def __len__(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def best_rank(self) -> SmallInts:
+        """The best rank that a run has each hole at, (n,)."""
+        return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
+
+    @cached_property
+    def opened(self) -> dict[tuple[int, int | None, int | None], OpenRun]:
+        """Runs that were opened already, by number, depth and `within`; see `open_run`."""
+        return {}
+
+    def documents(self, chosen: IntArray) -> Tokens:
+        """Return the ids of some holes."""
+        query, parts, places = self.query[chosen], [], []
+        of_run = (self.rank[:, chosen] < UNRETRIEVED).argmax(axis=0)
+        for run, top in enumerate(self.runs):
+            mine = np.flatnonzero(of_run == run)
+            group = places_of(self.judgements, top)[query[mine]]
+            rows = top.starts[group] + self.rank[run, chosen[mine]] - 1
+            parts.append(top.document.take(rows).copied())
+            places.append(mine)
+        return Tokens.joined(parts).take(np.argsort(np.concatenate(places)))
+
+    def within(self, depth: int | None) -> BoolArray:
+        """Whether any run has each hole at or above a rank; None is the last, (n,)."""
+        deepest = UNRETRIEVED - 1 if depth is None else depth
+        return np.asarray(self.best_rank <= deepest)
+
+    def rows(self, queries: Sequence[bytes], within: int | None) -> SmallInts:
+        """Return for each hole the place of its query among some, (n,).
+
+        -1 for none of them, and for what is known or what all runs have below a rank.
+        """
+        row = self.judgements.places_among(queries).astype(np.int32)[self.query]
+        if within is not None:
+            row[~self.within(within)] = -1
+        row[self.known[0]] = -1
+        return np.asarray(row)
+
+    def with_known(self, chosen: Sequence[int], level: int) -> Holes:
+        """Give some holes a level, so that they are none any more."""
+        return replace(self, known=(np.array(chosen, dtype=np.int64), level))
+
+
+def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
+    """Return where each judged query stands in a run, -1 for none, (Q,)."""
+    places = np.full(len(judgements.queries), -1)
+    places[top.query] = np.arange(len(top.query))
+    return places
+
+
+def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings) -> Holes:
+    """Find the holes of runs that were read with the names of their top documents.
+
+    Unjudged are documents without a judgement and those with a negative level. Ranks below -M
+    do not exist. `UsageError` for qrels that have gains and no levels.
+    """
+    judgements.refuse_gains("holes are filled with levels")
+    deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
+    tops = [run.top for run in runs]
+    places = np.stack([places_of(judgements, top) for top in tops])
+    sizes = [np.append(np.diff(top.starts), 0) for top in tops]
+    rows = sum(size[group] for size, group in zip(sizes, places, strict=True))
+    unjudged = [_unjudged(run, judgements) for run in runs]
+    parts = []
+    for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), _ROWS_AT_ONCE):
+        retrieved = []
+        for top, open_, group in zip(tops, unjudged, places[:, first:last], strict=True):
+            retrieved.append(_retrieved(top, open_, group[group >= 0], deepest))
+        parts.append(_holes_of(retrieved))
+    query, rank = zip(*parts, strict=True)
+    return Holes(judgements, tops, np.concatenate(query), np.concatenate(rank, axis=1))
+
+
+def _unjudged(run: Hits, judgements: Judgements) -> BoolArray:
+    """Whether each document that a run names is unjudged, (n,)."""
+    unjudged = np.ones(len(run.top.document), dtype=bool)
+    rows = run.rows_of_top(judgements)
+    unjudged[rows[(rows >= 0) & (judgements.level[run.judgement] >= 0)]] = False
+    return unjudged
+
+
+class _Retrieved(NamedTuple):
+    """Unjudged documents of some queries of a run: query, rank and name of each, (n,)."""
+
+    query: IntArray
+    rank: IntArray
+    document: Tokens
+
+
+def _retrieved(
+    top: TopDocuments, unjudged: BoolArray, groups: IntArray, deepest: int
+) -> _Retrieved:
+    rows, starts = rows_of(top.starts, groups)
+    group = np.repeat(groups, np.diff(starts))
+    rank = rows - top.starts[group] + 1
+    kept = np.flatnonzero(unjudged[rows] & (rank <= deepest))
+    return _Retrieved(top.query[group[kept]], rank[kept], top.document.take(rows[kept]))
+
+
+def _holes_of(runs: Sequence[_Retrieved]) -> tuple[SmallInts, SmallInts]:
+    """Unite what runs retrieved for the same queries: query, (n,), and rank, (R, n), of holes."""
+    query = np.concatenate([run.query for run in runs])
+    of_run = np.repeat(np.arange(len(runs)), [len(run.query) for run in runs])
+    first = _first_of_equals(query, runs, of_run)
+    is_first = first == np.arange(len(first))
+    number = np.cumsum(is_first)[first] - 1
+    rank = np.full((len(runs), int(is_first.sum())), UNRETRIEVED, dtype=np.int32)
+    rank[of_run, number] = np.concatenate([run.rank for run in runs])
+    order = np.argsort(query[is_first], kind="stable")
+    return query[is_first][order].astype(np.int32), rank[:, order]
+
+
+def _first_of_equals(query: IntArray, runs: Sequence[_Retrieved], of_run: IntArray) -> IntArray:
+    """Return for each document of the runs the first that is the same for its query, (n,)."""
+    if len(runs) == 1:
+        return np.arange(len(query))
+    keys = np.concatenate([hash_tokens(run.document) for run in runs])
+    keys ^= query.astype(np.uint64) << np.uint64(40)
+    order = np.argsort(keys)
+    ordered = keys[order]
+    new = np.ones(len(order), dtype=bool)
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    first = np.empty(len(order), dtype=np.int64)
+    starts = np.flatnonzero(new)
+    if len(starts):
+        first[order] = np.repeat(
+            np.minimum.reduceat(order, starts), np.diff(starts, append=len(order))
+        )
+    again = np.flatnonzero(first != np.arange(len(first)))
+    same = bool((query[again] == query[first[again]]).all())
+    begin = np.searchsorted(of_run, np.arange(len(runs)))
+    for a, b in combinations_with_replacement(range(len(runs)), 2):
+        rows = again[(of_run[first[again]] == a) & (of_run[again] == b)]
+        pair = runs[a].document, first[rows] - begin[a], runs[b].document, rows - begin[b]
+        same = same and bool(equal_tokens(*pair).all())
+    if not same:
+        # Two ids with one key: hardly possible, yet a hash must not decide.
+        seen: dict[tuple[int, bytes], int] = {}
+        names = chain.from_iterable(run.document for run in runs)
+        pairs = zip(query.tolist(), names, strict=True)
+        return np.array([seen.setdefault(pair, row) for row, pair in enumerate(pairs)])
+    return first
