@@ -85,7 +85,7 @@ class Pieces:
         except Exception as problem:  # damaged files end in errors of many kinds
             raise _broken(source, f"no table ({_first_line(problem)})") from None
 
-    def _opened(self, source: Source, octets: bytes) -> Iterator[Any]:
+    def _opened(self, source: Source, octets: bytearray) -> Iterator[Any]:
         file = self._arrow.BufferReader(octets)
         if octets.startswith(b"PAR1"):
             parquet = pyarrow("pyarrow.parquet").ParquetFile(file)

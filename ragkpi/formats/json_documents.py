@@ -27,7 +27,7 @@ from ragkpi.formats.shapes import SHAPES
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
 # Keys of an object that are looked at to recognise a shape.
-_MOST_KEYS = 40
+MOST_KEYS = 40
 _PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
 _SHORTEST_VALUE = 5
@@ -41,22 +41,23 @@ def read_document(
     text: JsonText, kind: Kind, shape: Shape | None
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the records of a document, and what reads them; without a shape, one that fits."""
-    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    reader = recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
     return reader, _document_records(text, reader.shape)
 
 
-def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
+def recognised(text: JsonText, kind: Kind) -> ShapeReader:
+    """Return what reads a document, by its first records or keys."""
     probe = text.copy()
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
         reader = choose_shape(kind, records, text.file)
         return reader or likely_shape(kind, records[0] if records else None, text.file)
-    keys = text.copy().some_keys(_MOST_KEYS)
+    keys = text.copy().some_keys(MOST_KEYS)
     for shape in SHAPES[kind].values():
         if shape.records and shape.needs and set(shape.needs) <= set(keys):
             return ShapeReader(shape, text.file)
     first = None
-    if len(keys) < _MOST_KEYS:
+    if len(keys) < MOST_KEYS:
         first = probe.value()
         reader = choose_shape(kind, [first], text.file)
         if reader is not None:
@@ -139,27 +140,38 @@ def _steps(shape: Shape) -> list[str]:
     return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
 
 
-def held_document(source: Source) -> JsonText:
-    """Read all that is left of a source as a text of JSON; `InputError` if there is none."""
-    octets = hold(source).removeprefix(MARK)
+def document_text(file: str, octets: bytes, used: int = 0) -> JsonText:
+    """Return a document as a text of JSON; `InputError` if there is none.
+
+    The queries in its first `used` bytes were read already: the text is a document of the rest, on
+    the same lines and columns.
+    """
+    octets = octets.removeprefix(MARK)
     if not octets.strip():
-        raise InputError(source.name, None, "is empty", _DOCUMENT)
-    refuse_bomb(source.name, None, octets)
+        raise InputError(file, None, "is empty", _DOCUMENT)
+    refuse_bomb(file, None, octets)
     text = text_of(octets)
-    return JsonText(source.name, text, _DOCUMENT)
+    if used:
+        begin, behind = text.index("{") + 1, len(text_of(octets[:used]))
+        blank = "\n".join(" " * len(line) for line in text[begin:behind].split("\n"))
+        text = text[:begin] + blank + text[behind:]
+    return JsonText(file, text, _DOCUMENT)
 
 
-def hold(source: Source) -> bytes:
-    """Read all that is left of a source; `InputError` if that is more than can be held."""
-    pieces, size = [], 0
-    buffer = bytearray(_PIECE)
-    while count := source.fill(memoryview(buffer)):
-        pieces.append(bytes(buffer[:count]))
-        size += count
-        if size > MOST_HELD:
+def hold(source: Source, padding: int = 0) -> bytearray:
+    """Read all that is left of a source; `InputError` if that is more than can be held.
+
+    So many zeros stand before it and behind it.
+    """
+    octets = bytearray(padding)
+    piece = memoryview(bytearray(_PIECE))
+    while count := source.fill(piece):
+        octets += piece[:count]
+        if len(octets) > MOST_HELD:
             found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
             raise InputError(source.name, None, found, "expected a format of lines")
-    return b"".join(pieces)
+    octets += bytes(padding)
+    return octets
 
 
 def refuse_bomb(file: str, line: int | None, text: bytes) -> None:

@@ -10,15 +10,20 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from, read_lines
 from ragkpi.formats.json_documents import (
     MARK,
-    held_document,
+    document_text,
+    hold,
     inside_values,
     read_document,
+    recognised,
     refuse_bomb,
 )
+from ragkpi.formats.json_objects import read_objects
 from ragkpi.formats.json_patterns import LONGEST_PATTERN, pattern_of
 from ragkpi.formats.json_scanner import LikeLines, UnlikeError
 from ragkpi.formats.json_text import DECODER, no_json, text_of
@@ -29,10 +34,13 @@ from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.shape import Kind, Shape
 from ragkpi.formats.shape_choice import LOOKED_AT, choose_shape, likely_shape, object_shape
 from ragkpi.formats.shape_reader import ShapeReader
+from ragkpi.formats.tokens import PADDING
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns
 from ragkpi.formats.trec_runs import stream_run as stream_rows
 
+# The paths of a shape {query: {document: score}}, whatever its name.
+_OBJECTS = ("$", "@key", "@value", "@key", "@value")
 _OBJECT = "expected an object with a query and its documents"
 _HEAD = 1 << 16
 # A first line longer than this is a document that stands in one line.
@@ -51,9 +59,7 @@ def stream_run(
     Blocks stay valid together only with `hold`.
     """
     if not _has_lines(source):
-        yield from stream_listed(
-            source.name, _rows_of(*read_document(held_document(source), "run", shape))
-        )
+        yield from _stream_document(source, shape)
         return
     size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
     reader = BlockReader(source, size)
@@ -73,6 +79,27 @@ def stream_run(
 
 
 hold_run = partial(stream_run, hold=True)
+
+
+def _stream_document(source: Source, shape: Shape | None) -> Iterator[RunColumns]:
+    """Read a document: an object of queries by its quotes, as far as that goes, then the rest."""
+    file, octets = source.name, hold(source, PADDING)
+    start = PADDING + (len(MARK) if octets.startswith(MARK, PADDING) else 0)
+    end = len(octets) - PADDING
+
+    def fits(beginning: bytes) -> bool:
+        nonlocal shape
+        known = shape or recognised(document_text(file, beginning), "run").shape
+        if (known.records, known.query, known.list, known.doc, known.score) != _OBJECTS:
+            return False
+        shape = known
+        return True
+
+    buffer = np.frombuffer(octets, dtype=np.uint8)
+    used = yield from read_objects(file, buffer, start, end, fits)
+    if used == start or used < end:
+        text = document_text(file, bytes(octets[PADDING:end]), used - start)
+        yield from stream_listed(file, _rows_of(*read_document(text, "run", shape)))
 
 
 def _stream_alike(
@@ -130,7 +157,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
 def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader, Iterator[Record]]:
     if _has_lines(source):
         return _read_lines(read_lines(source), kind, shape, source.name)
-    return read_document(held_document(source), kind, shape)
+    return read_document(document_text(source.name, bytes(hold(source))), kind, shape)
 
 
 def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
@@ -156,6 +183,8 @@ def _has_lines(source: Source) -> bool:
             break
         if len(head) < length or length > _LONGEST_RECORD:
             return False
+        if source.size is not None and not _has_newline(source, length):
+            return False
         length *= 4
     if not rest.strip() and len(head) < length:
         return False
@@ -167,6 +196,15 @@ def _has_lines(source: Source) -> bool:
         # A damaged record rather than the beginning of a document: it ends as an object does.
         return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
     return True
+
+
+def _has_newline(source: Source, place: int) -> bool:
+    """Look for a newline in a plain file, from a place on, without holding what is before it."""
+    while piece := source.look_at(place, _HEAD):
+        if b"\n" in piece:
+            return True
+        place += len(piece)
+    return False
 
 
 def _read_lines(

@@ -19,12 +19,11 @@ from ragkpi.formats.blocks import Block
 from ragkpi.formats.decimals import parse_decimals, parse_json_numbers
 from ragkpi.formats.json_patterns import Pattern, Region
 from ragkpi.formats.line_scanner import Lines
-from ragkpi.formats.token_words import FIRST_BYTES, words_at
+from ragkpi.formats.literals import stand_alone
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import ColumnOrder
 
-_QUOTE, _BACKSLASH, _NEWLINE, _COMMA, _SPACE = b'"\\\n, '
-_WORDS = 3
+_QUOTE, _BACKSLASH, _NEWLINE, _COMMA = b'"\\\n,'
 
 # Where literals begin, or where a value begins and ends.
 Places = IntArray
@@ -149,13 +148,14 @@ class LikeLines:
         inside = _begin([*self._inside, self._between], list(of_elements.T))
         after = _begin(self._after, [of_elements[last, -1], *(marks[places] for places in of_tail)])
         between = inside[-1]
-        literals = [
+        places = [
             *zip(self._before, before, strict=True),
             *zip(self._inside, inside[:-1], strict=True),
             (self._between, np.delete(between, last)),
             *zip(self._after, after, strict=True),
         ]
-        if not _stand_alone(block, literals):
+        literals = [(literal.text, place) for literal, place in places]
+        if not stand_alone(block.buffer, block.start, block.end, literals):
             return None
 
         # Where the values are.
@@ -173,14 +173,14 @@ class LikeLines:
             and _are_values(block, of_element, self._bare)
         ):
             return None
-        places = np.empty((2, len(self._columns), len(opened)), dtype=np.int64)
+        values = np.empty((2, len(self._columns), len(opened)), dtype=np.int64)
         for column, (name, is_of_record) in enumerate(self._columns):
             span = of_record[name] if is_of_record else of_element[name]
             for side, place in enumerate(span):
-                places[side, column] = np.repeat(place, count) if is_of_record else place
-        if self._has_run_id and (places[0, -1] == places[1, -1]).any():
+                values[side, column] = np.repeat(place, count) if is_of_record else place
+        if self._has_run_id and (values[0, -1] == values[1, -1]).any():
             return None  # an empty one gives way to the one before
-        start, end = places[0].T, places[1].T
+        start, end = values[0].T, values[1].T
         start -= 1
         if not self._listed:
             return Lines(block.buffer, 0, start, end, number, opened - len(self._before[0].text))
@@ -216,34 +216,3 @@ def _spans(
         key: (begin[number] + len(literals[number].text), begin[number + 1])
         for number, key in enumerate(keys)
     }
-
-
-def _stand_alone(block: Block, literals: Sequence[tuple[_Literal, Places]]) -> bool:
-    """Say whether literals stand at all their places, and no other quote or control character."""
-    quotes = controls = 0
-    for (literal, _), places in literals:
-        if not _stands(block, places, literal):
-            return False
-        quotes += len(places) * literal.count(b'"')
-        controls += len(places) * sum(octet < _SPACE for octet in literal)
-    text = block.buffer[block.start : block.end]
-    return bool(
-        np.count_nonzero(text == _QUOTE) == quotes and np.count_nonzero(text < _SPACE) == controls
-    )
-
-
-def _stands(block: Block, places: Places, literal: bytes) -> bool:
-    """Say whether a text stands at every place."""
-    if not len(places) or not literal:
-        return True
-    if places.min() < block.start or places.max() + len(literal) > block.end:
-        return False
-    for offset in range(0, len(literal), 8 * _WORDS):
-        piece = literal[offset : offset + 8 * _WORDS]
-        words = words_at(block.buffer, places + offset, -(-len(piece) // 8))
-        for number, word in enumerate(words):
-            wanted = piece[8 * number : 8 * number + 8]
-            word &= FIRST_BYTES[len(wanted)]
-            if (word != np.uint64(int.from_bytes(wanted, "little"))).any():
-                return False
-    return True

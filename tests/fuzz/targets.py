@@ -44,11 +44,14 @@ class MemorySource(Source):
         self.name, self.size, self.at_start = name, len(text), True
         self._compression = self._spool = self._before = self._plain = None
         self._ahead = memoryview(b"")
-        self._text, self._filled = text, 0
+        self._text, self.place = text, 0
         self._file = self._stream = io.BytesIO(text)
 
     def _refuse_shrunk(self):
         pass
+
+    def look_at(self, offset, length):
+        return self._text[offset : offset + length]
 
     def keep_copy(self):
         pass
