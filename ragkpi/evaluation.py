@@ -17,7 +17,6 @@ from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
-from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.reading import read_run, read_runs, try_to_read
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.ranking.settings import Settings
@@ -204,6 +203,8 @@ class Evaluator:
         refuse_levels(metrics, self.relevance.judgements)
         seen = 0
         if _needs("corpus_size", metrics) and not self._says_corpus_size():
+            from ragkpi.ranking.pool import count_documents
+
             read = [run for run in runs if isinstance(run, Hits)]
             seen = count_documents(self.relevance.judgements, read)
         return [self._try_to_score(run, metrics, seen) for run in runs]
@@ -244,9 +245,13 @@ class Evaluator:
         """Add what the values need besides qrels and run."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
+            from ragkpi.ranking.pool import corpus_sizes
+
             sizes = corpus_sizes(judged.queries, self.settings, seen)
             judged = replace(judged, corpus_size=sizes)
         if self.pool is not None and self._pool_hits is not None:
+            from ragkpi.ranking.pool import judge_pool, outside_pool
+
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
                 outside = outside_pool(

@@ -119,38 +119,3 @@ def _values(parameter: Parameter | None, beginning: str) -> list[Offer]:
 
 def _beginning(text: str, offers: Iterable[Offer]) -> list[Offer]:
     return [offer for offer in offers if offer[0].startswith(text)]
-
-
-# What declarations give as `complete`: from the beginning of a value to values that begin so.
-
-
-def measure_names(beginning: str) -> list[str]:
-    """Return the measures and nicknames that begin so, behind those that a comma ends."""
-    from ragkpi.measures.registry import NICKNAMES, all_measures
-
-    done, comma, last = beginning.rpartition(",")
-    names = [*all_measures(), *NICKNAMES]
-    return [done + comma + name for name in names if name.startswith(last)]
-
-
-def grade_map_names(beginning: str) -> list[str]:
-    """Return the grade maps that begin so."""
-    from ragkpi.ranking.grade_maps import GRADE_MAPS
-
-    return [name for name in GRADE_MAPS if name.startswith(beginning)]
-
-
-def file_formats(beginning: str) -> list[str]:
-    """Return the formats of files that begin so."""
-    from ragkpi.formats.format_registry import FILE_FORMATS
-
-    names = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    return [name for name in names if name.startswith(beginning)]
-
-
-def formats_and_shapes(beginning: str) -> list[str]:
-    """Return the formats of files, and the shapes of what is in them, that begin so."""
-    from ragkpi.formats.shapes import SHAPES
-
-    names = dict.fromkeys([*file_formats(""), *SHAPES["run"], *SHAPES["qrels"], "map"])
-    return [name for name in names if name.startswith(beginning)]

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from ragkpi.cli.completion import file_formats, formats_and_shapes
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import argument, file_formats, formats_and_shapes, option, takes
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 

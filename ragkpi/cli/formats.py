@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from ragkpi.cli.completion import formats_and_shapes
-from ragkpi.cli.option_groups import argument, takes
+from ragkpi.cli.option_groups import argument, formats_and_shapes, takes
 
 
 @takes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE, TASKS, function_of
+from ragkpi.cli.commands import COMMANDS, TASKS, function_of
 
 TYPE_CHECKING = False  # importing typing takes longer than printing the help text
 if TYPE_CHECKING:
@@ -39,31 +39,6 @@ OPTIONS = [
 _WIDEST = 100
 _NARROWEST = 50
 _NAMES = 30  # longer names have a line of their own
-
-
-def page(arguments: Sequence[str]) -> str | None:
-    """Return the text that a command line asks for; None if it asks for more than that."""
-    words = list(arguments)
-    shell = os.environ.get(COMPLETE_VARIABLE)
-    if shell is not None:
-        from ragkpi.cli.completion import offers_as_lines
-
-        return offers_as_lines(shell, words)
-    if words[:1] == ["--completion"] and len(words) == 2:
-        from ragkpi.cli.completion import script
-
-        return script(words[1])
-    if words == ["--version"]:
-        from ragkpi import __version__
-
-        return f"ragkpi {__version__}\n"
-    if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
-    if words and words.pop() not in ("-h", "--help"):
-        return None
-    if not words:
-        return overview()
-    return page_of_command(words[0]) if len(words) == 1 and words[0] in COMMANDS else None
 
 
 def overview() -> str:

@@ -2,8 +2,7 @@
 
 from typing import Annotated
 
-from ragkpi.cli.completion import measure_names
-from ragkpi.cli.option_groups import argument, takes
+from ragkpi.cli.option_groups import argument, measure_names, takes
 from ragkpi.cli.output_options import Output, output_of_texts
 
 

@@ -12,7 +12,7 @@ from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning
 
 TYPE_CHECKING = False  # importing typing takes longer than printing a help text
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import Any
 
 _SIGPIPE_STATUS = 141
@@ -110,10 +110,8 @@ def main(
 
     `prepare` settles what concerns the whole process; a help text does without.
     """
-    from ragkpi.cli.help_pages import page
-
     try:
-        text = page(arguments)
+        text = _page(arguments)
         if text is not None:
             sys.stdout.write(text)
         status = _run(prepare(arguments)) if text is None else 0
@@ -137,6 +135,35 @@ def main(
         return _fail(stop.words, stop.status)
     except Exception as problem:
         return _fail_unforeseen(problem)
+
+
+def _page(arguments: Sequence[str]) -> str | None:
+    """Return the text that a command line asks for; None if it asks for more than that."""
+    from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE
+
+    words = list(arguments)
+    shell = os.environ.get(COMPLETE_VARIABLE)
+    if shell is not None:
+        from ragkpi.cli.completion import offers_as_lines
+
+        return offers_as_lines(shell, words)
+    if words[:1] == ["--completion"] and len(words) == 2:
+        from ragkpi.cli.completion import script
+
+        return script(words[1])
+    if words == ["--version"]:
+        from ragkpi import __version__
+
+        return f"ragkpi {__version__}\n"
+    if words[:1] == ["help"]:
+        words = [*words[1:], "--help"]
+    if words and words.pop() not in ("-h", "--help"):
+        return None
+    from ragkpi.cli.help_pages import overview, page_of_command
+
+    if not words:
+        return overview()
+    return page_of_command(words[0]) if len(words) == 1 and words[0] in COMMANDS else None
 
 
 def _fail_unforeseen(problem: Exception) -> int:

@@ -2,8 +2,7 @@
 
 from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
 
-from ragkpi.cli.completion import formats_and_shapes
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.option_groups import formats_and_shapes, option, option_group
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading

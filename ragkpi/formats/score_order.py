@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragkpi.errors import InputError, RagkpiWarning
-from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import named, shown
@@ -60,6 +59,8 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:
     """Say that rows have neither scores nor ranks, by the names that they have."""
+    from ragkpi.formats.column_names import shown_names
+
     warnings.warn(
         f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
         RagkpiWarning,

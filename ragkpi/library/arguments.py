@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
 from ragkpi.formats.file_formats import Reading, Scores
-from ragkpi.formats.given_columns import octets
 from ragkpi.formats.inputs import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.library.vocabulary import Evaluating, HowRead
@@ -59,23 +58,26 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
 
 def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query = given.get("only_query")
+    sizes = given.get("corpus_sizes") or {}
+    if sizes or only_query is not None:
+        from ragkpi.formats.given_columns import octets
+
+        only_query = None if only_query is None else octets(only_query)
+        sizes = {octets(query): whole("corpus_sizes", size, 0) for query, size in sizes.items()}
     return Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),
         unjudged=one_of("unjudged", given.get("unjudged", "kept"), get_args(Unjudged)),
         max_retrieved=_maybe("max_retrieved", given.get("max_retrieved"), 0),
         corpus_size=_corpus_size(given.get("corpus_size")),
-        corpus_sizes={
-            octets(query): whole("corpus_sizes", size, 0)
-            for query, size in (given.get("corpus_sizes") or {}).items()
-        },
+        corpus_sizes=sizes,
         ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
         gains=_gains(given.get("gains"), of_qrels),
         draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
         pool_union=one_of("pool_union", given.get("pool_union", "pool"), get_args(PoolUnion)),
-        only_query=None if only_query is None else octets(only_query),
+        only_query=only_query,
         doubts=one_of("doubts", given.get("doubts", "said"), get_args(Doubts)),
     )
 

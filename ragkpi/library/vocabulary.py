@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 from ragkpi.formats.file_formats import Reading, Scores
 from ragkpi.library.session import MeasureNames, Names
 from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, TieOrder, Unjudged
+
+if TYPE_CHECKING:
+    from typing import TypedDict
+else:
+
+    class TypedDict(dict):
+        """The standard one compiles every annotation; nothing but their names is asked for here."""
+
+        def __init_subclass__(cls, total: bool) -> None:
+            inherited = getattr(cls.__base__, "__annotations__", {})
+            cls.__annotations__ = {**inherited, **cls.__annotations__}
 
 
 class HowRead(TypedDict, total=False):

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ragkpi.measures import chance, evidence, rubric
 from ragkpi.measures.measure import Caution, Metric
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -43,6 +42,8 @@ def _cutoffs(metric: Metric) -> tuple[int, ...]:
 
 def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """Chance succeeds so often that success says nothing; say which K would leave the zone."""
+    from ragkpi.measures import chance
+
     asked = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in _cutoffs(metric)}
     for m in sorted({m for m, _ in asked}):
         deep = sorted(
@@ -77,6 +78,8 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
 
 def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """%PROC above 1: the top K holds documents that the pool lacks."""
+    from ragkpi.measures import evidence
+
     for metric in metrics:
         above = int((evidence.pct_proc(judged, **metric.arguments) > 1 + 1e-9).sum())
         if above:
@@ -108,6 +111,8 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """A grade map whose top grade never occurs: weights are fallbacks, recall of it is NA."""
+    from ragkpi.measures import rubric
+
     if judged.queries and not rubric.labelled(judged)[:, 5].any():
         grade_map = judged.settings.grade_map
         yield (

@@ -11,6 +11,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.foreign_names import Request, refuse_level, translated, with_level
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Parameters
+from ragkpi.measures.registry_trec import CLASSIC, LATER, NICKNAMES
 
 # By the name of a measure, and the level from which documents are relevant, if that was said.
 _Key = tuple[str, "int | None"]
@@ -97,6 +98,20 @@ def parse_requests(
         for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
         for metric in requests[name, level].metrics(measure, level)
     ]
+
+
+def find_trec_metrics(texts: Iterable[str]) -> list[Metric] | None:
+    """Resolve ``-m`` arguments as `ragkpi.measures.registry` does, without importing all measures.
+
+    None if one of them names, by its plain name, nothing of trec_eval's.
+    """
+    texts = apart(texts)
+    names = [text.partition(".")[0] for text in texts]
+    members = [member.partition(".")[0] for n in names for member in NICKNAMES.get(n, [n])]
+    measures = {measure.name: measure for measure in [*CLASSIC, *LATER]}
+    if not measures.keys() >= set(members):
+        return None
+    return parse_requests(texts, measures, NICKNAMES)
 
 
 def apart(texts: Iterable[str]) -> list[str]:

@@ -17,10 +17,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ragkpi.measures import gain, rank_biased
-from ragkpi.measures.bits import chance_statistics
-from ragkpi.measures.chance import chance, p_rand, recall_by_chance, where_possible
 from ragkpi.measures.gain_lists import actual, ideal
-from ragkpi.measures.hypergeometric import tail
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
 from ragkpi.ranking.order import TiedRanks
 
@@ -104,22 +101,31 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
 
 def p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Share of the orders in which at least m relevant documents are among the first K."""
+    from ragkpi.measures.chance import where_possible
+
     return where_possible(judged, m, _reached(judged, cutoff, m))
 
 
 def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Expected success and that of chance."""
+    from ragkpi.measures.chance import p_rand
+
     return np.column_stack([p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
 
 
 def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Expected success and that of chance, of which the bits are taken over all queries."""
+    from ragkpi.measures.bits import chance_statistics
+    from ragkpi.measures.chance import chance, where_possible
+
     statistics = chance_statistics(chance(judged, cutoff, m), m)
     return where_possible(judged, m, _reached(judged, cutoff, m), statistics)
 
 
 def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Expected recall and that of chance."""
+    from ragkpi.measures.chance import recall_by_chance, where_possible
+
     expected, by_chance = recall(judged, cutoff), recall_by_chance(judged, cutoff)
     return where_possible(judged, m, expected, by_chance)
 
@@ -130,6 +136,8 @@ def _reached(judged: Judged, cutoff: int, m: int) -> FloatArray:
     Of the group that the cutoff divides a part is drawn at random: how many relevant documents it
     holds is hypergeometric.
     """
+    from ragkpi.measures.hypergeometric import tail
+
     tied, depth = _tied(judged), _last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)
     divided = judged.relevant & (tied.first <= depth) & (tied.last > depth)

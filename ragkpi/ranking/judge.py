@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import DataError, NothingInCommonError
-from ragkpi.ranking.gains import gains_of
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
@@ -74,6 +73,11 @@ def judge(
         tied = None if tied is None else _closed_up(tied, query, rank)
 
     level_starts, levels, level_counts = _count_levels(judgements, number, len(queries))
+    gains = None
+    if settings.gains is not None or judgements.gain is not None:
+        from ragkpi.ranking.gains import gains_of
+
+        gains = gains_of(judgements, settings.gains, number, len(queries), judgement)
     judged = Judged(
         queries=queries,
         num_ret=num_ret,
@@ -88,7 +92,7 @@ def judge(
         settings=settings,
         run_id=hits.run_id,
         tied=tied,
-        gains=gains_of(judgements, settings.gains, number, len(queries), judgement),
+        gains=gains,
     )
     return judged, coverage
 

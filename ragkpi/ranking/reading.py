@@ -28,7 +28,6 @@ from ragkpi.ranking.hits import (
     join_hits,
 )
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.scattered import regroup_run
 from ragkpi.ranking.workers import Died, available_workers, side_by_side
 
 if TYPE_CHECKING:
@@ -113,6 +112,8 @@ def _scattered_hits(
         hits = find_scattered_hits(source, judgements, wanted)
         if hits is not None:
             return hits
+    from ragkpi.ranking.scattered import regroup_run
+
     source.restart()
     return find_hits(format_.sieved(regroup_run(format_.hold_run(source))), judgements, wanted)
 
