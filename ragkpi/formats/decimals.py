@@ -21,7 +21,13 @@ from ragkpi.formats.integers import (
     parse_integers,
     strip_signs,
 )
-from ragkpi.formats.token_words import WordArray, chunks, words_before
+from ragkpi.formats.token_words import (
+    FIRST_BYTES,
+    LAST_BYTES,
+    WordArray,
+    chunks,
+    words_before,
+)
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
 _JSON = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -30,6 +36,7 @@ _DECIMAL = rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:in
 _WORDS = 3
 _KEPT = bytes_kept(_WORDS)
 
+_EACH_BYTE = 0x0101010101010101
 # Of ASCII bytes xor '0', only the point, signs, letters and the like have this bit.
 _NO_DIGIT = np.uint64(0x1010101010101010)
 _POINT = np.uint64(ord(".") ^ ord("0"))
@@ -117,6 +124,9 @@ def _parse_decimal(token: bytes) -> float:
 
 def _parse_chunk(tokens: Tokens) -> FloatArray:
     """Read plain numbers together, then those with an exponent, then the odd ones by `float`."""
+    alike = _parse_alike(tokens)
+    if alike is not None:
+        return alike
     numbers, valid = _parse_plain(tokens)
     if not valid.all():
         rows = np.flatnonzero(~valid)
@@ -124,6 +134,35 @@ def _parse_chunk(tokens: Tokens) -> FloatArray:
         rows = rows[~valid[rows]]
         numbers[rows] = parse_decimals_slowly(tokens.take(rows))
     return numbers
+
+
+def _parse_alike(tokens: Tokens) -> FloatArray | None:
+    """Read numbers of up to eight digits, all with as many decimals, as most runs have them.
+
+    The digits before the point move over it, so that one word holds all. None for other tokens.
+    """
+    decimals = len(tokens[0].partition(b".")[2])
+    digits = tokens.end - tokens.start - 1
+    if not 0 < decimals < 8 or digits.min() < decimals or digits.max() > 8:
+        return None
+    last, before = words_before(tokens.buffer, tokens.end, 2)
+    above = FIRST_BYTES[7 - decimals]
+    point = ~(above | LAST_BYTES[decimals])
+    wrong = last & point
+    wrong ^= np.uint64(_EACH_BYTE * ord(".")) & point
+    before >>= np.uint64(56)
+    before |= (last & above) << np.uint64(8)
+    last &= LAST_BYTES[decimals]
+    last |= before
+    last ^= ZEROS
+    last &= LAST_BYTES.take(digits)
+    too_high = last + ABOVE_NINE
+    too_high |= last
+    too_high &= HIGHEST_BITS
+    wrong |= too_high
+    if wrong.any():
+        return None
+    return numbers_of(last) / _POWERS[decimals]
 
 
 def _parse_scientific(tokens: Tokens) -> tuple[FloatArray, BoolArray]:
