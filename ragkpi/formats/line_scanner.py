@@ -141,18 +141,18 @@ def _scan_regular(block: Block, shape: LineShape, separators: _Separators) -> Li
     pattern = kinds[:width].tobytes()
     if rest or pattern.strip() or (kinds[width:] != kinds[:-width]).any():
         return None
-    gaps = np.diff(places)
-    returns = np.count_nonzero(gaps == 1)
-    if returns:
-        at_ends = pattern.endswith(b"\r\n") and (gaps[width - 1 :: width] == 1).all()
-        if not at_ends or returns != rows:
-            return None
-    columns = width - (returns > 0)
+    # Column by column: each is looked at by itself, again and again.
+    by_column = np.empty((width + 1, rows), dtype=np.int64)
+    by_column[:-1] = places[:-1].reshape(rows, width).T
+    by_column[-1] = places[width::width]
+    returns = pattern.endswith(b"\r\n") and (by_column[-1] - by_column[-2]).max() == 1
+    columns = width - returns
+    if any((by_column[n + 1] - by_column[n]).min() < 2 for n in range(columns)):
+        return None
     wanted = len(shape.columns)
     if columns < wanted or (columns > wanted and shape.extra == "refused"):
         return None
-    before = places[:-1].reshape(rows, width)[:, :wanted]
-    ends = places[1:].reshape(rows, width)[:, :wanted]
+    before, ends = by_column[:wanted].T, by_column[1 : wanted + 1].T
     begin = before[:, 0] + 1
     if (text[begin] == _HASH).any():
         return None
