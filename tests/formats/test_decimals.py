@@ -46,6 +46,22 @@ def test_any_tokens_in_any_surroundings(strings, around):
     assert_integers_equal_twin(tokens)
 
 
+@given(st.data(), st.integers(0, 9), st.sampled_from([b" ", b"7", b".", b"-", b"\xff"]))
+def test_columns_of_numbers_written_alike(data, decimals, around):
+    alike = st.integers(0, 10 ** data.draw(st.integers(1, 10)) - 1).map(
+        lambda number: b"%0*d" % (decimals, number)
+    )
+    digits = data.draw(st.lists(alike, min_size=1, max_size=9))
+    strings = [
+        text[: len(text) - decimals] + b"." + text[len(text) - decimals :] for text in digits
+    ]
+    for place in data.draw(st.lists(st.integers(0, len(strings) - 1), max_size=1)):
+        strings[place] = data.draw(
+            NEARLY | st.sampled_from([strings[place] + b"x", b"-" + strings[place]])
+        )
+    assert_decimals_equal_twin(surrounded(strings, around))
+
+
 @given(st.binary(max_size=30) | NEARLY)
 def test_slow_twin_is_float_without_its_extras(string):
     try:
