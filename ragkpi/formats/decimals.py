@@ -162,7 +162,8 @@ def _parse_alike(tokens: Tokens) -> FloatArray | None:
     wrong |= too_high
     if wrong.any():
         return None
-    return numbers_of(last) / _POWERS[decimals]
+    numbers: FloatArray = numbers_of(last) / _POWERS[decimals]
+    return numbers
 
 
 def _parse_scientific(tokens: Tokens) -> tuple[FloatArray, BoolArray]:
