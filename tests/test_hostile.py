@@ -116,16 +116,26 @@ def test_refuses_lines_that_are_too_long(ragkpi, tmp_path, monkeypatch):
     refused(outcome, "run:2: a line of more than 1 MB; expected lines of text", 2)
 
 
+TOO_MUCH = (
+    "more than 0 GB that have to be held in memory; "
+    "expected the lines of a query together, or a file that is not compressed"
+)
+
+
 def test_refuses_bombs(ragkpi, tmp_path, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_HELD", 1 << 20)
     (tmp_path / "qrels").write_bytes(gzip.compress(b"1 0 d 1\n" * (1 << 20)))
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
-    refused(
-        outcome,
-        "qrels: more than 0 GB that have to be held in memory; "
-        "expected the lines of a query together, or a file that is not compressed",
-        2,
-    )
+    refused(outcome, f"qrels: {TOO_MUCH}", 2)
+
+
+@pytest.mark.parametrize("queries", [1, 2], ids=["one query", "interleaved"])
+def test_refuses_runs_that_are_bombs(ragkpi, tmp_path, monkeypatch, queries):
+    monkeypatch.setattr(blocks, "MOST_HELD", 1 << 22)
+    (tmp_path / "qrels").write_bytes(b"1 0 d 1\n")
+    lines = b"".join(b"%d Q0 d%d 1 1 me\n" % (n % queries, n) for n in range(1 << 19))
+    (tmp_path / "run").write_bytes(gzip.compress(lines))
+    refused(ragkpi("eval", "qrels", "run", folder=tmp_path), f"run: {TOO_MUCH}", 2)
 
 
 def refused(outcome, message, status):

@@ -160,13 +160,7 @@ class BlockReader:
                     f"a line of more than {LONGEST_LINE >> 20} MB",
                     "expected lines of text",
                 )
-        if self._text_end - used_to > MOST_HELD:
-            raise InputError(
-                self._source.name,
-                None,
-                f"more than {MOST_HELD >> 30} GB that have to be held in memory",
-                "expected the lines of a query together, or a file that is not compressed",
-            )
+        refuse_too_much(self._source.name, self._text_end - used_to)
         rest = self._storage[used_to : self._text_end]
         self._size *= 2
         storage = np.zeros(PADDING + self._size + PADDING, dtype=np.uint8)
@@ -212,6 +206,17 @@ def lines_from(reader: BlockReader, block: Block | None) -> Iterator[tuple[int, 
                 raise InputError(block.file, number, "a NUL byte", "expected text")
             yield number, line
         block = reader.read(lines=len(lines) - 1)
+
+
+def refuse_too_much(file: str, size: int) -> None:
+    """Raise `InputError` if more bytes of a file would have to be held than `MOST_HELD`."""
+    if size > MOST_HELD:
+        raise InputError(
+            file,
+            None,
+            f"more than {MOST_HELD >> 30} GB that have to be held in memory",
+            "expected the lines of a query together, or a file that is not compressed",
+        )
 
 
 @functools.cache

@@ -6,15 +6,16 @@ What is decided later about a few of them is decided by reading those again.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
-from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader
+from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader, refuse_too_much
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import TREC, RunColumns, columns_of, read_on
+from ragkpi.records import NamedTuple
 
 # Bytes that are read in a stream in the time that a line takes which is read alone.
 _FAR = 1 << 10
@@ -85,16 +86,54 @@ class LinesAgain(NamedTuple):
     document: Tokens
     score: FloatArray
 
+    def in_order(self, order: IntArray) -> LinesAgain:
+        """Return what was put in an order as it was before."""
+        before = np.empty_like(order)
+        before[order] = np.arange(len(order))
+        return LinesAgain(self.document.take(before), self.score[before])
+
+
+class KeptLines:
+    """What `lines_at` would read again, of lines that cannot be."""
+
+    def __init__(self) -> None:
+        self._texts: list[bytes] = []  # the documents of each block
+        self._lengths: list[IntArray] = []
+        self._scores: list[FloatArray] = []
+        self._starts = [0]
+        self._first_byte = 0
+
+    def keep(self, columns: RunColumns) -> None:
+        """Keep the lines of a block; `InputError` for those of a bomb."""
+        begin = cast(IntArray, columns.where)
+        if not self._texts:
+            self._first_byte = int(begin[0])
+        refuse_too_much(columns.file, int(begin[-1]) - self._first_byte)
+        document = columns.document.copied()
+        self._texts.append(document.buffer[PADDING:-PADDING].tobytes())
+        self._lengths.append((document.end - document.start).astype(np.int32))
+        self._scores.append(columns.score.copy())
+        self._starts.append(self._starts[-1] + len(document))
+
+    def at(self, lines: IntArray) -> LinesAgain:
+        """Return lines by their numbers."""
+        order = np.argsort(lines)
+        bounds = np.searchsorted(lines[order], self._starts)
+        document, score = [], []
+        for number, start in enumerate(self._starts[:-1]):
+            rows = lines[order[bounds[number] : bounds[number + 1]]] - start
+            lengths = self._lengths[number].astype(np.int64)
+            document.append(Tokens.from_text(self._texts[number], lengths).take(rows).copied())
+            score.append(self._scores[number][rows])
+        return LinesAgain(Tokens.joined(document), np.concatenate(score)).in_order(order)
+
 
 def lines_at(source: Source, where: IntArray) -> LinesAgain:
     """Read again the lines of a plain TREC run that begin at some bytes, in any order."""
     order = np.argsort(where)
     where = where[order]
     far_apart = where[-1] - where[0] > _FAR * len(where)
-    document, score = (_one_by_one if far_apart else _in_a_stream)(source, where)
-    as_asked = np.empty_like(order)
-    as_asked[order] = np.arange(len(order))
-    return LinesAgain(document.take(as_asked), score[as_asked])
+    return (_one_by_one if far_apart else _in_a_stream)(source, where).in_order(order)
 
 
 def _one_by_one(source: Source, where: IntArray) -> LinesAgain:

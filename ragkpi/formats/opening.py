@@ -128,11 +128,6 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    @property
-    def is_lasting(self) -> bool:
-        """Whether it is a file, which can be read again however much of it was read."""
-        return self._before is not None
-
     def beginning_at(self, offset: int) -> Source:
         """Return another reader of the same opened plain file, from a byte offset."""
         from copy import copy

@@ -8,7 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.errors import DataError, InputError
+from ragkpi.errors import DataError
 from ragkpi.formats.identity import KeyArray, distinct, hash_tokens, rows_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
@@ -163,24 +163,17 @@ def find_hits(
     """
     seen: set[bytes] = set()
     parts: list[Hits] = []
-    pieces = False
-    try:
-        for large, some in groupby(blocks, _large_query):
-            if large is not None:
-                pieces = True
-                note_queries([large], seen)
-                parts.append(_judge_pieces(some, judgements, wanted, source))
-                continue
-            for block in some:
-                ids = block.query.tolist()
-                note_queries(ids, seen)
-                parts.append(_judge_block(block, ids, judgements, wanted))
-                if len(parts) == 1:
-                    parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
-    except (InputError, DataError):
-        if pieces:  # which of several errors comes first depends on what is held
-            raise UndecidedError from None
-        raise
+    for large, some in groupby(blocks, _large_query):
+        if large is not None:
+            note_queries([large], seen)
+            parts.append(_judge_pieces(some, judgements, wanted, source))
+            continue
+        for block in some:
+            ids = block.query.tolist()
+            note_queries(ids, seen)
+            parts.append(_judge_block(block, ids, judgements, wanted))
+            if len(parts) == 1:
+                parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
     return join_hits(parts)
 
 
@@ -190,6 +183,8 @@ def _judge_pieces(
     """Judge a query that comes in pieces; `UndecidedError` where it has to be held."""
     from ragkpi.ranking.scattered_hits import judge_lines  # most runs have no such query
 
+    if source is None:
+        raise UndecidedError
     slopes = Slopes()
     hits = judge_lines(map(slopes.note, pieces), judgements, wanted, source)
     if hits is None:

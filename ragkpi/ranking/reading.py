@@ -93,7 +93,7 @@ def _streamed_hits(
     source: Source, format_: FileReader, judgements: Judgements, wanted: Wanted
 ) -> Hits:
     """Judge a run block by block; a query that is larger than a block is held if it has to be."""
-    if format_.splittable and source.is_lasting and not wanted.depth:
+    if format_.splittable and not wanted.depth:
         try:
             return find_hits(stream_queries(source), judgements, wanted, source)
         except UndecidedError:
@@ -105,7 +105,7 @@ def _scattered_hits(
     source: Source, format_: FileReader, judgements: Judgements, wanted: Wanted
 ) -> Hits:
     """Judge a run whose queries are interleaved, from its beginning."""
-    if format_.splittable and source.size is not None:
+    if format_.splittable:
         from ragkpi.ranking.scattered_hits import find_scattered_hits
 
         source.restart()

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, KeyArray, distinct, hash_tokens
-from ragkpi.formats.line_places import lines_at, stream_lines
+from ragkpi.formats.line_places import KeptLines, lines_at, stream_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
@@ -48,7 +48,7 @@ def judge_lines(
     blocks: Iterable[RunColumns],
     judgements: Judgements,
     wanted: Wanted,
-    source: Source | None,
+    source: Source,
 ) -> Hits | None:
     """Judge lines that stand in any order.
 
@@ -59,31 +59,31 @@ def judge_lines(
     judgements, wanted
         As for `find_hits`.
     source
-        What the lines were read from; None, or one that is no plain file, is not read again.
+        What the lines are read from, and again if it is a plain file. Of others their documents
+        and scores are kept.
 
     Returns
     -------
     Hits or None
-        None where the whole text has to be held: a document seems to be there twice, lines have
-        equal scores and cannot be read again, or the names of documents are wanted.
+        None where the whole text has to be held: a document seems to be there twice, or the names
+        of documents are wanted.
     """
     if wanted.depth:
         return None
-    size = source.size if source is not None else None
-    lines = _Lines(judgements, wanted, size)
+    lines = _Lines(judgements, wanted, source)
     for columns in blocks:
         lines.add(columns)
     if len(lines.queries) >= 1 << _QUERY_BITS or lines.have_duplicates():
         return None
-    return lines.hits(source if size is not None else None)
+    return lines.hits()
 
 
 class _Lines:
     """What is kept of the n lines of a run."""
 
-    def __init__(self, judgements: Judgements, wanted: Wanted, size: int | None) -> None:
-        self._judgements, self._wanted = judgements, wanted
-        self._size = size  # of the file
+    def __init__(self, judgements: Judgements, wanted: Wanted, source: Source) -> None:
+        self._judgements, self._wanted, self._source = judgements, wanted, source
+        self._kept = KeptLines() if source.size is None else None
         self.queries: list[bytes] = []
         self._numbers = _numbers_of([])
         self._judged = np.empty(0, dtype=np.int64)  # by number, the query in the judgements
@@ -128,13 +128,15 @@ class _Lines:
             self._documents = distinct(np.concatenate([self._documents, hashes]))
         self._count = rows.stop
         self._run_id = columns.run_id
+        if self._kept is not None:
+            self._kept.keep(columns)
 
     def _make_room(self, count: int, read: int) -> None:
         """Make room for as many lines as there will be, if all are like those of `read` bytes."""
         most = 2 * count
-        if self._size is not None:
+        if self._source.size is not None:
             first = self._blocks[0][1] if self._blocks else 0
-            most = max(count, int(1.1 * (self._size - first) * count / (read - first)))
+            most = max(count, int(1.1 * (self._source.size - first) * count / (read - first)))
         self._key, self._pair = _longer(self._key, most), _longer(self._pair, most)
         self._where = _longer(self._where, most)
 
@@ -164,8 +166,8 @@ class _Lines:
         pairs.sort()
         return bool((pairs[1:] == pairs[:-1]).any())
 
-    def hits(self, source: Source | None) -> Hits | None:
-        """Rank the judged lines; None if lines with equal scores cannot be read again."""
+    def hits(self) -> Hits:
+        """Rank the judged lines."""
         ordered = self._pair[: self._count]  # which have told what they had to tell
         ordered[:] = self._key[: self._count]
         ordered.sort()
@@ -180,12 +182,13 @@ class _Lines:
         if len(shared):
             keys = distinct(key[shared])
             sizes = np.searchsorted(ordered, keys, side="right") - np.searchsorted(ordered, keys)
-            if source is None:
-                return None
             equals = self._with_keys(keys)
-            again = lines_at(source, self._places(equals))
+            if self._kept is None:
+                again = lines_at(self._source, self._places(equals))
+            else:
+                again = self._kept.at(equals)
             columns = RunColumns(
-                source.name,
+                self._source.name,
                 Tokens.from_strings([b""] * len(keys)),  # groups of lines that look tied
                 np.append(0, np.cumsum(sizes)),
                 again.document,

@@ -13,12 +13,13 @@ from ragkpi.conversion import Conversion
 from ragkpi.errors import InputError, RagkpiError
 from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.json_text import DECODER
+from ragkpi.formats.line_places import stream_queries
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
 from ragkpi.formats.trec_qrels import qrels_of
 from ragkpi.formats.trec_runs import hold_run, stream_run
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.hits import ScatteredQueryError, find_hits, join_hits
+from ragkpi.ranking.hits import ScatteredQueryError, UndecidedError, find_hits, join_hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.scattered import regroup_run
@@ -80,10 +81,11 @@ JUDGEMENTS = group_judgements(qrels_of(MemorySource(QRELS, "qrels")))
 
 
 def run_target(text, chance):
-    """Read a TREC run in blocks, held, in ranges, and line by line; judge it each way."""
+    """Read a TREC run in blocks, pieces, ranges, held, and line by line; judge it each way."""
     expected = slowly(slow.read_run, text)
     found = {
         "streamed": refused(_judge_streamed, text, chance.choice((16, 64, 300, 1 << 20))),
+        "in pieces": refused(_judge_in_pieces, text, chance.choice((16, 64, 300))),
         "held": refused(_judge_held, text),
     }
     if text.count(b"\n") > 3:
@@ -110,6 +112,16 @@ def _judge_streamed(text, block_size):
     except ScatteredQueryError:
         source.restart()
         return _some(find_hits(regroup_run(hold_run(source)), JUDGEMENTS))
+
+
+def _judge_in_pieces(text, block_size):
+    source = MemorySource(text)
+    source.size = None  # lines are not read again
+    try:
+        blocks = stream_queries(source, block_size=block_size)
+        return _some(find_hits(blocks, JUDGEMENTS, source=source))
+    except (ScatteredQueryError, UndecidedError):
+        return _judge_held(text)
 
 
 def _judge_held(text):

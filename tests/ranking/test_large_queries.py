@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragkpi.errors import RagkpiError
+from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.formats import line_places
 from ragkpi.formats.line_places import stream_queries
 from ragkpi.formats.opening import Source
@@ -31,6 +31,7 @@ documents = st.sampled_from([b"d" * 40, b"d" * 41, b"\xff", b"e\xcc\x81"]) | st.
 scores = st.sampled_from(
     [b"1", b"1.0", b"1e0", b"1.0000000000000002", b"-0", b"0", b"inf", b"-inf", b"3.25", b"1e-320"]
 ) | st.integers(-99, 99).map(b"%d".__mod__)
+DEFECTS = [b"1 Q0 d", b"1 Q0 d1 1 nan t", b"1 Q0 d\0 1 1 t"]
 lines = st.tuples(st.sampled_from([b"1", b"1", b"1", b"2", b"3"]), documents, scores)
 
 
@@ -62,11 +63,14 @@ def held(path):
 
 
 @in_files
-@given(judged, retrieved, sizes, st.sampled_from([0, 1 << 12]))
+@given(judged, retrieved, sizes, st.sampled_from([0, 1 << 12, None]))
 def test_against_loops(tmp_path, qrels, run, size, far):
+    """Lines are read again one by one, in a stream, or not at all as those of a pipe."""
     path, judgements = tmp_path / "run", judgements_of(qrels)
     path.write_bytes(b"".join(lines_of(run)))
     with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
+        if far is None:
+            source.size = None
         patch.setattr(line_places, "_FAR", far)
         hits = find_hits(stream_queries(source, block_size=size), judgements, WANTED, source)
     assert dict(zip(hits.queries, hits.num_ret.tolist(), strict=True)) == {
@@ -86,12 +90,7 @@ def test_against_loops(tmp_path, qrels, run, size, far):
     st.lists(lines, min_size=1, max_size=60),
     st.sampled_from(["as drawn", "by query", "distinct"]),
     st.lists(
-        st.tuples(
-            st.integers(0, 60),
-            st.sampled_from(
-                [b"", b"# 1 Q0 d1 1 1 t", b"1 Q0 d", b"1 Q0 d1 1 nan t", b"1 Q0 d\0 1 1 t", b" \t"]
-            ),
-        ),
+        st.tuples(st.integers(0, 60), st.sampled_from([*DEFECTS, b"", b" \t", b"# 1 Q0 d1 1 1 t"])),
         max_size=2,
     ),
     st.sampled_from([b"\n", b"\r\n", b" x y\n"]),
@@ -115,9 +114,13 @@ def test_hostile_lines(tmp_path, rows, kind, spoiling, end, mark, size, far):
     (tmp_path / "run.gz").write_bytes(gzip.compress(path.read_bytes()))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_places, "_FAR", far)
-        assert read(path, size) in expected
-        assert read(path, size, workers=3) in expected
-        assert read(tmp_path / "run.gz", size) in expected
+        found = [read(path, size), read(path, size, workers=3), read(tmp_path / "run.gz", size)]
+    defects = (kind != "distinct") + sum(text in DEFECTS for _, text in spoiling)
+    for outcome in found:
+        if defects > 1 and isinstance(expected[0][0], type):
+            assert outcome[0] in (InputError, DataError)
+        else:
+            assert outcome in expected
 
 
 RANKINGS = {
@@ -146,20 +149,16 @@ def test_what_has_to_be_held(tmp_path, monkeypatch):
     path = tmp_path / "run"
     rows = [b"1 Q0 d%d 1 %d t\n" % (number, -number) for number in range(20)]
 
-    def judge(rows, source_of=lambda source: source):
+    def judge(rows):
         path.write_bytes(b"".join(rows))
         with Source(str(path)) as source:
             blocks = stream_queries(source, block_size=64)
-            return find_hits(blocks, judgements_of(QRELS), WANTED, source_of(source))
+            return find_hits(blocks, judgements_of(QRELS), WANTED, source)
 
     assert judge(rows).num_ret.tolist() == [20]
-    tied = [*rows, b"1 Q0 d21 1 0 t\n"]
-    assert summary(judge(tied)) == summary(held(path))
+    assert summary(judge([*rows, b"1 Q0 d21 1 0 t\n"])) == summary(held(path))
     with pytest.raises(UndecidedError):
-        judge(tied, lambda _: None)  # as of a compressed file
-    for last in (rows[0], b"2 Q0 d1\n", b"2 Q0 a 1 1 t\n2 Q0 a 1 1 t\n"):
-        with pytest.raises(UndecidedError):
-            judge([*rows, last])
+        judge([*rows, rows[0]])
     with pytest.raises(ScatteredQueryError):
         judge([*rows, b"2 Q0 d 1 1 t\n", *rows[:9]])
     monkeypatch.setattr(
