@@ -21,13 +21,15 @@ from ragkpi.records import NamedTuple
 _FAR = 1 << 10
 
 
-def stream_lines(source: Source, block_size: int = BLOCK_SIZE) -> Iterator[RunColumns]:
+def stream_lines(
+    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+) -> Iterator[RunColumns]:
     """Read a run in blocks of whole lines, each with `RunColumns.where`.
 
     A query may go on from one block to the next. The columns are valid until the next ones.
     """
     place = _first_line(source)
-    reader = BlockReader(source, block_size)
+    reader = BlockReader(source, block_size, limit)
     block = reader.read()
     while block is not None:
         table = TREC.scan(block)
@@ -148,14 +150,15 @@ def _one_by_one(source: Source, where: IntArray) -> LinesAgain:
 
 def _in_a_stream(source: Source, where: IntArray) -> LinesAgain:
     """Read all from the first of the lines to the last one."""
+    first, last = int(where[0]), int(where[-1])
+    # What follows was perhaps not read yet, and has to be right.
+    limit = last - first + len(_line_at(source, last)) + 1
     parts = []
-    for columns in stream_lines(source.beginning_at(int(where[0]))):
+    for columns in stream_lines(source.beginning_at(first), limit):
         begin = cast(IntArray, columns.where)
-        first, last = np.searchsorted(where, [begin[0], begin[-1] + 1])
-        rows = np.searchsorted(begin, where[first:last])
+        here = slice(*np.searchsorted(where, [begin[0], begin[-1] + 1]))
+        rows = np.searchsorted(begin, where[here])
         parts.append(LinesAgain(columns.document.take(rows).copied(), columns.score[rows]))
-        if begin[-1] >= where[-1]:
-            break
     document, score = zip(*parts, strict=True)
     return LinesAgain(Tokens.joined(document), np.concatenate(score))
 

@@ -41,7 +41,7 @@ def find_scattered_hits(source: Source, judgements: Judgements, wanted: Wanted) 
 
     Parameters and result are those of `judge_lines`.
     """
-    return judge_lines(stream_lines(source, _BLOCK_SIZE), judgements, wanted, source)
+    return judge_lines(stream_lines(source, block_size=_BLOCK_SIZE), judgements, wanted, source)
 
 
 def judge_lines(
