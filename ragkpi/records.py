@@ -65,6 +65,7 @@ else:
                 for name, value in declared.items()
                 if isinstance(value, _Field) and value.default_factory is not None
             }
+            cls._checks = hasattr(cls, "__post_init__")
             cls._options = {"frozen": frozen, "eq": eq, "repr": repr}
             cls.__init__ = _init
             cls.__match_args__ = cls._positional
@@ -136,27 +137,30 @@ else:
 def _init(self: Any, /, *values: Any, **named: Any) -> None:
     state, positional = self.__dict__, self._positional
     state.update(self._defaults)
-    if values:
-        if len(values) > len(positional):
-            raise TypeError(
-                f"{type(self).__name__}: {len(values)} values for {len(positional)} fields"
-            )
-        given = dict(zip(positional, values, strict=False))
-        for name in given.keys() & named.keys():
-            raise TypeError(f"{type(self).__name__}: two values for {name}")
-        state.update(given)
+    state.update(zip(positional, values, strict=False))
     state.update(named)
     for name, make in self._made.items():
         if name not in state:
             state[name] = make()
-    if len(state) != len(self._declared):
-        unknown = [name for name in named if name not in self._declared]
-        if unknown:
-            raise TypeError(f"{type(self).__name__} has no field {', '.join(unknown)}")
-        missing = next(name for name in self._declared if name not in state)
-        raise TypeError(f"{type(self).__name__}: {missing} is missing")
-    if hasattr(self, "__post_init__"):
+    if len(state) != len(self._declared) or (values and (named or len(values) > len(positional))):
+        _refuse_wrong(self, values, named)
+    if self._checks:
         self.__post_init__()
+
+
+def _refuse_wrong(self: Any, values: tuple[Any, ...], named: dict[str, Any]) -> None:
+    """Raise `TypeError` unless each field was given once, or has a default."""
+    who, positional = type(self).__name__, self._positional
+    if len(values) > len(positional):
+        raise TypeError(f"{who}: {len(values)} values for {len(positional)} fields")
+    for name in named:
+        if name in positional[: len(values)]:
+            raise TypeError(f"{who}: two values for {name}")
+        if name not in self._declared:
+            raise TypeError(f"{who} has no field {name}")
+    for name in self._declared:
+        if name not in self.__dict__:
+            raise TypeError(f"{who}: {name} is missing")
 
 
 def _values(self: Any) -> tuple[Any, ...]:

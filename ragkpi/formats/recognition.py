@@ -149,10 +149,12 @@ def _numbered_columns(lines: list[bytes]) -> str | None:
     Ranks count from 1. Scores in the place of ranks would rank documents the other way round, so
     that three columns of whole numbers that do not count are none of these.
     """
+    width = len(lines[0].split()) if lines else 0
+    if width not in (3, 4):
+        return None
     rows = [line.split() for line in lines]
     first = [row for row in rows if row[0] == rows[0][0]]
-    width = len(rows[0]) if rows else 0
-    if width not in (3, 4) or any(len(row) != width for row in rows):
+    if any(len(row) != width for row in rows):
         return None
     counted = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
     if width == 3 and counted:

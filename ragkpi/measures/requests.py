@@ -120,7 +120,11 @@ def apart(texts: Iterable[str]) -> list[str]:
     >>> apart(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
     ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
     """
-    return [part for text in texts for part in re.split(r",(?=[A-Za-z]\w*(?:[.,@(]|$))", text)]
+    return [
+        part
+        for text in texts
+        for part in (re.split(r",(?=[A-Za-z]\w*(?:[.,@(]|$))", text) if "," in text else [text])
+    ]
 
 
 def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:

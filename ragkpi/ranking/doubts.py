@@ -176,7 +176,8 @@ def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[byte
     query, starts = np.arange(len(per_query)), np.cumsum([0, *per_query.values()])
     document = Tokens.from_strings([document for _, document in seen.documents])
     meant = SpeltDocuments(few).find(query, starts, document)
-    meant[few.find(query, starts, document, few.keys_of(document))[0]] = -1
+    if (meant >= 0).any():
+        meant[few.find(query, starts, document, few.keys_of(document))[0]] = -1
     return [
         (document[row], few.document[int(meant[row])])
         for row in np.flatnonzero(meant >= 0).tolist()

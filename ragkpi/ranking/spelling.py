@@ -24,7 +24,7 @@ def plain(id_: bytes) -> bytes:
 
 
 def plain_ids(ids: Tokens) -> Tokens:
-    """Return ids as `plain` does each."""
+    """Return ids as `plain` does each; these ids themselves where all are plain already."""
     if not len(ids):
         return ids
     first, last = int(ids.start.min()), int(ids.end.max())
@@ -34,9 +34,13 @@ def plain_ids(ids: Tokens) -> Tokens:
     if (np.searchsorted(white, end) > np.searchsorted(white, start)).any():
         return Tokens.from_strings(map(plain, ids))
     capital = (text - np.uint8(ord("A"))) < 26
+    zero = (text[start] == ord("0")) & (start < end)
+    if not (capital.any() or zero.any()):
+        return ids
     text = text | (capital.view(np.uint8) << np.uint8(5))
-    while (zero := (text[start] == ord("0")) & (start < end)).any():
+    while zero.any():
         start = start + zero
+        zero = (text[start] == ord("0")) & (start < end)
     return Tokens(text, start, end)
 
 
@@ -90,8 +94,12 @@ class SpeltDocuments:
         self._judgements = judgements
 
     @cached_property
+    def _plain_ids(self) -> Tokens:
+        return plain_ids(self._judgements.document)
+
+    @cached_property
     def _plain(self) -> _Respelt:
-        return _Respelt(self._judgements, plain_ids(self._judgements.document))
+        return _Respelt(self._judgements, self._plain_ids)
 
     @cached_property
     def _heads(self) -> _Respelt | None:
@@ -114,6 +122,8 @@ class SpeltDocuments:
         if head is not None:
             line, row = self._judgements.find(query, starts, head, self._judgements.keys_of(head))
             rows[line] = row
-        line, row = self._plain.find(query, starts, plain_ids(document))
-        rows[line] = row
+        mine = plain_ids(document)
+        if mine is not document or self._plain_ids is not self._judgements.document:
+            line, row = self._plain.find(query, starts, mine)
+            rows[line] = row
         return rows

@@ -101,6 +101,8 @@ def _summary_cells(
     column: MetricScores, interval: Interval | None, digits: int | None
 ) -> tuple[bytes, list[Any]]:
     style = column.metric.measure.style
+    if interval is None and style in ("decimal", "integer") and math.isfinite(column.summary):
+        return _form(style, digits), [column.summary]  # without what arrays take
     cells = _cells(style, _alone(style, column.summary), digits)
     return cells if interval is None else _with_bounds(cells, style, interval, digits)
 
@@ -120,7 +122,8 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
 
 def _one_word(texts: list[bytes]) -> list[bytes]:
     """Escape the white space in texts."""
-    if not re.search(_SPACE, b"".join(texts)):
+    joined = b"".join(texts)
+    if len(joined.translate(None, b"\t\n\v\f\r ")) == len(joined):
         return texts
     return [re.sub(_SPACE, _spelled, text) for text in texts]
 
