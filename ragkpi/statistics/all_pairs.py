@@ -13,13 +13,15 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure, nothing_to_compare
 from ragkpi.statistics.query_samples import QuerySample, query_samples
-from ragkpi.statistics.resampling import BLOCK
 from ragkpi.statistics.significance import ROUNDING, p_values
+
+_AT_ONCE = 1 << 14  # random numbers; they stay in the cache with what they put in order
 
 
 @dataclass(frozen=True)
@@ -112,7 +114,7 @@ def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
     """Test every pair as if it were the only one: the p-values, (R, R) per metric."""
     runs, seed = sample.statistics.shape[1], procedure.bootstrap.seed
     matrices = [np.full((runs, runs), np.nan) for _ in sample.metrics]
-    for first in range(runs - 1):
+    for first in steps(range(runs - 1), "pairs", runs - 1):
         rest = QuerySample(sample.metrics, sample.columns, sample.statistics[:, first:])
         tested = p_values(rest, procedure.test, procedure.trials, seed)
         for matrix, of_metric in zip(matrices, tested, strict=True):
@@ -155,30 +157,46 @@ def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     differ = (sample.statistics != sample.statistics[:, :1]).any(axis=(1, 2))
     moving, still = sample.statistics[differ], sample.statistics[~differ].sum(axis=0)
     certain = math.lgamma(runs + 1) * len(moving) <= math.log(trials)
-    shuffles = _all_shuffles(len(moving), runs) if certain else _shuffles(moving, trials, seed)
+    shuffled = _all_shuffled(moving) if certain else _shuffled(moving, trials, seed)
     ranges: list[list[FloatArray]] = [[] for _ in sample.metrics]
-    for order in shuffles:
-        sums = still + np.take_along_axis(moving[np.newaxis], order[..., np.newaxis], 2).sum(axis=1)
-        for kept, summary in zip(ranges, sample.summaries(sums), strict=True):
+    for sums in shuffled:
+        for kept, summary in zip(ranges, sample.summaries(still + sums), strict=True):
             with np.errstate(invalid="ignore"):
                 kept.append(summary.max(axis=1) - summary.min(axis=1))
     observed = zip(sample.observed(), map(np.concatenate, ranges), strict=True)
     return [_shares(values, spread, certain) for values, spread in observed]
 
 
-def _all_shuffles(queries: int, runs: int) -> Iterator[IntArray]:
+def _all_shuffled(statistics: FloatArray) -> Iterator[FloatArray]:
+    """Yield the sums over queries, (1, R, T), of every way to shuffle (n, R, T)."""
+    queries, runs = statistics.shape[:2]
     orders = np.array(list(itertools.permutations(range(runs))))
     for chosen in itertools.product(range(len(orders)), repeat=queries):
-        yield orders[list(chosen)].reshape(1, queries, runs)
+        yield _sums(statistics, orders[list(chosen)][np.newaxis])
 
 
-def _shuffles(moving: FloatArray, trials: int, seed: int) -> Iterator[IntArray]:
-    """Yield orders of the runs for every query, (rows, n, R), `trials` rows."""
+def _shuffled(statistics: FloatArray, trials: int, seed: int) -> Iterator[FloatArray]:
+    """Yield the sums over queries, (rows, R, T), of shuffles of (n, R, T), `trials` rows."""
     generator = np.random.default_rng(seed)
-    rows = max(1, BLOCK // moving[..., 0].size)
-    for start in range(0, trials, rows):
-        shape = (min(rows, trials - start), *moving.shape[:2])
-        yield generator.random(shape).argsort(axis=2)
+    queries, runs, columns = statistics.shape
+    rows = max(1, _AT_ONCE // (queries * runs))
+    some = max(1, _AT_ONCE // (rows * runs))  # queries: all of them, or some of one trial
+    starts = range(0, trials, rows)
+    for start in steps(starts, "randomization test", len(starts)):
+        sums = np.zeros((min(rows, trials - start), runs, columns))
+        for first in range(0, queries, some):
+            part = statistics[first : first + some]
+            order = generator.random((len(sums), len(part), runs)).argsort(axis=2)
+            sums += _sums(part, order)
+        yield sums
+
+
+def _sums(statistics: FloatArray, order: IntArray) -> FloatArray:
+    """Add (n, R, T) over queries, with the runs in orders, (rows, n, R), to (rows, R, T)."""
+    queries, runs, columns = statistics.shape
+    places = order + np.arange(0, queries * runs, runs)[:, np.newaxis]
+    taken = statistics.reshape(-1, columns).take(places, axis=0)
+    return np.asarray(taken.sum(axis=1))
 
 
 def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray:
