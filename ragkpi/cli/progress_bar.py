@@ -12,11 +12,11 @@ import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 
-from ragkpi.progress import present, share
+from ragkpi.progress import Work, present, share
 from ragkpi.wording import visible
 
 # Seconds until the first is drawn, and from one to the next.
-_FIRST = 0.4
+_FIRST = 0.3
 _EVERY = 0.1
 
 _CLEAR = "\r\x1b[K"
@@ -33,6 +33,8 @@ class _Bar:
         self._drawn = False
         self._paused = False
         self._over = False
+        self._whole: tuple[Work, str] | None = None  # what the share is of
+        self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
         """Draw it, unless this is a child or the terminal is another command's."""
@@ -67,7 +69,7 @@ class _Bar:
 
     def _line(self) -> str:
         works = present()
-        done = share(works)
+        done = self._rising(works)
         parts = [_TURNING[self._ticks % len(_TURNING)], f"ragkpi {self._command}"]
         if done is not None:
             full = round(done * _WIDTH)
@@ -76,6 +78,14 @@ class _Bar:
         parts += [f"{seconds // 60}:{seconds % 60:02d}"]
         parts += [", ".join(dict.fromkeys(work.label for work in works))]
         return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
+
+    def _rising(self, works: list[Work]) -> float | None:
+        """Return how much of the whole is done; between two parts of it nothing falls back."""
+        done, whole = share(works), (works[0], works[0].label) if works else None
+        if whole == self._whole and self._reached is not None:
+            done = max(done or 0.0, self._reached)
+        self._whole, self._reached = whole, done
+        return done
 
 
 def _in_background() -> bool:

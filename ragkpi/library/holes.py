@@ -21,7 +21,6 @@ from ragkpi.library.result import Result
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
-from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits
 from ragkpi.reports.answer import Answer
 from ragkpi.studies.holes.assessment import Candidate, candidates, removed_together
@@ -99,12 +98,8 @@ def holes(
     def bounded(
         evaluator: Evaluator, hits: Sequence[Hits], results: Sequence[Evaluation]
     ) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
-        with doing("bounds", len(metrics)) as watch:
-            found = find_bounds(
-                evaluator.relevance.judgements, hits, results, asked.settings, reach, watch
-            )
-        with doing("documents to judge", len(metrics)) as watch:
-            listed = candidates(found, results, asked.settings, watch)
+        found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
+        listed = candidates(found, results, asked.settings)
         together = removed_together(found, results, asked.settings, listed[:named_first])
         return holes_answer(found, names, listed, named_first, shown, together), found, listed
 

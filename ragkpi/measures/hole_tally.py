@@ -99,7 +99,7 @@ class HoleTally(Judged):
         counts[:, low] += (run.num_own + run.num_other)[query] - raised
         nothing: Any = None
         return cls(
-            queries=[judged.queries[number] for number in query.tolist()],
+            queries=list(map(judged.queries.__getitem__, query.tolist())),
             num_ret=judged.num_ret[query],
             **sparse_levels(known, counts),
             starts=nothing,

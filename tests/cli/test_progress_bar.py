@@ -147,3 +147,22 @@ def test_no_piece_of_the_bar_stays_beside_what_is_written(monkeypatch):
     bar.end()
     bar.tick()
     assert shown[-1] == CLEAR
+
+
+def test_the_share_of_a_work_never_falls(monkeypatch):
+    """Between two parts of a step less is known than before."""
+    shown = []
+    monkeypatch.setattr("os.write", lambda _, text: shown.append(text.decode()))
+    monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
+    monkeypatch.setattr("ragkpi.cli.progress_bar._in_background", lambda: False)
+    bar = _Bar("holes")
+    for _ in range(2):  # the second work begins at 0 again
+        with progress.doing("bounds", 1):
+            with progress.doing("map", 4) as watch:
+                for done in (0, 2):
+                    watch(done)
+                    bar.tick()
+            bar.tick()
+        shares = [line.partition(" %")[0][-3:] for line in shown]
+        assert shares == ["  0", " 50", " 50"]
+        shown.clear()

@@ -6,11 +6,12 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from ragkpi import progress
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats import identity
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes import assessment, unjudged_documents
+from ragkpi.studies.holes import assessment, tallied_search, unjudged_documents
 from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
@@ -182,3 +183,22 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
     monkeypatch.setattr(assessment, "sort_descending", sorted_)
     _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
     assert calls == [len(listed)]
+
+
+def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
+    """A single measure may take minutes; its share only rises."""
+    judged, ranked = made(5, 1)
+    shares = []
+
+    def watched(*given):
+        shares.append((progress.present()[0].label, progress.share(progress.present())))
+        return count(*given)
+
+    count = tallied_search.HoleTally.of
+    monkeypatch.setattr(tallied_search.HoleTally, "of", watched)
+    monkeypatch.setattr(tallied_search, "_WAYS", 16)
+    answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
+    for phase in ("bounds", "documents to judge"):
+        of_phase = [share for label, share in shares if label == phase]
+        assert len(set(of_phase)) > 3
+        assert of_phase == sorted(of_phase)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
 from ragkpi.statistics.correlation import (
@@ -122,7 +123,8 @@ def calibrate(
     joined = _replicates(tables, observed, bootstrap)
     correlations: list[Correlation] = []
     tunings: list[Tuning] = []
-    for table, replicates in zip(tables, joined, strict=True):
+    pairs = zip(tables, joined, strict=True)
+    for table, replicates in steps(pairs, "coefficients and alphas", len(tables)):
         correlations += table.correlations(replicates, bootstrap)
         tunings += table.tunings(replicates, bootstrap, folds)
     return Calibration(
@@ -206,7 +208,7 @@ class _Table:
         self, sample: Mapping[str, FloatArray], bootstrap: Bootstrap, folds: int
     ) -> Iterator[Tuning]:
         """Yield the best alpha of every segment."""
-        for segment, inside in self.segments.items():
+        for segment, inside in steps(self.segments.items(), self.metric.name, len(self.segments)):
             grid, y = self.grid[:, inside], self.quality[inside]
             if not len(grid) or len(y) < FEWEST or np.ptp(y) == 0:
                 continue

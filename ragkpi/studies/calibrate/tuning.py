@@ -12,6 +12,7 @@ import numpy as np
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import Cutoffs
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.correlation import spearman, spearman_of_each
@@ -199,7 +200,7 @@ def _held_out(sample: Sample, folds: int, bootstrap: Bootstrap) -> _HeldOut:
         return nothing
     shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
     known = []
-    for part in range(folds):
+    for part in steps(range(folds), "held-out queries", folds):
         tested = np.isin(query, shuffled[part::folds])
         others = np.ones((1, int((~tested).sum())))
         best = _best(spearman_of_each(grid[:, ~tested], y[~tested])(others)[0])

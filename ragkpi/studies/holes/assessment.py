@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -10,6 +10,7 @@ import numpy as np
 
 from ragkpi.evaluation import Evaluation
 from ragkpi.formats.identity import sort_descending
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners
@@ -122,7 +123,6 @@ def candidates(
     bounds: HoleBounds,
     evaluations: Sequence[Evaluation],
     settings: Settings,
-    watch: Callable[[int], None] = lambda _: None,
 ) -> Candidates:
     """Return the holes that matter, those first that are worth an assessor's time first.
 
@@ -133,23 +133,21 @@ def candidates(
 
     The uncertainty of a value of a query is its spread between the corner assignments: own holes
     all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
-    its numerator, success.) It is added up over runs and queries. `watch` is told how many values
-    were looked at.
+    its numerator, success.) It is added up over runs and queries.
     """
     holes = bounds.holes
     total = np.zeros(len(holes))
     metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
-    for done, metric in enumerate(metrics.values(), start=1):
+    for metric in steps(metrics.values(), "documents to judge", len(metrics)):
         removed = np.zeros(len(holes))
         whole = 0.0
-        for run, evaluation in enumerate(evaluations):
+        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
             trials = trials_of(holes, run, evaluation, metric, settings, bounds.within)
             whole += _remove(trials, holes, removed)
         if whole > 0:
             removed /= whole
             removed /= len(metrics)
             total += removed
-        watch(done)
     searches = {metric.measure.bounds.search for metric in metrics.values()}
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
     if searches in ({"counts"}, {"corners"}):
@@ -172,9 +170,9 @@ def removed_together(
     metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
     judged: dict[int, Holes] = {}
     shares = []
-    for metric in metrics.values():
+    for metric in steps(metrics.values(), "the first to judge", len(metrics)):
         before, after = 0.0, 0.0
-        for run, evaluation in enumerate(evaluations):
+        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
             trials = trials_of(bounds.holes, run, evaluation, metric, settings, bounds.within)
             before += float(_spread(trials, Case.of_all(trials.run)).sum())
             for level in (trials.scale[0], trials.scale[-1]):
@@ -219,7 +217,7 @@ def _gain(trials: Trials, before: FloatArray, query: IntArray, known: IntArray) 
         return np.zeros(0)
     after = [
         _spread(trials, Case(query, known, np.full(len(query), level)))
-        for level in (trials.scale[0], trials.scale[-1])
+        for level in steps((trials.scale[0], trials.scale[-1]), trials.metric.name, 2)
     ]
     return _cleaned(before[query] - (after[0] + after[1]) / 2)
 

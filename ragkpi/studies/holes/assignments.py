@@ -13,6 +13,7 @@ import numpy as np
 from ragkpi.measures.gain_lists import worth
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import score
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -104,7 +105,8 @@ class Trials:
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
         step = max(1, BATCH // max(1, longest, self.run.number.shape[1]))
         parts = []
-        for i in range(0, max(1, len(row)), step):
+        starts = range(0, max(1, len(row)), step)
+        for i in steps(starts, self.metric.name, len(starts)):
             some = slice(i, i + step)
             parts.append(self._batch(case, row[some], own[some], other[some], end))
         return np.concatenate(parts)

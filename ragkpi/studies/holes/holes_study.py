@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -11,6 +11,7 @@ import numpy as np
 from ragkpi.evaluation import Evaluation
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.progress import steps
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
@@ -132,7 +133,6 @@ def find_bounds(
     evaluations: Sequence[Evaluation],
     settings: Settings,
     within: Within = "retrieved",
-    watch: Callable[[int], None] = lambda _: None,
 ) -> HoleBounds:
     """Bound every value of every run over all assignments of levels to holes.
 
@@ -150,16 +150,15 @@ def find_bounds(
     within
         Whether everything ``"retrieved"`` may be a hole, or for each value only what a run has
         within the depth that the value looks at, its ``"cutoff"``.
-    watch
-        Told how many values are bounded, of every run.
     """
     holes = find_holes(judgements, runs, settings)
     bounded: list[Bounded] = []
     refused: list[tuple[Metric, str]] = []
-    for done, metric in enumerate(evaluations[0].scores.metrics, start=1):
+    metrics = evaluations[0].scores.metrics
+    for metric in steps(metrics, "bounds", len(metrics)):
         reason = refusal(metric)
         of_metric: list[Bounded] = []
-        for run, evaluation in enumerate(evaluations):
+        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
             if reason:
                 break
             trials = trials_of(holes, run, evaluation, metric, settings, within)
@@ -170,7 +169,6 @@ def find_bounds(
             refused.append((metric, reason))
         else:
             bounded += of_metric
-        watch(done)
     depths = {
         bounds_.metric.measure.bounds.depth(bounds_.metric.arguments): None for bounds_ in bounded
     }

@@ -61,7 +61,7 @@ class OpenRun(OpenRanking):
             counts[:, np.searchsorted(known, step)] += count
         return replace(
             judged,
-            queries=[judged.queries[number] for number in query.tolist()],
+            queries=list(map(judged.queries.__getitem__, query.tolist())),
             num_ret=judged.num_ret[query],
             **sparse_levels(known, counts),
             starts=starts,
@@ -105,7 +105,8 @@ def _opened(
     of_known = holes.judgements.places_among(judged.queries)[holes.query[known]]
     known, of_known = known[of_known >= 0], of_known[of_known >= 0]
     own = np.flatnonzero((holes.rank[run] <= deepest) & (row >= 0))
-    own = own[np.lexsort((holes.rank[run, own], row[own]))]
+    # One key is sorted in a fifth of the time of two.
+    own = own[np.argsort(row[own] * np.int64(UNRETRIEVED) + holes.rank[run, own])]
     starts = np.searchsorted(row[own], np.arange(num_queries + 1))
     place = np.arange(len(own)) - starts[row[own]]
     number = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)

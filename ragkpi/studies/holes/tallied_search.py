@@ -15,6 +15,7 @@ import numpy as np
 from ragkpi.formats.identity import spans
 from ragkpi.measures.gain_ratio import GainRatio
 from ragkpi.measures.hole_tally import HoleTally, Ways
+from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.studies.holes.assignments import Case, Trials, padded, ranges
 
@@ -40,7 +41,8 @@ def tallied(trials: Trials, ways: Ways) -> FloatArray:
     """Return the sufficient statistics of ways to judge a run, (V, S)."""
     measure, arguments = trials.metric.measure, trials.metric.arguments
     ratio, parts = _ratio(trials), []
-    for i in range(0, max(1, len(ways.query)), _WAYS):
+    starts = range(0, max(1, len(ways.query)), _WAYS)
+    for i in steps(starts, trials.metric.name, len(starts)):
         tally = HoleTally.of(trials.run, ways.part(i, i + _WAYS), trials.scale[0], trials.scale[-1])
         if ratio is not None:
             statistics = ratio.values(tally)
@@ -69,7 +71,9 @@ def tallied_staircase(trials: Trials) -> FloatArray:
     if ratio is not None:
         own = ratio.best_thresholds(run, trials.scale)
         extremes.append(_Extremes(own, np.zeros_like(own), bottom=False))
-    for bottom in (True,) if ratio is not None else (False, True):
+    sides = (True,) if ratio is not None else (False, True)
+    # The step that is left is to judge the extremes.
+    for bottom in steps(sides, trials.metric.name, len(sides) + 1):
         other = run.num_other if bottom else np.zeros_like(run.num_other)
         tables = list(_along(trials, other, bottom))
         if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
@@ -96,7 +100,7 @@ def _every_step(trials: Trials) -> FloatArray:
     """Return the statistics of all assignments of the search, (Q, C, S)."""
     run, parts = trials.run, []
     width = int(run.num_own.max(initial=0)) + 1
-    for bottom in (False, True):
+    for bottom in steps((False, True), trials.metric.name, 2):
         other = run.num_other if bottom else np.zeros_like(run.num_other)
         tables = [
             np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
@@ -109,7 +113,8 @@ def _every_step(trials: Trials) -> FloatArray:
 def _along(trials: Trials, other: IntArray, bottom: bool) -> Iterator[FloatArray]:
     """Raise one own hole after the other; yield (n, U + 1, S) for some queries after others."""
     run = trials.run
-    for first, last in spans(np.cumsum([0, *(run.num_own + 1)]), _WAYS):
+    parts = list(spans(np.cumsum([0, *(run.num_own + 1)]), _WAYS))
+    for first, last in steps(parts, trials.metric.name, len(parts)):
         rows = np.arange(first, last)
         most = run.num_own[rows]
         row, count = ranges(most)
@@ -134,13 +139,15 @@ def tallied_spreads(
     every, number = np.arange(len(run.num_own)), place + 1
     yes = np.ones(len(query), dtype=bool)
     worthless, best = [], []  # the corners with the hole at the bottom, and at the top
-    for other in (np.zeros_like(every), run.num_other):
+    for other in steps((np.zeros_like(every), run.num_other), trials.metric.name, 2):
         none = tallied(trials, Ways.first(run, every, np.zeros_like(every), other))
         all_ = tallied(trials, Ways.first(run, every, run.num_own, other))
-        only = tallied(trials, Ways.one(run, query, number, yes, other[query]))
-        but = tallied(trials, Ways.one(run, query, number, ~yes, other[query]))
-        worthless += [none[query, 0], but[:, 0]]
-        best += [all_[query, 0], only[:, 0]]
+        but, only = (
+            tallied(trials, Ways.one(run, query, number, high, other[query]))[:, 0]
+            for high in steps((~yes, yes), trials.metric.name, 2)
+        )
+        worthless += [none[query, 0], but]
+        best += [all_[query, 0], only]
     return spread_of(np.stack(worthless, axis=1)), spread_of(np.stack(best, axis=1))
 
 
