@@ -12,8 +12,8 @@ from ragkpi.formats.file_formats import FileReader, Kind, Reading, reader_of
 from ragkpi.formats.format_registry import FileFormat
 from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.opening import Source
+from ragkpi.formats.rankings import Ranking, Rankings
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-from ragkpi.formats.text_writing import Ranking
 from ragkpi.formats.trec_runs import RunColumns, no_results
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.hits import ScatteredQueryError, duplicate_error
@@ -67,23 +67,23 @@ class Conversion:
             return
         self._source.keep_copy()
         begin = file.tell()
-        rankings = _Rankings(self._source, self._format)
+        blocks = _Blocks(self._source, self._format)
         while True:
             try:
-                to.write_run(rankings, rankings.begin(), file)
+                to.write_run(blocks, blocks.begin(), file)
                 return
             except ScatteredQueryError:
-                rankings.scattered = True
+                blocks.scattered = True
             except _OtherRunIdError as other:
-                rankings.run_id = other.run_id
+                blocks.run_id = other.run_id
             file.seek(begin)
             file.truncate()
 
     def rankings(self) -> Iterator[Ranking]:
         """Yield the rankings of a run in trec_eval's order, all of it in memory."""
-        rankings = _Rankings(self._source, self._format)
-        rankings.scattered = True
-        return iter(rankings)
+        blocks = _Blocks(self._source, self._format)
+        blocks.scattered = True
+        return (ranking for block in blocks for ranking in block.each())
 
 
 class _OtherRunIdError(Exception):
@@ -94,8 +94,8 @@ class _OtherRunIdError(Exception):
         self.run_id = run_id
 
 
-class _Rankings:
-    """The rankings of a run; whoever goes through them again reads the source again.
+class _Blocks:
+    """The rankings of a run, many at a time; to go through them again reads the source again.
 
     Attributes
     ----------
@@ -125,13 +125,13 @@ class _Rankings:
         self._blocks = itertools.chain([first], blocks)
         return self.run_id
 
-    def __iter__(self) -> Iterator[Ranking]:
+    def __iter__(self) -> Iterator[Rankings]:
         if self._blocks is None:
             self.begin()
         assert self._blocks is not None
         blocks, self._blocks = self._blocks, None
         for block in self._reader.sieved(blocks):
-            yield from _rankings(block)
+            yield from _rankings(block).pieces()
 
     def _held(self) -> Iterator[RunColumns]:
         return regroup_run(self._reader.hold_run(self._source))
@@ -145,7 +145,7 @@ class _Rankings:
             raise _OtherRunIdError(last)
 
 
-def _rankings(block: RunColumns) -> Iterator[Ranking]:
+def _rankings(block: RunColumns) -> Rankings:
     duplicate = find_duplicate(block.starts, block.document, tail_keys(block.document))
     if duplicate is not None:
         raise duplicate_error(block, duplicate, block.query.tolist())
@@ -160,7 +160,4 @@ def _rankings(block: RunColumns) -> Iterator[Ranking]:
         order = np.empty_like(place)
         order[place] = rows
         document, score = document.take(order), score[order]
-    documents, scores = document.tolist(), score.tolist()
-    bounds = block.starts.tolist()
-    for query, start, end in zip(block.query, bounds[:-1], bounds[1:], strict=True):
-        yield Ranking(query, documents[start:end], scores[start:end])
+    return Rankings(block.query, block.starts, document, score)

@@ -11,7 +11,7 @@ from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
 from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.opening import Source
-from ragkpi.formats.text_writing import Ranking
+from ragkpi.formats.rankings import Ranking, Rankings
 from tests.slow_reference import writing
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]
@@ -179,7 +179,7 @@ def test_rankings_are_written_as_their_rows(rankings, run_id, name):
     ]
     out = io.BytesIO()
     try:
-        RUN_FORMATS[name].write_run(made, run_id, out)
+        RUN_FORMATS[name].write_run([Rankings.of(made)], run_id, out)
     except DataError:
         ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
         assert name in ("trec", "csv")

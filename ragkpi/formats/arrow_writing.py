@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, BinaryIO
 
 from ragkpi.formats.arrow_tables import pyarrow
-from ragkpi.formats.text_writing import Ranking
+from ragkpi.formats.rankings import Rankings
 from ragkpi.formats.trec_qrels import QrelsColumns
 
 _ROWS_OF_BATCH = 1 << 16  # that are written at a time
@@ -62,7 +62,7 @@ def _array(values: Sequence[Any], name: str, type_: str) -> Any:
 class _Batches:
     """Rankings in batches of columns; whoever goes through them again begins anew."""
 
-    def __init__(self, rankings: Iterable[Ranking], run_id: bytes) -> None:
+    def __init__(self, rankings: Iterable[Rankings], run_id: bytes) -> None:
         self._rankings, self._run_id = rankings, run_id
 
     def __iter__(self) -> Iterator[Sequence[Sequence[Any]]]:
@@ -70,11 +70,11 @@ class _Batches:
         documents: list[bytes] = []
         ranks: list[int] = []
         scores: list[float] = []
-        for ranking in self._rankings:
-            queries += [ranking.query] * len(ranking.documents)
-            documents += ranking.documents
-            ranks += range(1, len(ranking.documents) + 1)
-            scores += ranking.scores
+        for block in self._rankings:
+            queries += block.query_of_rows().tolist()
+            documents += block.document.tolist()
+            ranks += block.ranks().tolist()
+            scores += block.score.tolist()
             if len(queries) >= _ROWS_OF_BATCH:
                 yield queries, documents, ranks, scores, [self._run_id] * len(queries)
                 queries, documents, ranks, scores = [], [], [], []
@@ -82,7 +82,7 @@ class _Batches:
             yield queries, documents, ranks, scores, [self._run_id] * len(queries)
 
 
-def _write_run(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO, kind: str) -> None:
+def _write_run(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, kind: str) -> None:
     ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
     columns = {**ids, "rank": "int64", "score": "float64", "run_id": "large_string"}
     _write(columns, _Batches(rankings, run_id), file, kind)

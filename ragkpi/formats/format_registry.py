@@ -13,8 +13,8 @@ from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
+    from ragkpi.formats.rankings import Rankings
     from ragkpi.formats.shape import Kind, Shape
-    from ragkpi.formats.text_writing import Ranking
 
 
 class FileFormat(NamedTuple):
@@ -63,7 +63,7 @@ class FileFormat(NamedTuple):
         columns: QrelsColumns = self._read(self.qrels, source, shape)
         return columns
 
-    def write_run(self, rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+    def write_run(self, rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
         """Write a run."""
         _function(self.run_writer)(rankings, run_id, file)
 

@@ -1,60 +1,92 @@
-"""Runs and qrels written as text, a whole ranking at a time: a step per row is what takes the time.
+"""Runs and qrels written as text, thousands of rows at a time: a step per row is what takes time.
 
 Scores read back as the same doubles; an id that a format cannot hold is refused.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache, partial
-from typing import BinaryIO, NamedTuple
+from math import isinf
+from typing import BinaryIO
+
+import numpy as np
 
 from ragkpi.errors import DataError
+from ragkpi.formats.byte_rows import ScoreColumn, joined_rows
 from ragkpi.formats.json_text import text_of, written
+from ragkpi.formats.rankings import Rankings
+from ragkpi.formats.score_texts import repr_bytes
+from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-_ROWS_AT_ONCE = 1 << 12
-# Bytes of ASCII that a string of JSON holds as escapes.
-_ESCAPED = bytes(range(32)) + b'"\\'
+_WHITE = b" \t\n\r\v\f"
+# Bytes that a string of JSON may hold otherwise.
+_ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 # A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
-class Ranking(NamedTuple):
-    """The documents of one query, best first, with their scores."""
-
-    query: bytes
-    documents: list[bytes]
-    scores: list[float]
+@lru_cache(maxsize=1)
+def _number_texts(count: int) -> Tokens:
+    return Tokens.from_strings(b"%d" % number for number in range(count))
 
 
-@lru_cache(maxsize=4)
-def rank_texts(count: int) -> list[bytes]:
-    """Return the ranks from 1 to a number, as texts."""
-    return [b"%d" % rank for rank in range(1, count + 1)]
+def _ranks(rankings: Rankings) -> Tokens:
+    ranks = rankings.ranks()
+    return _number_texts(1 << int(ranks.max(initial=1)).bit_length()).take(ranks)
 
 
-def score_texts(scores: Iterable[float]) -> list[bytes]:
-    """Return scores as texts that read back as the same doubles."""
-    return " ".join(map(repr, scores)).encode().split()
+def _are_plain(ids: Tokens, odd: bytes) -> bool:
+    """Say whether no id has a zero byte or one of some others."""
+    text = joined_rows([ids], len(ids))
+    return len(text.translate(None, odd)) == int((ids.end - ids.start).sum())
 
 
-def joined_rows(
-    begin: bytes, separator: bytes, columns: Sequence[Sequence[bytes]], end: bytes
-) -> bytes:
-    """Return the lines of a ranking, which begin and end alike."""
-    rows = map(separator.join, zip(*columns, strict=True))
-    return begin + (end + begin).join(rows) + end if columns[0] else b""
+def _spelled(
+    rankings: Rankings,
+    odd: bytes,
+    spell: Callable[[bytes], bytes],
+    spell_query: Callable[[bytes], bytes] | None = None,
+) -> Rankings:
+    """Return rankings with their ids as they are written: those with odd bytes are spelled.
+
+    That goes in the order of the rows, for an id may be refused.
+    """
+    if _are_plain(rankings.query, odd) and _are_plain(rankings.document, odd):
+        return rankings
+    odd += b"\0"
+    query: list[bytes] = []
+    document: list[bytes] = []
+    for ranking in rankings.each():
+        query.append((spell_query or spell)(ranking.query))
+        document += [
+            spell(id_) if not id_ or len(id_.translate(None, odd)) < len(id_) else id_
+            for id_ in ranking.documents
+        ]
+    return rankings._replace(
+        query=Tokens.from_strings(query), document=Tokens.from_strings(document)
+    )
 
 
-def write_trec(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+def _words(rankings: Rankings) -> Rankings:
+    """Return rankings as they are; errors as `first_word` and `one_word` have them."""
+    odd = _WHITE
+    empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
+    if empty or any(query.startswith(_NO_BEGINNINGS) for query in rankings.query):
+        odd = bytes(range(256))
+    return _spelled(rankings, odd, one_word, first_word)
+
+
+def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
     end = b" " + one_word(run_id) + b"\n"
-    for query, documents, scores in rankings:
-        begin = first_word(query) + b" Q0 "
-        columns = all_words(documents), rank_texts(len(documents)), score_texts(scores)
-        file.write(joined_rows(begin, b" ", columns, end))
+    for block in map(_words, rankings):
+        query, ranks = block.query_of_rows(), _ranks(block)
+        columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", ScoreColumn(block.score), end)
+        file.write(joined_rows(columns, len(block.score)))
 
 
 def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -62,15 +94,6 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
     columns = (qrels.query, qrels.iteration, qrels.document, qrels.level.tolist())
     for query, iteration, document, level in zip(*columns, strict=True):
         file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))
-
-
-def all_words(ids: list[bytes]) -> list[bytes]:
-    """Return ids as they are; errors as `one_word` has them."""
-    text = b"\n".join(ids)
-    if b"\0" in text or text.split() != ids:  # white space
-        for id_ in ids:
-            one_word(id_)
-    return ids
 
 
 def one_word(text: bytes) -> bytes:
@@ -113,24 +136,23 @@ class _Writing(NamedTuple):
     impossible: bytes
     quoted: bytes
 
-    def values(self, values: Sequence[bytes]) -> Sequence[bytes]:
-        """Return values as they are written; `DataError` for one that cannot be."""
-        text = b"".join(values)
-        if len(text.translate(None, self.impossible + self.quoted)) == len(text):
-            return values  # of a whole ranking, as nearly always
-        for value in values:
-            if set(value) & set(self.impossible):
-                raise DataError(
-                    f"id {shown(value)} cannot stand in {self.name}; "
-                    "expected another format, such as JSON Lines (--to jsonl)"
-                )
-        return [
-            b'"' + value.replace(b'"', b'""') + b'"' if set(value) & set(self.quoted) else value
-            for value in values
-        ]
+    def value(self, value: bytes) -> bytes:
+        """Return a value as it is written; `DataError` for one that cannot be."""
+        if set(value) & set(self.impossible):
+            raise DataError(
+                f"id {shown(value)} cannot stand in {self.name}; "
+                "expected another format, such as JSON Lines (--to jsonl)"
+            )
+        if set(value) & set(self.quoted):
+            return b'"' + value.replace(b'"', b'""') + b'"'
+        return value
+
+    def rankings(self, rankings: Rankings) -> Rankings:
+        """Return rankings with the ids as they are written; errors as `value`."""
+        return _spelled(rankings, self.impossible + self.quoted, self.value)
 
     def line(self, values: Sequence[bytes]) -> bytes:
-        return self.separator.join(self.values(values)) + b"\n"
+        return self.separator.join(map(self.value, values)) + b"\n"
 
 
 _TABS = _Writing("TSV", b"\t", b"\t\n\r\0", b"")
@@ -138,15 +160,15 @@ _COMMAS = _Writing("CSV", b",", b"\0", b'",\n\r')
 
 
 def _write_table(
-    rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO, writing: _Writing
+    rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, writing: _Writing
 ) -> None:
-    join = writing.separator.join
+    comma = writing.separator
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
-    end = join([b"", writing.line([run_id])])
-    for query, documents, scores in rankings:
-        begin = join([*writing.values([query]), b""])
-        columns = writing.values(documents), rank_texts(len(documents)), score_texts(scores)
-        file.write(joined_rows(begin, writing.separator, columns, end))
+    end = comma + writing.line([run_id])
+    for block in map(writing.rankings, rankings):
+        query, ranks = block.query_of_rows(), _ranks(block)
+        columns = (query, comma, block.document, comma, ranks, comma, ScoreColumn(block.score), end)
+        file.write(joined_rows(columns, len(block.score)))
 
 
 def _write_qrels_table(
@@ -156,21 +178,16 @@ def _write_qrels_table(
     names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
 ) -> None:
     file.write(writing.line(names))
-    for first in range(0, len(qrels.level), _ROWS_AT_ONCE):
-        rows = slice(first, first + _ROWS_AT_ONCE)
-        query, document = (
-            writing.values(column.take(rows).tolist()) for column in (qrels.query, qrels.document)
-        )
-        levels = [b"%d" % level for level in qrels.level[rows].tolist()]
-        file.write(joined_rows(b"", writing.separator, (query, document, levels), b"\n"))
+    for query, document, level in qrels.judgements():
+        file.write(writing.line([query, document, b"%d" % level]))
 
 
-def write_msmarco(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
-    for query, documents, _ in rankings:
-        begin = first_word(query) + b"\t"
-        columns = all_words(documents), rank_texts(len(documents))
-        file.write(joined_rows(begin, b"\t", columns, b"\n"))
+    for block in map(_words, rankings):
+        query, ranks = block.query_of_rows(), _ranks(block)
+        columns = (query, b"\t", block.document, b"\t", ranks, b"\n")
+        file.write(joined_rows(columns, len(block.score)))
 
 
 write_csv = partial(_write_table, writing=_COMMAS)
@@ -182,16 +199,36 @@ write_beir_qrels = partial(
 )
 
 
-def write_json_lines(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
     system = written(text_of(run_id))
-    for query, documents, scores in rankings:
-        candidates = b'}, {"docid": '.join(
-            map(b', "score": '.join, zip(_strings(documents), _numbers(scores), strict=True))
-        )
-        begin = b'{"qid": ' + written(text_of(query)) + b', "run_id": ' + system
-        listed = b'[{"docid": ' + candidates + b"}]" if documents else b"[]"
-        file.write(begin + b', "candidates": ' + listed + b"}\n")
+    for block in rankings:
+        lines = [
+            b'{"qid": "%b", "run_id": %b, "candidates": [%b]}\n' % (query, system, documents)
+            for query, documents in _listed(block, b'{"docid": "', b'", "score": ', b"}")
+        ]
+        file.write(b"".join(lines))
+
+
+def _listed(
+    rankings: Rankings, begin: bytes, between: bytes, end: bytes
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield for each query its id and its documents with scores, as JSON has them."""
+    block = _spelled(rankings, _ESCAPED, lambda id_: written(text_of(id_))[1:-1])
+    sizes = np.diff(block.starts)
+    last = np.zeros(len(block.score), dtype=np.int64)
+    last[block.starts[1:][sizes > 0] - 1] = 1
+    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # in no id, which would escape it
+    scores = ScoreColumn(block.score, _json_number)
+    columns = (begin, block.document, between, scores, end, behind)
+    texts = iter(joined_rows(columns, len(last)).split(b"\n"))
+    for query, size in zip(block.query, sizes.tolist(), strict=True):
+        yield query, next(texts) if size else b""
+
+
+def _json_number(score: float) -> bytes:
+    """Write a score; JSON has no infinity, which is written as a string."""
+    return b'"%b"' % repr_bytes(score) if isinf(score) else repr_bytes(score)
 
 
 def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -201,47 +238,30 @@ def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(written(record) + b"\n")
 
 
-def write_json_document(rankings: Iterable[Ranking], run_id: bytes, file: BinaryIO) -> None:
+def write_json_document(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write ``{query: {document: score}}``, a line per query."""
-    _write_json(
-        (
-            (query, zip(_strings(documents), _numbers(scores), strict=True))
-            for query, documents, scores in rankings
-        ),
-        file,
+    queries = (
+        (b'"%b"' % query, documents)
+        for block in rankings
+        for query, documents in _listed(block, b'"', b'": ', b"")
     )
+    _write_json(queries, file)
 
 
 def write_json_qrels_document(qrels: QrelsColumns, file: BinaryIO) -> None:
     """Write ``{query: {document: level}}``, a line per query."""
-    queries: dict[bytes, list[tuple[bytes, bytes]]] = {}
+    queries: dict[bytes, list[bytes]] = {}
     for query, document, level in qrels.judgements():
-        queries.setdefault(query, []).append((written(text_of(document)), b"%d" % level))
-    _write_json(queries.items(), file)
+        judged = b"%b: %d" % (written(text_of(document)), level)
+        queries.setdefault(query, []).append(judged)
+    _write_json(
+        ((written(text_of(query)), b", ".join(judged)) for query, judged in queries.items()), file
+    )
 
 
-def _write_json(
-    queries: Iterable[tuple[bytes, Iterable[tuple[bytes, bytes]]]], file: BinaryIO
-) -> None:
+def _write_json(queries: Iterable[tuple[bytes, bytes]], file: BinaryIO) -> None:
     before = b"{\n"
     for query, documents in queries:
-        inner = b", ".join(map(b": ".join, documents))
-        file.write(before + written(text_of(query)) + b": {" + inner + b"}")
+        file.write(before + query + b": {" + documents + b"}")
         before = b",\n"
     file.write(b"{}\n" if before == b"{\n" else b"\n}\n")
-
-
-def _strings(ids: list[bytes]) -> list[bytes]:
-    """Return ids as JSON strings."""
-    text = b"".join(ids)
-    if text.isascii() and len(text.translate(None, _ESCAPED)) == len(text):
-        return [b'"' + id_ + b'"' for id_ in ids]  # of a whole ranking, as nearly always
-    return [written(text_of(id_)) for id_ in ids]
-
-
-def _numbers(scores: list[float]) -> list[bytes]:
-    """Return scores as JSON numbers; JSON has no infinity, which is written as a string."""
-    texts = score_texts(scores)
-    if {b"inf", b"-inf"}.isdisjoint(texts):
-        return texts
-    return [b'"' + text + b'"' if text.endswith(b"inf") else text for text in texts]

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ragkpi.formats.text_writing import Ranking
-from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.formats.rankings import Rankings
+from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 from ragkpi.studies.check.checked_run import CheckedRun
 from ragkpi.wording import counted
 
@@ -28,17 +28,14 @@ class Mender:
         self._run_ids: set[bytes] = set()
         self._numbered = True
 
-    def rankings(self, parts: Iterable[CheckedRun]) -> Iterator[Ranking]:
+    def rankings(self, parts: Iterable[CheckedRun]) -> Iterator[Rankings]:
         """Yield the queries as they first appear, documents by score and id."""
         for run in parts:
             mended = without_repetitions(run)
             self._count(run, mended)
-            documents, scores = mended.ranked.tolist(), mended.score[mended.order].tolist()
-            bounds = mended.starts.tolist()
-            for query, start, end in zip(mended.queries, bounds[:-1], bounds[1:], strict=True):
-                if self._max_hits is not None:
-                    end = min(end, start + self._max_hits)
-                yield Ranking(query, documents[start:end], scores[start:end])
+            query = Tokens.from_strings(mended.queries)
+            rankings = Rankings(query, mended.starts, mended.ranked, mended.score[mended.order])
+            yield rankings if self._max_hits is None else rankings.cut(self._max_hits)
 
     def _count(self, run: CheckedRun, mended: CheckedRun) -> None:
         self._unreadable = sum(
