@@ -47,12 +47,11 @@ def _alike(group: IntArray, key: KeyArray) -> IntArray:
     """Return the rows whose key another row of their group has, ascending, and perhaps more."""
     key = key + group.view(np.uint64) * SPREAD
     ordered = np.sort(key)
-    if not (ordered[1:] == ordered[:-1]).any():
+    twice = ordered[1:] == ordered[:-1]
+    if not twice.any():
         return np.empty(0, dtype=np.int64)
-    order = np.argsort(key)
-    again = np.zeros(len(key) + 1, dtype=bool)
-    np.equal(key[order[1:]], key[order[:-1]], out=again[1:-1])
-    return np.sort(order[again[1:] | again[:-1]])
+    again = ordered[1:][twice]
+    return np.flatnonzero(again.take(np.searchsorted(again, key), mode="clip") == key)
 
 
 def _first_pair(document: Tokens, rows: IntArray, group: IntArray) -> tuple[int, int] | None:

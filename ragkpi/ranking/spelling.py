@@ -13,6 +13,8 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import replace
 
 _PASSAGE = ord("#")
+# Bytes of text per id up to which the text around ids is looked at with them.
+_SPARSE = 256
 
 OF_QUERIES = "by case, white space or leading zeros alone"
 OF_DOCUMENTS = "by case, white space, leading zeros or what follows a # alone"
@@ -27,9 +29,8 @@ def plain_ids(ids: Tokens) -> Tokens:
     """Return ids as `plain` does each; these ids themselves where all are plain already."""
     if not len(ids):
         return ids
-    first, last = int(ids.start.min()), int(ids.end.max())
-    text = ids.buffer[first - PADDING : last + PADDING]
-    start, end = ids.start - first + PADDING, ids.end - first + PADDING
+    near = _by_themselves(ids)
+    text, start, end = near.buffer, near.start, near.end
     white = np.flatnonzero(text <= ord(" "))
     if (np.searchsorted(white, end) > np.searchsorted(white, start)).any():
         return Tokens.from_strings(map(plain, ids))
@@ -46,6 +47,7 @@ def plain_ids(ids: Tokens) -> Tokens:
 
 def heads(ids: Tokens) -> Tokens | None:
     """Return what stands before the first ``#`` of each id; None if no id has one."""
+    ids = _by_themselves(ids)
     marks = np.flatnonzero(ids.buffer == _PASSAGE)
     if not len(marks):
         return None
@@ -53,6 +55,17 @@ def heads(ids: Tokens) -> Tokens | None:
     mark = marks[np.searchsorted(marks, ids.start)]
     cut = (mark > ids.start) & (mark < ids.end)
     return Tokens(ids.buffer, ids.start, np.where(cut, mark, ids.end)) if cut.any() else None
+
+
+def _by_themselves(ids: Tokens) -> Tokens:
+    """Return ids with little around them: what is done to all bytes then costs little more."""
+    if not len(ids):
+        return ids
+    first, last = int(ids.start.min()), int(ids.end.max())
+    if last - first > _SPARSE * len(ids):
+        return ids.copied()
+    text = ids.buffer[first - PADDING : last + PADDING]
+    return Tokens(text, ids.start - first + PADDING, ids.end - first + PADDING)
 
 
 def queries_meant(judgements: Judgements, unknown: Iterable[bytes]) -> dict[bytes, bytes]:
