@@ -45,6 +45,17 @@ def start(folder, *arguments, limits=(), workers=None, **options):
     )
 
 
+def evaluate_in(folder, program, **environment):
+    """Run a program that evaluates qrels and run, and does something unusual besides."""
+    return subprocess.run(
+        [sys.executable, "-c", program, "eval", "qrels", "run"],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **environment},
+        capture_output=True,
+        check=False,
+    )
+
+
 def finish(process):
     out, err = process.communicate(timeout=60)
     return process.returncode, out, err.decode()
@@ -388,13 +399,7 @@ def test_what_nobody_thought_of_is_one_line(folder):
     )
     program = "import sitecustomize, ragkpi.cli; ragkpi.cli.entry()"
     for debug in ("", "1"):
-        done = subprocess.run(
-            [sys.executable, "-c", program, "eval", "qrels", "run"],
-            cwd=folder,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "RAGKPI_DEBUG": debug},
-            capture_output=True,
-            check=False,
-        )
+        done = evaluate_in(folder, program, RAGKPI_DEBUG=debug)
         lines = done.stderr.decode().splitlines()
         assert (done.returncode, done.stdout) == (70, b"")
         assert lines[-1].startswith("ragkpi: internal error (ZeroDivisionError: so); please report")
@@ -438,13 +443,7 @@ def test_an_interrupt_while_modules_are_imported_is_one_line(folder, module):
         "sys.meta_path.insert(0, Interrupted)\n"
         "ragkpi.cli.entry()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "eval", "qrels", "run"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    done = evaluate_in(folder, program)
     assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"ragkpi: interrupted\n")
 
 
@@ -469,11 +468,5 @@ def test_a_signal_while_python_cleans_up_is_heeded(folder, number, status, said)
         "program._run_command = run\n"
         "ragkpi.cli.entry()"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", program, "eval", "qrels", "run"],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        capture_output=True,
-        check=False,
-    )
+    done = evaluate_in(folder, program)
     assert (done.returncode, done.stdout, done.stderr) == (status, b"", said)

@@ -67,6 +67,9 @@ class Judged:
         unless ``settings.ties`` is ``"expected"``.
     gains
         What hits and judged documents are worth, where that is not their level; None where it is.
+    judged_below : (Q,) or None
+        Retrieved documents that may be judged though they are no hits, where hits end at some rank;
+        None where all judged ones are hits.
     settings
         The choices of this evaluation.
     run_id
@@ -97,6 +100,7 @@ class Judged:
     outside_pool: IntArray | None = None
     tied: TiedRanks | None = None
     gains: RealGains | None = None
+    judged_below: IntArray | None = None
 
     def per_query(self, weights: FloatArray | IntArray | BoolArray) -> FloatArray:
         """Sum a quantity of the hits, (H,), per query, (Q,), from the first rank to the last.
@@ -149,7 +153,8 @@ class Judged:
     @cached_property
     def num_judged_ret(self) -> IntArray:
         """Judged documents retrieved, (Q,)."""
-        return self.per_query(self.level >= 0).astype(np.int64)
+        hits = self.per_query(self.level >= 0).astype(np.int64)
+        return hits if self.judged_below is None else hits + self.judged_below
 
     def found_at(self, cutoff: int) -> IntArray:
         """Relevant documents among the first `cutoff` retrieved, (Q,)."""

@@ -45,6 +45,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
         outside_pool=outside,
         tied=None if judged.tied is None else TiedRanks(*(ranks[hits] for ranks in judged.tied)),
         gains=None if judged.gains is None else _part_of_gains(judged.gains, hits, queries),
+        judged_below=None if judged.judged_below is None else judged.judged_below[queries],
     )
 
 

@@ -1,12 +1,15 @@
 """Bounds against every assignment: each assignment becomes a query of its own, judged as usual."""
 
 import itertools
+import math
 import random
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+import ragkpi
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.settings import Settings
@@ -314,3 +317,37 @@ def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, ru
                 inside(bounds[1], *wide, one.metric.name)
             widths.append((high - low) / max(one.high - one.low, 1e-9))
     assert np.nanmean(widths) > 0.5  # not so wide that they say nothing
+
+
+def corpus_of_20(size, within, *runs):
+    """Bound bor_5 of runs in a corpus of 20 documents, of which 10 are judged and 5 relevant."""
+    qrels = {"q": {f"d{number}": int(number % 4 == 0) for number in range(0, 20, 2)}}
+    first = {f"d{number}": 20.0 - number for number in range(20)}
+    given = {"first": {"q": first}, **{name: {"q": run} for name, run in runs}}
+    return ragkpi.holes(qrels, given, ["bor.5"], within=within, corpus_size=size)
+
+
+@pytest.mark.parametrize(("within", "relevant"), [("retrieved", 15), ("cutoff", 7)])
+def test_a_run_may_retrieve_the_whole_corpus(within, relevant):
+    """N is 20, and so many are judged or retrieved; bor is -log2(1 - C(20-R, 5) / C(20, 5))."""
+    row = corpus_of_20(20, within).rows[0]
+    least, greatest = (
+        -math.log2(1 - math.comb(20 - of_all, 5) / math.comb(20, 5)) for of_all in (relevant, 5)
+    )
+    assert (row["least"], row["greatest"]) == (pytest.approx(least), pytest.approx(greatest))
+
+
+@pytest.mark.parametrize("within", ["retrieved", "cutoff"])
+def test_two_runs_may_retrieve_the_same_whole_corpus(within):
+    backwards = {f"d{number}": float(number) for number in range(19, -1, -1)}
+    rows = corpus_of_20(20, within, ("backwards", backwards)).rows
+    assert rows[0]["value"] == pytest.approx(-math.log2(1 - math.comb(15, 5) / math.comb(20, 5)))
+    assert len(rows) == 2
+
+
+def test_runs_that_together_exceed_the_corpus_are_refused():
+    """Each alone is possible, and all of their documents cannot be relevant among 39."""
+    elsewhere = {f"e{number}": 20.0 - number for number in range(20)}
+    with pytest.raises(UsageError, match="40 documents are judged or retrieved, but the corpus"):
+        corpus_of_20(39, "retrieved", ("elsewhere", elsewhere))
+    assert corpus_of_20(40, "retrieved", ("elsewhere", elsewhere)).rows

@@ -70,6 +70,7 @@ class OpenRun(OpenRanking):
             level=level,
             judgement=judged.judgement[hit],
             corpus_size=None if judged.corpus_size is None else judged.corpus_size[query],
+            judged_below=None if judged.judged_below is None else judged.judged_below[query],
         )
 
 
@@ -120,13 +121,15 @@ def _opened(
     order = np.lexsort((rank, query))
     added = [np.full(int(shown.sum()), level), np.full(len(own), -1)]
     hole = np.concatenate([np.full(len(kept) + len(added[0]), -1), place])
+    hits = np.searchsorted(query[order], np.arange(num_queries + 1))
     opened = replace(
         _with_levels(judged, of_known, level),
-        starts=np.searchsorted(query[order], np.arange(num_queries + 1)),
+        starts=hits,
         query=query[order],
         rank=rank[order],
         level=np.concatenate([judged.level[kept], *added])[order],
         judgement=np.append(judged.judgement[kept], np.full(len(order) - len(kept), -1))[order],
+        judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
     return OpenRun(opened, hole[order], num_open - np.diff(starts), number, within)
 
