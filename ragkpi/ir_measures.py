@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 from ir_measures import measures, providers, util
@@ -40,6 +40,7 @@ from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import NamedTuple
 from ragkpi.wording import decoded
 
 # Ones of a pool cannot be asked for here: there is none.

@@ -16,7 +16,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
 from ragkpi.evaluation import Evaluator
@@ -30,6 +29,7 @@ from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import replace
 from ragkpi.wording import decoded
 
 __all__ = [

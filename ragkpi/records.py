@@ -1,4 +1,4 @@
-"""`dataclass` and `NamedTuple` for classes that every evaluation needs, made in little time.
+"""`dataclass` and `NamedTuple` as everywhere, made in a tenth of the time.
 
 The standard ones write the source of methods per class and compile it, half a millisecond for a
 dataclass and a tenth of that for a tuple; 60 such classes took a tenth of a small evaluation. Here
@@ -12,7 +12,7 @@ from collections.abc import Callable
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["NamedTuple", "dataclass", "field", "replace"]
+__all__ = ["NamedTuple", "asdict", "dataclass", "field", "replace"]
 
 _MISSING = object()
 
@@ -29,7 +29,7 @@ class _Field:
 
 
 if TYPE_CHECKING:
-    from dataclasses import dataclass, field, replace
+    from dataclasses import asdict, dataclass, field, replace
     from typing import NamedTuple
 else:
     field = _Field
@@ -91,6 +91,10 @@ else:
             return dataclasses.replace(record, **changes)
         state = record.__dict__
         return type(record)(**{name: state[name] for name in record._declared} | changes)
+
+    def asdict(record: Any) -> dict[str, Any]:
+        """Return the values by name, and those of the records among them likewise."""
+        return _of_records(record)
 
     class _TupleMaker(type):
         """Make of annotations the properties of a tuple."""
@@ -161,6 +165,18 @@ def _refuse_wrong(self: Any, values: tuple[Any, ...], named: dict[str, Any]) -> 
     for name in self._declared:
         if name not in self.__dict__:
             raise TypeError(f"{who}: {name} is missing")
+
+
+def _of_records(value: Any) -> Any:
+    """Return a value with dicts in the place of records, as the standard `asdict`; no copies."""
+    if hasattr(type(value), "_declared"):
+        return {name: _of_records(value.__dict__[name]) for name in value._declared}
+    if isinstance(value, dict):
+        return {_of_records(name): _of_records(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        items = [_of_records(item) for item in value]
+        return type(value)(*items) if hasattr(value, "_fields") else type(value)(items)
+    return value
 
 
 def _values(self: Any) -> tuple[Any, ...]:

@@ -103,6 +103,28 @@ def test_both_do_the_same(name, values, named):
     assert ours == facts(dataclasses, made(STANDARD, name, values, named))
 
 
+def test_values_by_name():
+    def nested(module, pair):
+        @module.dataclass(frozen=True)
+        class Inner:
+            x: int
+
+        @module.dataclass(frozen=True)
+        class Outer:
+            inner: Inner
+            several: list
+            named: dict
+            pair: tuple
+
+        inner = Inner(1)
+        return module.asdict(Outer(inner, [inner, (inner, 2)], {"k": inner}, pair(1, inner)))
+
+    for pair in (PAIRS["Pair"], TUPLES["Pair"]):
+        ours = nested(records, pair)
+        assert ours == nested(dataclasses, pair)
+        assert type(ours["pair"]) is pair
+
+
 def test_a_standard_one_may_inherit():
     @dataclasses.dataclass(frozen=True)
     class Further(OURS["Frozen"]):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.charts.chart import Chart, noted
@@ -22,6 +21,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
+from ragkpi.records import dataclass, replace
 from ragkpi.reports.run_names import run_names
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.significance import TestName

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import InputError, UsageError
@@ -19,6 +18,7 @@ from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, replace
 from ragkpi.reports.output_files import replacing
 from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_file import CheckedFile

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
@@ -21,6 +20,7 @@ from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
+from ragkpi.records import dataclass, field
 from ragkpi.reports.sliced_report import SlicedReport
 from ragkpi.statistics import paired
 from ragkpi.statistics.corrections import CorrectionName

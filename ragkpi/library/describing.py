@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
+from ragkpi.records import dataclass
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.evaluate.evaluation_log import read_records

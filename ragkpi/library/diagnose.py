@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.charts.chart import noted
@@ -17,6 +16,7 @@ from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.relevance import Qrels
+from ragkpi.records import replace
 from ragkpi.reports.answer import Answer
 from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, with_shown_at_their_best

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any, get_args
 
 from ragkpi.errors import GateFailedError, UsageError
 from ragkpi.evaluation import Run
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.measures.scores import Scores
+from ragkpi.records import dataclass, field, replace
 from ragkpi.statistics.gates import (
     BaselineGate,
     DecidedBy,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.charts.chart import Chart, noted
@@ -22,6 +21,7 @@ from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
+from ragkpi.records import dataclass
 from ragkpi.reports.answer import Answer
 from ragkpi.studies.holes.assessment import Candidate, candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.formats.given_columns import octets
@@ -21,6 +20,7 @@ from ragkpi.library.slicing import labels_of
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
+from ragkpi.records import replace
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.significance import TestName
 from ragkpi.studies.report.report_content import report_document, wanted_of

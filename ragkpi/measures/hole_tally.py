@@ -9,14 +9,14 @@ a way costs no more than a look-up.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from ragkpi.measures.open_ranking import ChosenRanks, OpenRanking, level_counts, sparse_levels
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
+from ragkpi.records import NamedTuple, dataclass, field
 
 
 class Ways(NamedTuple):

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TypedDict
 
 import numpy as np
 
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from itertools import pairwise
 from typing import Any
 
 from ragkpi import __version__
+from ragkpi.records import asdict, dataclass
 from ragkpi.reports.layout import Cell, Layout, Table
 from ragkpi.wording import as_json, decoded
 

@@ -7,8 +7,8 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from ragkpi.records import dataclass
 from ragkpi.reports.layout import Column
 
 GAP = 3

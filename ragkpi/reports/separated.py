@@ -5,10 +5,10 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import isfinite
 from typing import Any
 
+from ragkpi.records import replace
 from ragkpi.reports.layout import Cell, Column, Layout, Report
 from ragkpi.wording import exact, exact_numbers
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from urllib.parse import quote
 
 from ragkpi import __version__
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 
 SHORT_HASH = 8
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.records import dataclass
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Procedure, nothing_to_compare

@@ -9,7 +9,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -18,7 +17,7 @@ from ragkpi.errors import RagkpiWarning
 from ragkpi.measures.aggregates import Aggregate, FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
-from ragkpi.records import NamedTuple
+from ragkpi.records import NamedTuple, dataclass
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import drawn, totals
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import functools
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
 from ragkpi.measures.aggregates import Aggregate, FloatArray, first
+from ragkpi.records import dataclass
 
 # Differences that are equal on paper are not always equal in doubles: in units of the largest
 # value, what lies closer together than this is tied, and what is closer to 0 is no difference.

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -14,6 +13,7 @@ from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.records import dataclass, replace
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 

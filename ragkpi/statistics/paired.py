@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
@@ -14,6 +13,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.records import dataclass, field, replace
 from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.classical_tests import Pair

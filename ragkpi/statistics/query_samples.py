@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -12,6 +11,7 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.ranking.judged import BoolArray
+from ragkpi.records import dataclass
 from ragkpi.statistics.resampling import sums, totals
 
 

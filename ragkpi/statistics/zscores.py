@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,6 +13,7 @@ from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.formats.query_files import Norm, Norms
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.records import replace
 
 # What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
 UNKNOWN = -1000000.0
@@ -52,11 +52,11 @@ def _standardize(
     if aggregate.kind != "count":
         statistics = _z(column.per_query, queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
-            aggregate = dataclasses.replace(
+            aggregate = replace(
                 MEAN, prints=aggregate.prints, rises_with_first=False
             )  # a z-score of 0 or 1 is no success
-    measure = dataclasses.replace(metric.measure, aggregate=aggregate, style="decimal")
-    metric = dataclasses.replace(metric, measure=measure, name=f"Z{metric.name}")
+    measure = replace(metric.measure, aggregate=aggregate, style="decimal")
+    metric = replace(metric, measure=measure, name=f"Z{metric.name}")
     return MetricScores(metric, statistics, column.divisor)
 
 

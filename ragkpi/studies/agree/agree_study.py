@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
 
 from ragkpi.errors import NothingInCommonError
 from ragkpi.evaluation import Evaluator
@@ -12,6 +11,7 @@ from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, field, replace
 from ragkpi.statistics.paired import Procedure
 from ragkpi.studies.agree.label_study import LabelAgreement, PairAgreement, label_agreement
 from ragkpi.studies.agree.order_study import OrderAgreement, order_agreement

@@ -10,7 +10,6 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -20,6 +19,7 @@ from ragkpi.formats.tokens import BoolArray
 from ragkpi.measures.aggregates import SUM, Aggregate, FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.records import dataclass, replace
 from ragkpi.statistics.corrections import CorrectionName, corrected
 from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, prediction_powered
 from ragkpi.wording import counted

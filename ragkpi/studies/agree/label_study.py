@@ -7,7 +7,6 @@ function of one confusion matrix per query, which is all that resampling has to 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from itertools import combinations
 
@@ -16,6 +15,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.aggregates import FloatArray
+from ragkpi.records import dataclass
 from ragkpi.statistics.agreement import (
     AGREEMENTS,
     Scale,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from itertools import combinations
 
 import numpy as np
@@ -12,6 +11,7 @@ from ragkpi.errors import UsageError
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
+from ragkpi.records import dataclass, replace
 from ragkpi.statistics.all_pairs import corrected_pairs, pair_by_pair
 from ragkpi.statistics.bootstrap import UNKNOWN, Tails, order_statistics
 from ragkpi.statistics.paired import Procedure

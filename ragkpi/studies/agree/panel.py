@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.ranking.judged import BoolArray
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.records import dataclass, replace
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1

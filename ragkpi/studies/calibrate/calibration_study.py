@@ -6,7 +6,6 @@ Observations are pairs of a query and a run; queries are what is resampled, with
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.records import dataclass, field, replace
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import IntArray, Judged
+from ragkpi.records import dataclass
 
 
 @dataclass(frozen=True)

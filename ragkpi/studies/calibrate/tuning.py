@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import BoolArray, IntArray
+from ragkpi.records import NamedTuple, dataclass
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.correlation import spearman, spearman_of_each
 from ragkpi.statistics.resampling import drawn

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterator
-from typing import NamedTuple
 
+from ragkpi.records import NamedTuple
 from ragkpi.studies.check import against_qrels
 from ragkpi.studies.check import line_findings as lines
 from ragkpi.studies.check import ranking_findings as rankings

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -13,6 +12,7 @@ from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate
 from ragkpi.ranking.order import sort_rows
 from ragkpi.ranking.scattered import number_ids
+from ragkpi.records import dataclass
 from ragkpi.studies.check.problems import Problems
 from ragkpi.wording import named
 

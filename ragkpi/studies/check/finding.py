@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.ranking.spelling import SpeltDocuments
+from ragkpi.records import NamedTuple, dataclass, field
 from ragkpi.studies.check.checked_run import CheckedRun
 
 Severity = Literal["error", "warning", "note"]

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
+from ragkpi.records import dataclass
 from ragkpi.studies.check.catalogue import CHECKS
 from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.checked_run import CheckedRun

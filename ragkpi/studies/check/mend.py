@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
 from ragkpi.formats.rankings import Rankings
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.records import replace
 from ragkpi.studies.check.checked_run import CheckedRun
 from ragkpi.wording import counted
 

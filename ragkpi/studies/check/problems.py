@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Literal, NamedTuple
+from typing import Literal
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from ragkpi.formats.blocks import Block
 from ragkpi.formats.line_scanner import Lines, scan
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_runs import LINE
+from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
 Kind = Literal["columns", "number", "nul_byte", "extra_columns"]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from ragkpi.formats.tokens import IntArray
@@ -12,6 +10,7 @@ from ragkpi.measures.scores import score
 from ragkpi.ranking.hits import Hits, join_hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.records import dataclass
 from ragkpi.studies.check.finding import Asked, Part
 
 

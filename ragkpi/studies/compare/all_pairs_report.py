@@ -5,10 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragkpi import __version__
+from ragkpi.records import dataclass
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from ragkpi import __version__
+from ragkpi.records import dataclass
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import few_queries_note

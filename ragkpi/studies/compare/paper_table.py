@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.records import dataclass, replace
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.corrections import corrected

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
+from ragkpi.records import asdict
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.depth.depth_curves import Curve, Curves

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
 
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.records import dataclass, field
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
 from ragkpi.studies.depth.depth_limits import Limits, Study
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from ragkpi.records import dataclass
 from ragkpi.studies.depth.depth_target import Reached, Target
 
 CHANCE_LIMIT = 0.05  # a run that chance would equal more often is not shown to be better

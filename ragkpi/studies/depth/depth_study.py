@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -14,6 +13,7 @@ from ragkpi.measures.chance import collapse_depth, corpus_size, mean_known
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged
+from ragkpi.records import replace
 from ragkpi.studies.depth.depth_limits import (
     Affordable,
     Choice,

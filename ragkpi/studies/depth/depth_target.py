@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Judged
+from ragkpi.records import dataclass
 from ragkpi.studies.depth.depth_trace import EVERY
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from ragkpi.measures.bits import BITS, CEILING, chance_statistics
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.hypergeometric import tail
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.records import NamedTuple
 
 EVERY = 1000  # depths are tried one by one down to this one
 _BELOW = 100  # of the depths below it are drawn

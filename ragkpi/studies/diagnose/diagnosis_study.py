@@ -7,7 +7,6 @@ the pool left behind, plus what the top K hold. Divided by the first, the three 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -19,6 +18,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, replace
 from ragkpi.studies.holes.unjudged_documents import find_holes
 
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]

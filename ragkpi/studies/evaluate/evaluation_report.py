@@ -9,7 +9,7 @@ from ragkpi import __version__
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
-from ragkpi.records import dataclass, field, replace
+from ragkpi.records import asdict, dataclass, field, replace
 from ragkpi.reports.layout import Block, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.studies.evaluate.query_values import QueryObjects, query_blocks
 from ragkpi.wording import as_json, counted, decoded
@@ -172,8 +172,6 @@ def run_object(
         "known": {column.name: column.valid for column in scores.estimates()},
     }
     if bootstrap:
-        from dataclasses import asdict
-
         document["bootstrap"] = asdict(bootstrap)
         document["intervals"] = {
             name: [as_json(bound, styles[name], digits) for bound in interval]

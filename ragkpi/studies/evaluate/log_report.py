@@ -6,13 +6,13 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from ragkpi import __version__
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
+from ragkpi.records import dataclass
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 
 _COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.records import dataclass
 from ragkpi.statistics.gates import BaselineGate, Gate, Verdict, baseline_verdicts, verdicts
 
 _LARGEST = 1 << 30  # a stored result of a gigabyte is none

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import overload
 
 import numpy as np
@@ -13,6 +12,7 @@ from ragkpi.formats.identity import sort_descending
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
 from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_spreads

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import combinations_with_replacement
 from math import comb
 from typing import Literal
@@ -17,6 +16,7 @@ from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 from ragkpi.studies.holes.open_runs import OpenRun
 
 End = Literal["top", "bottom"]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.ranking.judged import BoolArray, FloatArray
+from ragkpi.records import replace
 from ragkpi.studies.holes.assignments import Trials
 from ragkpi.studies.holes.unjudged_documents import Holes, SmallInts
 

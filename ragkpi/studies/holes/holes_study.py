@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -16,6 +15,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass
 from ragkpi.studies.holes.assignments import MOST_COUNTS, SEARCHES, Case, Trials, num_counts, scale
 from ragkpi.studies.holes.extremes import ends, extreme_summary, turned
 from ragkpi.studies.holes.open_runs import open_run

@@ -7,12 +7,12 @@ they change nothing but how many documents of each level there are.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ragkpi.measures.open_ranking import OpenRanking, level_counts, sparse_levels
 from ragkpi.ranking.judged import IntArray, Judged
+from ragkpi.records import dataclass, replace
 from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes
 
 

@@ -8,7 +8,6 @@ proposes which assignments are the extremes, and the measure itself says what th
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ragkpi.measures.gain_ratio import GainRatio
 from ragkpi.measures.hole_tally import HoleTally, Ways
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
+from ragkpi.records import NamedTuple
 from ragkpi.studies.holes.assignments import Case, Trials, padded, ranges
 
 _WAYS = 1 << 17  # tallied at once

@@ -6,10 +6,9 @@ There may be millions. What they are called is left in the runs until somebody a
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import chain, combinations_with_replacement
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -20,6 +19,7 @@ from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import BoolArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import NamedTuple, dataclass, replace
 
 if TYPE_CHECKING:
     from ragkpi.studies.holes.open_runs import OpenRun

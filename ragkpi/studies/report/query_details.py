@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, field
 from ragkpi.studies.report.report_runs import ReportedRun, documents_of
 from ragkpi.wording import decoded
 

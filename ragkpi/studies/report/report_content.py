@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from copy import copy
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.relevance import Qrels
+from ragkpi.records import replace
 from ragkpi.reports.layout import Layout
 from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_answer import holes_answer

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from ragkpi.evaluation import Evaluation
 from ragkpi.formats.texts import Text
 from ragkpi.ranking.notes import what_is_compared
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import dataclass, field, replace
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure
 from ragkpi.studies.report.report_runs import CUTOFF

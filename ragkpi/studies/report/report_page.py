@@ -7,13 +7,13 @@ import hashlib
 import html
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from ragkpi.errors import UsageError
+from ragkpi.records import dataclass
 from ragkpi.reports.output_files import write
 
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")

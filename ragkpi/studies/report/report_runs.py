@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -17,6 +16,7 @@ from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.part import part_of
 from ragkpi.ranking.relevance import Qrels
+from ragkpi.records import dataclass, replace
 from ragkpi.studies.diagnose.diagnosis_study import with_shown_at_their_best
 
 CUTOFF = 10  # documents that a reader is shown, in the parts that have one depth

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from ragkpi.formats.texts import Text, read_texts, texts_of_run
 from ragkpi.formats.tokens import BoolArray, IntArray
+from ragkpi.records import dataclass
 from ragkpi.studies.report.query_details import QueryDetail
 
 BUDGET = 3_800_000  # bytes of all documents' texts together, with what stands around them

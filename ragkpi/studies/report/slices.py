@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import IntArray
 from ragkpi.ranking.judgements import Judgements
+from ragkpi.records import dataclass, replace
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
