@@ -10,7 +10,14 @@ from typing import cast
 
 import numpy as np
 
-from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader, refuse_too_much
+from ragkpi.formats.blocks import (
+    BLOCK_SIZE,
+    BYTE_ORDER_MARK,
+    Block,
+    BlockReader,
+    block_size_for,
+    refuse_too_much,
+)
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
@@ -41,14 +48,14 @@ def stream_lines(
 
 
 def stream_queries(
-    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+    source: Source, limit: int | None = None, block_size: int | None = None
 ) -> Iterator[RunColumns]:
     """Read a run as `trec_runs.stream_run`, but a query that is larger than a block in pieces.
 
     Each piece is of this query alone, and has `RunColumns.where`.
     """
     place = _first_line(source)
-    reader = BlockReader(source, block_size, limit)
+    reader = BlockReader(source, block_size or block_size_for(source), limit)
     block = reader.read()
     open_ = None  # the query that the lines before this block are a piece of
     while block is not None:
