@@ -102,7 +102,7 @@ class _Lines:
         where = columns.where
         assert where is not None
         if not self._count:
-            first = next(regroup_run([columns]))
+            first = columns if len(columns.query) == 1 else next(regroup_run([columns]))
             judged = [self._judgements.index.get(query, -1) for query in first.query]
             self._beginning = beginning(first, np.array(judged, dtype=np.int64))
         rows = slice(self._count, self._count + len(where))
