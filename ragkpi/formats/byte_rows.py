@@ -1,7 +1,8 @@
 """Lines of text made of columns, thousands at once.
 
-Each line is a row of a matrix of bytes in which every column has the width of its longest text.
-Where a text ends before that are zeros, and in the end all zeros are taken out.
+The texts of a column are laid out with the same width, by copying so many bytes from where each
+begins. What is copied too much is written over by the next column, which begins where the text
+ends; and so are whole lines by the next lines.
 """
 
 from __future__ import annotations
@@ -9,15 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
+import numpy.typing as npt
 
-from ragkpi.formats.score_texts import repr_bytes, score_matrix
-from ragkpi.formats.token_words import words_from
-from ragkpi.formats.tokens import ByteArray, FloatArray, Tokens
+from ragkpi.formats.score_texts import LONGEST_SCORE, repr_bytes, score_texts
+from ragkpi.formats.tokens import ByteArray, FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 
 _ROWS_AT_ONCE = 1 << 14
-_LARGEST = 1 << 22  # bytes of a matrix
-_WORDS = 3  # that `words_from` reads at once
+_LARGEST = 1 << 22  # bytes of lines with the same width
+
+VoidArray = npt.NDArray[np.void]
 
 
 class ScoreColumn(NamedTuple):
@@ -32,7 +34,7 @@ Column = bytes | Tokens | ScoreColumn
 
 
 def joined_rows(columns: Sequence[Column], count: int) -> bytes:
-    """Return `count` rows of texts, one behind the other; no text may have a zero byte."""
+    """Return `count` rows of texts, one behind the other."""
     pieces: list[bytes] = []
     for first in range(0, count, _ROWS_AT_ONCE):
         pieces += _joined(columns, slice(first, min(first + _ROWS_AT_ONCE, count)))
@@ -40,34 +42,49 @@ def joined_rows(columns: Sequence[Column], count: int) -> bytes:
 
 
 def _joined(columns: Sequence[Column], rows: slice) -> Iterator[bytes]:
-    size = rows.stop - rows.start
-    if size > 1 and size * sum(_width(column, rows) for column in columns) > _LARGEST:
-        middle = rows.start + size // 2  # there is a very long text in one half
+    count = rows.stop - rows.start
+    width = sum(_width(column, rows) for column in columns)
+    if count > 1 and count * width > _LARGEST:
+        middle = rows.start + count // 2  # there is a very long text in one half
         yield from _joined(columns, slice(rows.start, middle))
         yield from _joined(columns, slice(middle, rows.stop))
         return
-    matrix = np.concatenate([_matrix(column, rows) for column in columns], axis=1).ravel()
-    yield np.compress(matrix != 0, matrix).tobytes()
+    lines = np.empty(count * width, dtype=np.uint8)
+    begin = np.arange(count) * width
+    place = begin.copy()
+    for column in columns:
+        if _width(column, rows):
+            texts, length = _texts(column, rows)
+            _stretches(lines, texts.itemsize)[place] = texts
+            place += length
+    place -= begin
+    ends = np.cumsum(place)
+    text = np.empty(ends[-1] + width, dtype=np.uint8)
+    if width:
+        _stretches(text, width)[ends - place] = lines.view(f"V{width}")
+    yield text[: ends[-1]].tobytes()
 
 
 def _width(column: Column, rows: slice) -> int:
     if isinstance(column, Tokens):
         return int((column.end[rows] - column.start[rows]).max())
-    return len(column) if isinstance(column, bytes) else 0
+    return len(column) if isinstance(column, bytes) else LONGEST_SCORE
 
 
-def _matrix(column: Column, rows: slice) -> ByteArray:
-    """Return the texts of some rows, (n, w)."""
+def _texts(column: Column, rows: slice) -> tuple[VoidArray, IntArray | int]:
+    """Return stretches of bytes that begin with the texts of some rows, and their lengths."""
     if isinstance(column, bytes):
-        text = np.frombuffer(column, dtype=np.uint8)
-        return np.broadcast_to(text, (rows.stop - rows.start, len(text)))
+        return np.frombuffer(column, dtype=f"V{len(column)}"), len(column)
     if isinstance(column, ScoreColumn):
-        return score_matrix(column.score[rows], column.write)
-    tokens = column.take(rows)
-    count = -(-_width(column, rows) // 8)
-    words = np.empty((len(tokens), count), dtype="<u8")
-    for first in range(0, count, _WORDS):
-        read = words_from(tokens, 8 * first, min(_WORDS, count - first))
-        for number, word in enumerate(read, start=first):
-            words[:, number] = word
-    return words.view(np.uint8)
+        texts, length = score_texts(column.score[rows], column.write)
+        return texts.view(f"V{8 * texts.shape[1]}")[:, 0], length
+    width, start = _width(column, rows), column.start[rows]
+    buffer = column.buffer
+    if len(buffer) < int(start.max()) + width:
+        buffer = np.append(buffer, np.zeros(width, dtype=np.uint8))
+    return _stretches(buffer, width)[start], column.end[rows] - start
+
+
+def _stretches(buffer: ByteArray, width: int) -> VoidArray:
+    """Return all stretches of so many bytes, which overlap, by where they begin."""
+    return np.ndarray(len(buffer) - width + 1, f"V{width}", buffer, strides=(1,))

@@ -13,21 +13,24 @@ from collections.abc import Callable
 import numpy as np
 
 from ragkpi.formats.token_words import WordArray
-from ragkpi.formats.tokens import ByteArray, FloatArray
+from ragkpi.formats.tokens import FloatArray, IntArray
 
-_WORDS = 3  # repr takes up to 24 bytes
+LONGEST_SCORE = 24  # bytes that repr takes
+_WORDS = LONGEST_SCORE // 8
 _ZEROS = np.uint64(0x30)
 _HIGHEST_BITS = np.uint64(0x8080808080808080)
 _ALL_BUT_HIGHEST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
 def repr_bytes(score: float) -> bytes:
-    """Write one score: what `score_matrix` must equal."""
+    """Write one score: what `score_texts` must equal."""
     return repr(score).encode()
 
 
-def score_matrix(scores: FloatArray, write: Callable[[float], bytes] = repr_bytes) -> ByteArray:
-    """Return the texts of n scores, (n, w); zeros among the bytes of a text do not count.
+def score_texts(
+    scores: FloatArray, write: Callable[[float], bytes] = repr_bytes
+) -> tuple[WordArray, IntArray]:
+    """Return the texts of n scores.
 
     Parameters
     ----------
@@ -35,25 +38,49 @@ def score_matrix(scores: FloatArray, write: Callable[[float], bytes] = repr_byte
         Doubles.
     write
         Writes what is not a plain decimal.
+
+    Returns
+    -------
+    texts : (n, w)
+        Words of eight bytes each; behind a text are zeros.
+    lengths : (n,)
+        How many bytes each text has.
     """
     size = np.abs(scores)
     with np.errstate(over="ignore", invalid="ignore"):
         integer = np.rint(size * 1e8)
         plain = (integer < 1e14) & (integer / 1e8 == size) & ((size >= 1e-4) | (size == 0))
-    if not plain.all():
+    all_plain = bool(plain.all())
+    if not all_plain:
         integer[~plain] = 0
     digits = integer.astype(np.uint64)
     whole = digits // np.uint64(10**8)
-    words = np.zeros((len(scores), 2 if plain.all() else _WORDS), dtype="<u8")
-    # Of eight digits before the point the first two are zeros: one makes room for the sign, and
-    # the others move there for the point behind them.
-    words[:, 0] = _leading(_digits_of(whole)) >> np.uint64(8) | np.uint64(ord(".") << 56)
-    words[:, 0] |= np.signbit(scores) * np.uint64(ord("-"))
-    words[:, 1] = _trailing(_digits_of(digits - whole * np.uint64(10**8)))
-    if not plain.all():
+    # Of eight digits before the point the first two are zeros. The others move for the point.
+    before = _leading(_digits_of(whole)) >> np.uint64(8) | np.uint64(ord(".") << 56)
+    behind = _trailing(_digits_of(digits - whole * np.uint64(10**8)))
+    # Then all moves to the front, or to the sign.
+    empty = np.bitwise_count((before & -before) - np.uint64(1)).astype(np.uint64)
+    empty &= np.uint64(0x38)  # the bits of whole bytes
+    negative = np.signbit(scores)
+    empty -= negative * np.uint64(8)
+    before >>= empty
+    before |= negative * np.uint64(ord("-"))
+    texts = np.zeros((len(scores), 2 if all_plain else _WORDS), dtype="<u8")
+    texts[:, 0] = before | behind << (np.uint64(64) - empty)
+    texts[:, 1] = behind >> empty
+    lengths = 8 - (empty >> np.uint64(3)).astype(np.int64) + _length(behind)
+    if not all_plain:
         odd = [write(score) for score in scores[~plain].tolist()]
-        words[~plain] = np.array(odd, dtype=f"S{8 * _WORDS}").view("<u8").reshape(-1, _WORDS)
-    return words.view(np.uint8)
+        texts[~plain] = np.array(odd, dtype=f"S{8 * _WORDS}").view("<u8").reshape(-1, _WORDS)
+        lengths[~plain] = [len(text) for text in odd]
+    return texts, lengths
+
+
+def _length(texts: WordArray) -> IntArray:
+    """Return how many bytes stand in words before their zeros."""
+    used = texts + _ALL_BUT_HIGHEST & _HIGHEST_BITS
+    length: IntArray = np.bitwise_count(used).astype(np.int64)
+    return length
 
 
 def _digits_of(numbers: WordArray) -> WordArray:

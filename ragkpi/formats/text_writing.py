@@ -22,7 +22,7 @@ from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-_WHITE = b" \t\n\r\v\f"
+_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that are in no word
 # Bytes that a string of JSON may hold otherwise.
 _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 # A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
@@ -40,9 +40,9 @@ def _ranks(rankings: Rankings) -> Tokens:
 
 
 def _are_plain(ids: Tokens, odd: bytes) -> bool:
-    """Say whether no id has a zero byte or one of some others."""
+    """Say whether no id has one of some bytes."""
     text = joined_rows([ids], len(ids))
-    return len(text.translate(None, odd)) == int((ids.end - ids.start).sum())
+    return len(text.translate(None, odd)) == len(text)
 
 
 def _spelled(
@@ -57,7 +57,6 @@ def _spelled(
     """
     if _are_plain(rankings.query, odd) and _are_plain(rankings.document, odd):
         return rankings
-    odd += b"\0"
     query: list[bytes] = []
     document: list[bytes] = []
     for ranking in rankings.each():
@@ -73,7 +72,7 @@ def _spelled(
 
 def _words(rankings: Rankings) -> Rankings:
     """Return rankings as they are; errors as `first_word` and `one_word` have them."""
-    odd = _WHITE
+    odd = _NO_WORDS
     empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
     if empty or any(query.startswith(_NO_BEGINNINGS) for query in rankings.query):
         odd = bytes(range(256))
@@ -201,13 +200,12 @@ write_beir_qrels = partial(
 
 def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
-    system = written(text_of(run_id))
+    system = b'", "run_id": ' + written(text_of(run_id)) + b', "candidates": ['
     for block in rankings:
-        lines = [
-            b'{"qid": "%b", "run_id": %b, "candidates": [%b]}\n' % (query, system, documents)
-            for query, documents in _listed(block, b'{"docid": "', b'", "score": ', b"}")
-        ]
-        file.write(b"".join(lines))
+        pieces: list[bytes] = []
+        for query, documents in _listed(block, b'{"docid": "', b'", "score": ', b"}"):
+            pieces += (b'{"qid": "', query, system, documents, b"]}\n")
+        file.write(b"".join(pieces))
 
 
 def _listed(
