@@ -12,6 +12,7 @@ from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions, no_level_so_high
 from ragkpi.measures.refusals import refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
+from ragkpi.progress import steps
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
@@ -207,7 +208,8 @@ class Evaluator:
 
             read = [run for run in runs if isinstance(run, Hits)]
             seen = count_documents(self.relevance.judgements, read)
-        return [self._try_to_score(run, metrics, seen) for run in runs]
+        scored = steps(runs, "measures", len(runs))
+        return [self._try_to_score(run, metrics, seen) for run in scored]
 
     def _try_to_score(
         self, run: Hits | RagkpiError, metrics: Sequence[Metric], seen: int

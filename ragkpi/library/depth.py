@@ -22,6 +22,7 @@ from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
+from ragkpi.progress import steps
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.relevance import Relevance
@@ -215,7 +216,8 @@ def _curves_of_runs(
     results = asked.done(list(runs), asked.compared(alone, runs, evaluator, outcomes))
     curves = []
     names = asked.called(list(runs), [result.scores for result in results])
-    for name, path, result in zip(names, runs, results, strict=True):
+    all_runs = zip(names, runs, results, strict=True)
+    for name, path, result in steps(all_runs, "depths", len(results)):
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does

@@ -23,6 +23,7 @@ from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
+from ragkpi.progress import steps
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
 if TYPE_CHECKING:
@@ -288,4 +289,5 @@ def _intervals(
         return {}
     from ragkpi.statistics.bootstrap import intervals
 
-    return {name: intervals(scores, bootstrap) for name, scores in scored.items()}
+    runs = steps(scored.items(), "intervals", len(scored))
+    return {name: intervals(scores, bootstrap) for name, scores in runs}

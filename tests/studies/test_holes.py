@@ -345,6 +345,7 @@ def test_two_runs_may_retrieve_the_same_whole_corpus(within):
     assert len(rows) == 2
 
 
+@pytest.mark.filterwarnings("ignore:none of the 20 documents")
 def test_runs_that_together_exceed_the_corpus_are_refused():
     """Each alone is possible, and all of their documents cannot be relevant among 39."""
     elsewhere = {f"e{number}": 20.0 - number for number in range(20)}
