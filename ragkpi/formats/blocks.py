@@ -18,6 +18,7 @@ BLOCK_SIZE = 1 << 20
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 12  # how far to look for a newline at a time
+_LONG = 64  # bytes of a line that is long: few are in a block, and each block costs something
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
@@ -48,6 +49,12 @@ class Block(NamedTuple):
     def count_lines(self) -> int:
         """Count the physical lines."""
         return _count_newlines(self.buffer, self.start, self.end)
+
+
+def block_size_for(source: Source) -> int:
+    """Return how large blocks are to be: of long lines larger ones, but not in a small run."""
+    small = source.size is None or source.size < 8 * BLOCK_SIZE
+    return BLOCK_SIZE if small or b"\n" in source.peek(_LONG) else 2 * BLOCK_SIZE
 
 
 class BlockReader:

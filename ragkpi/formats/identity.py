@@ -93,14 +93,14 @@ def _hash_long(tokens: Tokens, row: int) -> np.uint64:
 
 
 def distinct(keys: KeyArray) -> KeyArray:
-    """Return the different keys, ascending.
+    """Return the different keys, ascending; the keys themselves are put in order.
 
     As `np.unique`, which imports numpy.ma: longer than a small run takes to read.
     """
-    ordered = np.sort(keys)
-    first = np.ones(len(ordered), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    return ordered[first]
+    keys.sort()
+    first = np.ones(len(keys), dtype=bool)
+    np.not_equal(keys[1:], keys[:-1], out=first[1:])
+    return keys[first]
 
 
 def equal_tokens(a: Tokens, rows_a: IntArray, b: Tokens, rows_b: IntArray) -> BoolArray:

@@ -10,7 +10,14 @@ from typing import cast
 
 import numpy as np
 
-from ragkpi.formats.blocks import BLOCK_SIZE, BYTE_ORDER_MARK, Block, BlockReader, refuse_too_much
+from ragkpi.formats.blocks import (
+    BLOCK_SIZE,
+    BYTE_ORDER_MARK,
+    Block,
+    BlockReader,
+    block_size_for,
+    refuse_too_much,
+)
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
@@ -41,30 +48,32 @@ def stream_lines(
 
 
 def stream_queries(
-    source: Source, limit: int | None = None, block_size: int = BLOCK_SIZE
+    source: Source, limit: int | None = None, block_size: int | None = None
 ) -> Iterator[RunColumns]:
     """Read a run as `trec_runs.stream_run`, but a query that is larger than a block in pieces.
 
     Each piece is of this query alone, and has `RunColumns.where`.
     """
     place = _first_line(source)
-    reader = BlockReader(source, block_size, limit)
+    reader = BlockReader(source, block_size or block_size_for(source), limit)
     block = reader.read()
-    open_ = None  # the query that the lines before this block are a piece of
+    open_ = b""  # the query that the lines before this block are a piece of
     while block is not None:
         table = TREC.scan(block)
         starts = table.changes(TREC.query)
-        first = table.column(TREC.query, slice(0, 1)).tolist()
-        piece = first == [open_] or (len(starts) == 2 and not block.last)
-        if piece:
-            starts = starts[:2]  # what follows comes again, without it
-        elif not block.last:
-            starts = starts[:-1]  # the last query may go on in the next block
-        used = int(starts[-1]) if first else 0
-        if used:
-            columns = columns_of(block, table, starts, used, TREC)
-            yield _placed(columns, block, table, place) if piece else columns
-            open_ = first[0] if piece and used == len(table) else None
+        if len(table) and table.column(TREC.query)[0] == open_:
+            used = int(starts[1])
+            yield _placed(columns_of(block, table, starts[:2], used, TREC), block, table, place)
+            table, starts = table.behind(used), starts[1:] - used
+        used = len(table)
+        if used and (block.last or len(starts) > 2):
+            if not block.last:  # the last query may go on in the next block
+                used, starts = int(starts[-2]), starts[:-1]
+            yield columns_of(block, table, starts, used, TREC)
+            open_ = b""
+        elif used:
+            yield _placed(columns_of(block, table, starts, used, TREC), block, table, place)
+            open_ = table.column(TREC.query)[0]
         end = block.end if used == len(table) else table.origin + int(table.begin[used])
         place += end - block.start
         block = read_on(reader, block, table, used)

@@ -81,6 +81,11 @@ class Lines:
         parts = (array[:count] for array in (self.before, self.ends, self.line, self.begin))
         return Lines(self.buffer, self.origin, *parts)
 
+    def behind(self, count: int) -> Lines:
+        """Return the lines behind some from the first on."""
+        parts = (array[count:] for array in (self.before, self.ends, self.line, self.begin))
+        return Lines(self.buffer, self.origin, *parts)
+
     def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
         """Return a column, or some rows of it."""
         start = self.before[rows, number] + (self.origin + 1)

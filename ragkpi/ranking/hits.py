@@ -259,6 +259,7 @@ def duplicate_error(block: RunColumns, duplicate: tuple[int, int], ids: list[byt
 
 def join_hits(parts: Sequence[Hits]) -> Hits:
     """Put the hits of the parts of one run together, in the order of the file."""
+    parts = [part for part in parts if part.queries]  # a range may be blank lines alone
     if not parts:
         nothing = np.empty(0, dtype=np.int64)
         return Hits([], nothing, nothing, nothing, nothing, b"", np.empty(0, dtype=np.uint64))

@@ -85,7 +85,7 @@ class _Lines:
         self._judgements, self._wanted, self._source = judgements, wanted, source
         self._kept = KeptLines() if source.size is None else None
         self.queries: list[bytes] = []
-        self._numbers = _numbers_of([])
+        self._numbers: Judgements | None = None  # what finds them, made when it is needed
         self._judged = np.empty(0, dtype=np.int64)  # by number, the query in the judgements
         self._count = 0
         self._key = np.empty(0, dtype=np.uint64)
@@ -102,7 +102,7 @@ class _Lines:
         where = columns.where
         assert where is not None
         if not self._count:
-            first = next(regroup_run([columns]))
+            first = columns if len(columns.query) == 1 else next(regroup_run([columns]))
             judged = [self._judgements.index.get(query, -1) for query in first.query]
             self._beginning = beginning(first, np.array(judged, dtype=np.int64))
         rows = slice(self._count, self._count + len(where))
@@ -143,19 +143,24 @@ class _Lines:
     def _number(self, query: Tokens) -> IntArray:
         """Return the number of each query, (G,), as they first appear; new ones are added."""
         number = np.full(len(query), -1, dtype=np.int64)
-        group, known = self._find(query)
-        number[group] = known
+        if self.queries:
+            group, known = self._find(query)
+            number[group] = known
         new = np.flatnonzero(number < 0)
         if len(new):
             among_new, representative = number_ids(query.take(new))
             number[new] = among_new + len(self.queries)
             self.queries += query.take(new[representative]).tolist()
-            self._numbers = _numbers_of(self.queries)
+            self._numbers = None
             judged = [self._judgements.index.get(id_, -1) for id_ in self.queries]
             self._judged = np.array(judged, dtype=np.int64)
         return number
 
     def _find(self, query: Tokens) -> tuple[IntArray, IntArray]:
+        if len(query) == 1 and query[0] == self.queries[-1]:  # a large query goes on
+            return np.zeros(1, dtype=np.int64), np.array([len(self.queries) - 1])
+        if self._numbers is None:
+            self._numbers = _numbers_of(self.queries)
         starts = np.array([0, len(query)])
         key = self._numbers.keys_of(query)
         return self._numbers.find(np.zeros(1, dtype=np.int64), starts, query, key)

@@ -115,7 +115,8 @@ def test_hostile_lines(tmp_path, rows, kind, spoiling, end, mark, size, far):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(line_places, "_FAR", far)
         found = [read(path, size), read(path, size, workers=3), read(tmp_path / "run.gz", size)]
-    defects = (kind != "distinct") + sum(text in DEFECTS for _, text in spoiling)
+    torn = {*DEFECTS, *((b"", b" \t") if end == b" x y\n" else ())}
+    defects = (kind != "distinct") + sum(text in torn for _, text in spoiling)
     for outcome in found:
         if defects > 1 and isinstance(expected[0][0], type):
             assert outcome[0] in (InputError, DataError)

@@ -14,6 +14,9 @@ RUNS = {
     "CRLF": b"".join(LINES).replace(b"\n", b"\r\n"),
     # A byte order mark counts at the beginning of the file, not at that of a range.
     "a mark in the middle": b"\xef\xbb\xbf" + b"\xef\xbb\xbf".join(LINES),
+    # A third of the text, so that a range has nothing else.
+    "blank lines before": b"\n" * (len(b"".join(LINES)) // 2 + 60) + b"".join(LINES),
+    "blank lines behind": b"".join(LINES) + b"\n" * (len(b"".join(LINES)) // 2 - 60),
     "interleaved": b"".join(LINES[0::2] + LINES[1::2]),
 }
 
@@ -33,6 +36,9 @@ def test_ranges_make_no_difference(text, engine, tmp_path, monkeypatch):
     )
     for hits in (one, three):
         assert sum(hits.num_ret) == len(LINES)
+        assert hits.run_id == b"me"
+    assert one.beginning.rising == three.beginning.rising == 0
+    assert one.beginning.documents[0] == three.beginning.documents[0]
     found = [sorted(zip(hits.judgement, hits.rank, strict=True)) for hits in (one, three)]
     assert np.array_equal(*found)
     assert sorted(one.queries) == sorted(three.queries)
