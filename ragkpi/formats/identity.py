@@ -30,6 +30,7 @@ _STEP = 8 * _WORDS
 # What is longer than so many steps is handled one by one: a freak of an id costs no pass over
 # all tokens for every few of its bytes.
 _LONG = 40 * _STEP
+_SPAN = 1 << 16
 
 
 def tail_keys(tokens: Tokens) -> KeyArray:
@@ -101,6 +102,43 @@ def distinct(keys: KeyArray) -> KeyArray:
     first = np.ones(len(keys), dtype=bool)
     np.not_equal(keys[1:], keys[:-1], out=first[1:])
     return keys[first]
+
+
+class DistinctKeys:
+    """The different ones of many keys, in the memory of at most twice as many."""
+
+    def __init__(self) -> None:
+        self._keys = np.empty(_SPAN, dtype=np.uint64)
+        self._count = 0
+
+    def add(self, keys: KeyArray) -> None:
+        """Take keys, which may be here already."""
+        if self._count + len(keys) > len(self._keys):
+            self._close_up()
+            longer = np.empty(2 * (self._count + len(keys)), dtype=np.uint64)
+            longer[: self._count] = self._keys[: self._count]
+            self._keys = longer
+        self._keys[self._count : self._count + len(keys)] = keys
+        self._count += len(keys)
+
+    def ascending(self) -> KeyArray:
+        """Return them, in the array that holds them."""
+        self._close_up()
+        return self._keys[: self._count]
+
+    def _close_up(self) -> None:
+        """Keep one of each, a span at a time, so that no second array is as large."""
+        self._keys[: self._count].sort()
+        kept = 0
+        for begin in range(0, self._count, _SPAN):
+            span = self._keys[begin : min(begin + _SPAN, self._count)]
+            first = np.empty(len(span), dtype=np.bool_)
+            first[0] = not kept or span[0] != self._keys[kept - 1]
+            np.not_equal(span[1:], span[:-1], out=first[1:])
+            span = span[first]
+            self._keys[kept : kept + len(span)] = span
+            kept += len(span)
+        self._count = kept
 
 
 def equal_tokens(a: Tokens, rows_a: IntArray, b: Tokens, rows_b: IntArray) -> BoolArray:

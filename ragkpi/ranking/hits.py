@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import KeyArray, distinct, hash_tokens, rows_of
+from ragkpi.formats.identity import DistinctKeys, KeyArray, hash_tokens, rows_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
@@ -48,6 +48,7 @@ class Wanted(NamedTuple):
 
 
 JUDGED_ONLY = Wanted()
+_NO_KEYS: KeyArray = np.empty(0, dtype=np.uint64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,18 +164,23 @@ def find_hits(
     """
     seen: set[bytes] = set()
     parts: list[Hits] = []
+    documents = DistinctKeys()
     for large, some in groupby(blocks, _large_query):
         if large is not None:
             note_queries([large], seen)
-            parts.append(_judge_pieces(some, judgements, wanted, source))
+            hits = _judge_pieces(some, judgements, wanted, source)
+            documents.add(hits.documents)
+            parts.append(replace(hits, documents=_NO_KEYS))
             continue
         for block in some:
             ids = block.query.tolist()
             note_queries(ids, seen)
             parts.append(_judge_block(block, ids, judgements, wanted))
+            if wanted.documents == "counted":
+                documents.add(hash_tokens(block.document))
             if len(parts) == 1:
                 parts[0] = replace(parts[0], beginning=beginning(block, parts[0].query))
-    return join_hits(parts)
+    return replace(join_hits(parts), documents=documents.ascending())
 
 
 def _judge_pieces(
@@ -221,11 +227,7 @@ def _judge_block(
         judgement=judgement,
         rank=ranks_of(block, line, judgements.ties),
         run_id=block.run_id,
-        documents=(
-            distinct(hash_tokens(block.document))
-            if wanted.documents == "counted"
-            else np.empty(0, dtype=np.uint64)
-        ),
+        documents=_NO_KEYS,
         top=(_top(block, query, judgements.ties, wanted.depth) if wanted.depth else TopDocuments()),
         tied=tied_ranks_of(block, line) if wanted.ties == "kept" else None,
     )
@@ -262,7 +264,10 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
     parts = [part for part in parts if part.queries]  # a range may be blank lines alone
     if not parts:
         nothing = np.empty(0, dtype=np.int64)
-        return Hits([], nothing, nothing, nothing, nothing, b"", np.empty(0, dtype=np.uint64))
+        return Hits([], nothing, nothing, nothing, nothing, b"", _NO_KEYS)
+    documents = DistinctKeys()
+    for part in parts:
+        documents.add(part.documents)
     return Hits(
         queries=[query for part in parts for query in part.queries],
         query=np.concatenate([part.query for part in parts]),
@@ -270,7 +275,7 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
         judgement=np.concatenate([part.judgement for part in parts]),
         rank=np.concatenate([part.rank for part in parts]),
         run_id=parts[-1].run_id,
-        documents=distinct(np.concatenate([part.documents for part in parts])),
+        documents=documents.ascending(),
         top=TopDocuments.joined([part.top for part in parts]),
         beginning=parts[0].beginning,
         tied=_join_ties([part.tied for part in parts if part.tied is not None]),

@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.formats.identity import SPREAD, KeyArray, distinct, hash_tokens
+from ragkpi.formats.identity import SPREAD, DistinctKeys, KeyArray, distinct, hash_tokens
 from ragkpi.formats.line_places import KeptLines, lines_at, stream_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
@@ -93,7 +93,7 @@ class _Lines:
         self._where = np.empty(0, dtype=np.uint32)  # behind the first line of the block
         self._blocks: list[tuple[int, int]] = []  # the first line of each and where it begins
         self._hits: list[tuple[IntArray, IntArray, KeyArray]] = []  # line, judgement, key
-        self._documents = np.empty(0, dtype=np.uint64)
+        self._documents = DistinctKeys()
         self._beginning: Beginning = NOTHING
         self._run_id = b""
 
@@ -125,7 +125,7 @@ class _Lines:
         )
         self._hits.append((line + self._count, judgement, of_line[line]))
         if self._wanted.documents == "counted":
-            self._documents = distinct(np.concatenate([self._documents, hashes]))
+            self._documents.add(hashes)
         self._count = rows.stop
         self._run_id = columns.run_id
         if self._kept is not None:
@@ -214,7 +214,7 @@ class _Lines:
             judgement=judgement,
             rank=rank,
             run_id=self._run_id,
-            documents=self._documents,
+            documents=self._documents.ascending(),
             beginning=self._beginning,
             tied=tied if self._wanted.ties == "kept" else None,
         )

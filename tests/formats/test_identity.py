@@ -6,7 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.formats import identity
-from ragkpi.formats.identity import equal_tokens, hash_tokens, sort_descending, tail_keys
+from ragkpi.formats.identity import (
+    DistinctKeys,
+    equal_tokens,
+    hash_tokens,
+    sort_descending,
+    tail_keys,
+)
 from ragkpi.formats.token_words import CHUNK
 from ragkpi.formats.tokens import Tokens
 from tests.formats.surroundings import surrounded
@@ -132,3 +138,16 @@ def test_no_tokens():
     assert tail_keys(nothing).tolist() == hash_tokens(nothing).tolist() == []
     assert equal_tokens(nothing, none, nothing, none).tolist() == []
     assert sort_descending(nothing, none).tolist() == []
+
+
+@given(
+    st.lists(st.lists(st.integers(0, 60) | st.integers(0, 2**64 - 1)), max_size=20),
+    st.integers(1, 9),
+)
+def test_distinct_keys_are_those_of_a_set(arrays, span):
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identity, "_SPAN", span)
+        keys = DistinctKeys()
+        for array in arrays:
+            keys.add(np.array(array, dtype=np.uint64))
+        assert keys.ascending().tolist() == sorted(set().union(*arrays))
