@@ -14,6 +14,12 @@ from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 
 # Rows that are decoded at a time: each may have an id that is long and takes few bytes in the file.
 ROWS_AT_ONCE = 1 << 11
+# Types that are read alike. A cast imports pyarrow.compute, which takes as long as a small run.
+_SAME = {
+    "large_binary": ("large_binary", "large_string"),
+    "float64": ("double",),
+    "int64": ("int64",),
+}
 _COST = 200  # bytes of memory that the smallest row or element needs
 
 
@@ -77,13 +83,19 @@ class Pieces:
         octets = hold(source)
         try:
             for batch in self._opened(source, octets):
-                table = self._arrow.table(batch)
+                table = self._as_table(batch)
                 table.validate(full=True)
                 yield table
         except (UsageError, InputError, MemoryError):
             raise
         except Exception as problem:  # damaged files end in errors of many kinds
             raise _broken(source, f"no table ({_first_line(problem)})") from None
+
+    def _as_table(self, batch: Any) -> Any:
+        """Return a batch as a table; `pyarrow.table` would import pandas, to see if it is one."""
+        if isinstance(batch, self._arrow.RecordBatch):
+            return self._arrow.Table.from_batches([batch])
+        return batch
 
     def _opened(self, source: Source, octets: bytearray) -> Iterator[Any]:
         file = self._arrow.BufferReader(octets)
@@ -95,16 +107,16 @@ class Pieces:
                     values = group.column(column).num_values
                     if values > group.num_rows:  # a row may have all of them
                         refuse_bomb(source, values)
-            yield parquet.schema_arrow.empty_table()
+            yield self._arrow.Table.from_batches([], parquet.schema_arrow)
             yield from parquet.iter_batches(ROWS_AT_ONCE)
         elif octets.startswith(b"ARROW1"):
             table = pyarrow("pyarrow.ipc").open_file(file)
-            yield table.schema.empty_table()
+            yield self._arrow.Table.from_batches([], table.schema)
             for number in range(table.num_record_batches):
                 yield table.get_batch(number)
         else:
             stream = pyarrow("pyarrow.ipc").open_stream(file)
-            yield stream.schema.empty_table()
+            yield self._arrow.Table.from_batches([], stream.schema)
             yield from stream
 
 
@@ -143,12 +155,13 @@ def _column(source: Source, table: Any, name: str, type_: str, above: int = 0) -
                 column, kind = column.cast(kind.value_type), kind.value_type
             if arrow.types.is_floating(kind):
                 raise _broken(source, f"column {name} (ids that are decimal numbers)")
-            if not (arrow.types.is_binary(kind) or arrow.types.is_large_binary(kind)):
+            if not (arrow.types.is_binary(kind) or str(kind) in _SAME[type_]):
                 column = column.cast("large_string")
-        column = column.cast(type_)
+        if str(column.type) not in _SAME[type_]:
+            column = column.cast(type_)
     except (arrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
         raise _broken(source, f"column {name} ({_first_line(problem)})") from None
-    return arrow.concat_arrays(column.chunks) if column.num_chunks else arrow.array([], type_)
+    return arrow.concat_arrays(column.chunks) if column.num_chunks else arrow.nulls(0, type_)
 
 
 def tokens_of_column(source: Source, table: Any, name: str, above: int = 0) -> Tokens:
@@ -168,9 +181,21 @@ def tokens_of_array(array: Any) -> Tokens:
     return Tokens(np.concatenate([pad, text, pad]), places[:-1], places[1:])
 
 
+def _numbers(array: Any, type_: str) -> FloatArray | IntArray:
+    """Return an array without nulls; its own way to numpy would import pandas."""
+    _, data = array.buffers()
+    numbers: FloatArray | IntArray = np.frombuffer(data or b"", dtype=type_)
+    return numbers[array.offset :][: len(array)]
+
+
 def numbers_of_column(source: Source, table: Any, name: str, type_: str, above: int = 0) -> Any:
     """Return a column of numbers, (n,); `InputError` if it is none, or has nulls or NaN."""
-    numbers: FloatArray | IntArray = np.asarray(_column(source, table, name, type_, above))
+    kinds = {str(field.type) for field in table.schema if field.name == name}
+    if type_ == "float64" and kinds == {"int64"}:
+        integers = _numbers(_column(source, table, name, "int64", above), "int64")
+        if integers.min(initial=0) >= -(2**53) and integers.max(initial=0) <= 2**53:
+            return integers.astype(np.float64)
+    numbers = _numbers(_column(source, table, name, type_, above), type_)
     wrong = np.flatnonzero(np.isnan(numbers))
     if len(wrong):
         raise InputError(

@@ -1,5 +1,8 @@
 """Tables read piece by piece: the same rows, whatever the pieces; few bytes may hold many rows."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
@@ -69,3 +72,33 @@ def test_lists_of_very_many_elements_are_refused(tmp_path, monkeypatch):
     parquet.write_table(pyarrow.table({"qid": ["a"], "hits": lists}), tmp_path / "run")
     with pytest.raises(InputError, match="that have to be held in memory"):
         rows(tmp_path / "run")
+
+
+@pytest.mark.parametrize("kind", ["parquet", "arrow"])
+def test_what_takes_long_to_import_is_not_imported(kind, tmp_path):
+    """What `ragkpi convert` writes is read without pandas and without pyarrow's functions."""
+    (tmp_path / "run").write_text("a Q0 b 1 2.5 me\na Q0 c 2 1.5 me\n", "utf-8")
+    code = (
+        "import sys; from ragkpi.cli.program import main; main(sys.argv[1:]); "
+        "print(*{'pandas', 'pyarrow.compute'} & set(sys.modules))"
+    )
+
+    def run(*words):
+        command = [sys.executable, "-c", code, *words]
+        return subprocess.run(command, cwd=tmp_path, stdout=subprocess.PIPE, check=True).stdout
+
+    run("convert", "run", f"run.{kind}")
+    (tmp_path / "qrels").write_text("a 0 c 1\n", "utf-8")
+    evaluated = run("eval", "-m", "recip_rank", "qrels", f"run.{kind}")
+    assert evaluated.split() == [b"recip_rank", b"all", b"0.5000"]
+
+
+@pytest.mark.parametrize("rank", [2**53, -(2**53), 2**53 + 1, -(2**63)])
+def test_ranks_are_exact_or_refused(rank, tmp_path):
+    table = pyarrow.table({"qid": ["a", "a"], "docid": ["b", "c"], "score": [1, rank]})
+    parquet.write_table(table, tmp_path / "run")
+    if abs(rank) > 2**53:
+        with pytest.raises(InputError, match="column score"):
+            rows(tmp_path / "run")
+    else:
+        assert [row[2] for row in rows(tmp_path / "run")] == [1, rank]
