@@ -15,6 +15,7 @@ from ragkpi.formats.identity import (
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _ROWS_AT_ONCE = 1 << 16  # their keys are sorted in the cache
+_SLOT_BITS = 16
 
 
 def find_duplicate(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[int, int] | None:
@@ -44,14 +45,19 @@ def find_duplicate(starts: IntArray, document: Tokens, key: KeyArray) -> tuple[i
 
 
 def _alike(group: IntArray, key: KeyArray) -> IntArray:
-    """Return the rows whose key another row of their group has, ascending, and perhaps more."""
+    """Return the rows whose key another row of their group has, ascending, and a few more."""
     key = key + group.view(np.uint64) * SPREAD
     ordered = np.sort(key)
     twice = ordered[1:] == ordered[:-1]
     if not twice.any():
         return np.empty(0, dtype=np.int64)
-    again = ordered[1:][twice]
-    return np.flatnonzero(again.take(np.searchsorted(again, key), mode="clip") == key)
+    comes_again = np.zeros(1 << _SLOT_BITS, dtype=bool)
+    comes_again[_slot(ordered[1:][twice])] = True
+    return np.flatnonzero(comes_again[_slot(key)])
+
+
+def _slot(key: KeyArray) -> IntArray:
+    return (key * SPREAD >> np.uint64(64 - _SLOT_BITS)).view(np.int64)
 
 
 def _first_pair(document: Tokens, rows: IntArray, group: IntArray) -> tuple[int, int] | None:

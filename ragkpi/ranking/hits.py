@@ -90,6 +90,9 @@ class TopDocuments:
         )
 
 
+NO_NAMES = TopDocuments()
+
+
 @dataclass(frozen=True, eq=False)
 class Hits:
     """What a run, or a part of one, retrieved.
@@ -122,7 +125,7 @@ class Hits:
     rank: IntArray
     run_id: bytes
     documents: KeyArray
-    top: TopDocuments = field(default_factory=TopDocuments)
+    top: TopDocuments = NO_NAMES
     beginning: Beginning = NOTHING
     tied: TiedRanks | None = None
 
@@ -228,7 +231,7 @@ def _judge_block(
         rank=ranks_of(block, line, judgements.ties),
         run_id=block.run_id,
         documents=_NO_KEYS,
-        top=(_top(block, query, judgements.ties, wanted.depth) if wanted.depth else TopDocuments()),
+        top=(_top(block, query, judgements.ties, wanted.depth) if wanted.depth else NO_NAMES),
         tied=tied_ranks_of(block, line) if wanted.ties == "kept" else None,
     )
 
