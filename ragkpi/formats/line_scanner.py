@@ -130,7 +130,15 @@ class _Separators(NamedTuple):
 def _separators(block: Block) -> _Separators:
     """Find them: the one look at all bytes."""
     text = block.buffer[block.start - 1 : block.end]
-    places = np.flatnonzero(text <= _SPACE)
+    low = np.empty(2 * len(text), dtype=bool)
+    np.less_equal(text, _SPACE, out=low[: len(text)])
+    # numpy leaps over what is false only where a tenth or less is true, twice as fast: more that
+    # is false is put behind all.
+    end = max(len(text), 10 * int(np.count_nonzero(low[: len(text)])) + 1)
+    if end > len(low):
+        end = len(text)
+    low[len(text) : end] = False
+    places = np.flatnonzero(low[:end])
     return _Separators(text, places, text[places[1:]])
 
 
