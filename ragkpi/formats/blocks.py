@@ -14,7 +14,7 @@ from ragkpi.records import NamedTuple
 
 # Fits the second-level cache together with its temporaries: 64 MB is half as fast. 2 MB is no
 # faster for large runs, and a small run waits for every byte of memory that is touched first.
-BLOCK_SIZE = 1 << 20
+BLOCK_SIZE = 3 << 18
 # A line longer than this is no line of any format, and would have to be held in memory whole.
 LONGEST_LINE = 1 << 26
 _WINDOW = 1 << 12  # how far to look for a newline at a time
