@@ -1,10 +1,10 @@
 """`ragkpi agree`: whether judgements agree with others, and order runs alike."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice

@@ -1,9 +1,7 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from typing import Annotated
-
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, resampling
 from ragkpi.cli.run_files import by_path, expect_files

@@ -1,11 +1,11 @@
 """`ragkpi check`: everything wrong or suspicious about runs, and the mended run."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import Level, Measures
 from ragkpi.cli.messages import Finished
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import GateFailedError, UsageError

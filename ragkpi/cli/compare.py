@@ -1,11 +1,10 @@
 """`ragkpi compare`: runs against a baseline."""
 
 from collections.abc import Mapping
-from typing import Annotated
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice

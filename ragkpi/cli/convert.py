@@ -1,8 +1,15 @@
 """`ragkpi convert`: a run or qrels in another format."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.option_groups import argument, file_formats, formats_and_shapes, option, takes
+from ragkpi.cli.option_groups import (
+    Annotated,
+    argument,
+    file_formats,
+    formats_and_shapes,
+    option,
+    takes,
+)
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 

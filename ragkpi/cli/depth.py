@@ -1,9 +1,7 @@
 """`ragkpi depth`: how many passages to retrieve, or tools to show."""
 
-from typing import Annotated
-
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, expect_files

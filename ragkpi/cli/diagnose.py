@@ -1,9 +1,7 @@
 """`ragkpi diagnose`: whether it is the retriever or the reranker."""
 
-from typing import Annotated
-
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 

@@ -1,12 +1,12 @@
 """`ragkpi eval`: what trec_eval does, and more, with its options."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
 from ragkpi.cli.gate_options import GateOptions, gates
 from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
 from ragkpi.cli.messages import tell
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
 from ragkpi.cli.record_options import LogFile, record
 from ragkpi.cli.resampling_options import Arguments, intervals

@@ -4,9 +4,9 @@ Long names with underscores are trec_eval's.
 """
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.option_groups import grade_map_names, measure_names, option, option_group
+from ragkpi.cli.option_groups import Annotated, grade_map_names, measure_names, option, option_group
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple

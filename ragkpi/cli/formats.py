@@ -1,8 +1,6 @@
 """`ragkpi formats`: which files are read and written, listed or explained."""
 
-from typing import Annotated
-
-from ragkpi.cli.option_groups import argument, formats_and_shapes, takes
+from ragkpi.cli.option_groups import Annotated, argument, formats_and_shapes, takes
 
 
 @takes()

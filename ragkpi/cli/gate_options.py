@@ -1,9 +1,9 @@
 """Options that say what runs have to reach: --fail-under, --fail-under-baseline, --margin."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.option_groups import Annotated, option, option_group
 from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:

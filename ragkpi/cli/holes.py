@@ -1,9 +1,9 @@
 """`ragkpi holes`: how much unjudged documents can change."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Literal
 
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.run_files import by_path, expect_files
 

@@ -1,10 +1,10 @@
 """`--human FILE` of eval and compare: few human judgements, and another judge's of everything."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import EvaluationOptions
-from ragkpi.cli.option_groups import option
+from ragkpi.cli.option_groups import Annotated, option
 from ragkpi.cli.output_options import Labels, Output
 from ragkpi.cli.run_files import by_path
 from ragkpi.errors import UsageError

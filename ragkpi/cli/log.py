@@ -1,8 +1,6 @@
 """`ragkpi log`: the record that `ragkpi eval --log` keeps."""
 
-from typing import Annotated
-
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import Output, output
 
 

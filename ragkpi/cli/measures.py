@@ -1,8 +1,6 @@
 """`ragkpi measures`: the registry, listed by question, searched or explained."""
 
-from typing import Annotated
-
-from ragkpi.cli.option_groups import argument, measure_names, takes
+from ragkpi.cli.option_groups import Annotated, argument, measure_names, takes
 from ragkpi.cli.output_options import Output, output_of_texts
 
 

@@ -6,9 +6,19 @@ imported, `typer_commands` makes typer's parameters of them, `help_pages` explai
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from types import NoneType
-from typing import Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 from ragkpi.records import NamedTuple
+
+if TYPE_CHECKING:
+    from typing import Annotated as Annotated
+else:
+
+    class Annotated:
+        """``Annotated[type, declared]`` is that pair; `typing` takes two milliseconds for them."""
+
+        def __class_getitem__(cls, pair: tuple[Any, Any]) -> tuple[Any, Any]:
+            return pair
 
 
 class Declaration(NamedTuple):
@@ -106,7 +116,7 @@ def _declared(
     declared: dict[str, Parameter | OptionGroup] = {}
     for name in names:
         if name not in but:
-            annotated, said = get_args(function.__annotations__[name])
+            annotated, said = function.__annotations__[name]
             default = defaults.get(name, REQUIRED)
             declared[name] = (
                 said

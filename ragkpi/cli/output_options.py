@@ -2,10 +2,10 @@
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.cli.messages import colour_warnings, tell
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.option_groups import Annotated, option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file

@@ -1,8 +1,8 @@
 """Options that say how qrels and runs are read."""
 
-from typing import TYPE_CHECKING, Annotated, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from ragkpi.cli.option_groups import formats_and_shapes, option, option_group
+from ragkpi.cli.option_groups import Annotated, formats_and_shapes, option, option_group
 
 if TYPE_CHECKING:
     from ragkpi.formats.file_formats import Reading

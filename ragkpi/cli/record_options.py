@@ -1,9 +1,8 @@
 """Options that write evaluations down: --log and --meta."""
 
 from collections.abc import Mapping
-from typing import Annotated
 
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.option_groups import Annotated, option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
 

@@ -1,9 +1,7 @@
 """`ragkpi report`: one page that a team looks at."""
 
-from typing import Annotated
-
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice

@@ -1,8 +1,8 @@
 """Options of confidence intervals and tests."""
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.option_groups import Annotated, option, option_group
 from ragkpi.errors import UsageError
 
 Arguments = dict[str, Any]  # of a function of `ragkpi`, by name

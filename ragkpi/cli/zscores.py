@@ -1,9 +1,7 @@
 """`ragkpi zscores`: the file of means and deviations that `ragkpi eval -Z` reads."""
 
-from typing import Annotated
-
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.option_groups import argument, takes
+from ragkpi.cli.option_groups import Annotated, argument, takes
 from ragkpi.cli.output_options import Output, output
 from ragkpi.cli.run_files import by_path, expect_files
 
