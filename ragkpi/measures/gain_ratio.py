@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.measures.hole_tally import HoleTally
-from ragkpi.measures.open_ranking import OpenRanking, level_counts
+from ragkpi.measures.open_ranking import OpenRanking, added, level_counts
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
 from ragkpi.records import NamedTuple
 
@@ -48,14 +48,14 @@ class GainRatio(NamedTuple):
         """Return the value of each way to judge a run, (V,)."""
         run, ways = tally.run, tally.ways
         bottom, top = self.gain(np.array([tally.bottom, tally.top])).tolist()
-        weights, holes = self.weight(run.holes.rank), run.holes
-        query = ways.query
+        holes, query = run.holes, ways.query
+        weights, worthless = self._of_run(run, bottom)
         down_to = [holes.count(query, ways.cut - 1), holes.count(query, ways.cut)]
         above, at_cut = (holes.sums(weights, query, count) for count in down_to)
         all_ = holes.sums(weights, query, run.num_own[query])
         raised = np.where(ways.above, above, 0.0) + np.where(ways.below, all_ - at_cut, 0.0)
         raised += np.where(ways.at, at_cut - above, 0.0)
-        total: FloatArray = self._worthless(run, bottom)[query] + (top - bottom) * raised
+        total: FloatArray = worthless[query] + (top - bottom) * raised
         if self.ideal == "none":
             return total
         counts = tally.counts
@@ -139,6 +139,14 @@ class GainRatio(NamedTuple):
                 break
             value[better], chosen[better] = reached[better], best[better]
         return chosen
+
+    def _of_run(self, run: OpenRanking, bottom: float) -> tuple[FloatArray, ...]:
+        """Return the weights of own holes, `added`, and `_worthless`, made once for many ways."""
+        key = self, bottom
+        if key not in run.latest:
+            run.latest.clear()
+            run.latest[key] = added(self.weight(run.holes.rank)), self._worthless(run, bottom)
+        return run.latest[key]
 
     def _worthless(self, run: OpenRanking, bottom: float) -> FloatArray:
         """Sum the gains of a ranking whose own holes are worth the least, (Q,)."""

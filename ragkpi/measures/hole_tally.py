@@ -152,7 +152,7 @@ class HoleTally(Judged):
         at = ways.at & (ways.cut <= deepest)
         total = np.where(at, self.found_within(ways.cut) / np.maximum(ways.cut, 1), 0.0)
         for ranks, above, below in self._sides():
-            share, precision = 1.0 / ranks.rank, ranks.number / ranks.rank
+            share, precision = ranks.added_shares, ranks.added_precisions
             query = ways.query[above]
             count = ranks.count(query, np.minimum(ways.cut[above] - 1, deepest))
             total[above] += ranks.sums(precision, query, count)

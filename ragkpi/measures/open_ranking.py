@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from functools import cached_property
 from typing import TypedDict
 
@@ -29,6 +29,11 @@ class OpenRanking:
     judged: Judged
     hole: IntArray
     num_other: IntArray
+
+    @cached_property
+    def latest(self) -> dict[Hashable, tuple[FloatArray, ...]]:
+        """What somebody has computed of it last, and wants again for other ways to judge it."""
+        return {}
 
     @cached_property
     def num_own(self) -> IntArray:
@@ -103,10 +108,20 @@ class ChosenRanks:
         place = np.where(there, self.starts[query] + number - 1, 0)
         return np.where(there, self.rank[place], 0) if len(self.rank) else np.zeros_like(place)
 
-    def sums(self, weights: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
-        """Add up the weights, (n,), of the first ranks of queries."""
-        total = np.concatenate([[0.0], np.cumsum(weights)])
-        return np.asarray(total[self.starts[query] + count] - total[self.starts[query]])
+    def sums(self, added: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
+        """Add up weights of the first ranks of queries, (V,), that `added` has added to (n+1,)."""
+        first = self.starts[query]
+        return np.asarray(added[first + count] - added[first])
+
+    @cached_property
+    def added_shares(self) -> FloatArray:
+        """1 / rank, added from the first on, (n+1,)."""
+        return added(1.0 / self.rank)
+
+    @cached_property
+    def added_precisions(self) -> FloatArray:
+        """The precision at each rank, were no others relevant, added from the first on, (n+1,)."""
+        return added(self.number / self.rank)
 
     @cached_property
     def stretches(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
@@ -119,6 +134,11 @@ class ChosenRanks:
         first, last = np.flatnonzero(~follows[:-1]), np.flatnonzero(~follows[1:])
         starts = np.searchsorted(first, self.starts)
         return starts, self.rank[first], self.rank[last], self.number[last]
+
+
+def added(weights: FloatArray) -> FloatArray:
+    """Add weights from the first on, (n,) to (n+1,)."""
+    return np.concatenate([[0.0], np.cumsum(weights)])
 
 
 def level_counts(

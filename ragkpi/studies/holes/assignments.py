@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
 from typing import Literal
@@ -10,6 +11,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.measures.gain_lists import worth
+from ragkpi.measures.gain_ratio import GainRatio
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
@@ -79,6 +81,12 @@ class Trials:
     run: OpenRun
     metric: Metric
     scale: Sequence[int]
+
+    @cached_property
+    def ratio(self) -> GainRatio | None:
+        """What it consists of if it is a sum of gains over an ideal."""
+        of_arguments = self.metric.measure.bounds.ratio
+        return None if of_arguments is None else of_arguments(**self.metric.arguments)
 
     @property
     def thresholds(self) -> int:

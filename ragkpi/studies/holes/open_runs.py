@@ -13,7 +13,7 @@ import numpy as np
 from ragkpi.measures.open_ranking import OpenRanking, level_counts, sparse_levels
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.records import dataclass, replace
-from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes
+from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,8 +106,7 @@ def _opened(
     of_known = holes.judgements.places_among(judged.queries)[holes.query[known]]
     known, of_known = known[of_known >= 0], of_known[of_known >= 0]
     own = np.flatnonzero((holes.rank[run] <= deepest) & (row >= 0))
-    # One key is sorted in a fifth of the time of two.
-    own = own[np.argsort(row[own] * np.int64(UNRETRIEVED) + holes.rank[run, own])]
+    own = own[_order(row[own], holes.rank[run, own])]
     starts = np.searchsorted(row[own], np.arange(num_queries + 1))
     place = np.arange(len(own)) - starts[row[own]]
     number = np.full((num_queries, int(place.max(initial=-1)) + 1), -1)
@@ -118,7 +117,7 @@ def _opened(
     shown = holes.rank[run, known] <= deepest
     query = np.concatenate([judged.query[kept], of_known[shown], row[own]])
     rank = np.concatenate([judged.rank[kept], holes.rank[run, known[shown]], holes.rank[run, own]])
-    order = np.lexsort((rank, query))
+    order = _order(query, rank)
     added = [np.full(int(shown.sum()), level), np.full(len(own), -1)]
     hole = np.concatenate([np.full(len(kept) + len(added[0]), -1), place])
     hits = np.searchsorted(query[order], np.arange(num_queries + 1))
@@ -132,6 +131,11 @@ def _opened(
         judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
     return OpenRun(opened, hole[order], num_open - np.diff(starts), number, within)
+
+
+def _order(query: IntArray | SmallInts, rank: IntArray | SmallInts) -> IntArray:
+    """Order by query and rank: one key is sorted in a fifth of the time of two."""
+    return np.argsort(query * np.int64(UNRETRIEVED) + rank)
 
 
 def _with_levels(judged: Judged, query: IntArray, level: int) -> Judged:

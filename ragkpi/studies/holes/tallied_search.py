@@ -12,7 +12,6 @@ from collections.abc import Iterator
 import numpy as np
 
 from ragkpi.formats.identity import spans
-from ragkpi.measures.gain_ratio import GainRatio
 from ragkpi.measures.hole_tally import HoleTally, Ways
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
@@ -27,20 +26,15 @@ def is_tallied(trials: Trials) -> bool:
     bounds = trials.metric.measure.bounds
     bottom, top = trials.scale[0], trials.scale[-1]
     if bounds.ratio is not None:
-        return bottom != top and _ratio(trials) is not None
+        return bottom != top and trials.ratio is not None
     level = trials.run.judged.settings.relevance_level
     return bounds.tallied is not None and bottom < level <= top
-
-
-def _ratio(trials: Trials) -> GainRatio | None:
-    bounds = trials.metric.measure.bounds
-    return None if bounds.ratio is None else bounds.ratio(**trials.metric.arguments)
 
 
 def tallied(trials: Trials, ways: Ways) -> FloatArray:
     """Return the sufficient statistics of ways to judge a run, (V, S)."""
     measure, arguments = trials.metric.measure, trials.metric.arguments
-    ratio, parts = _ratio(trials), []
+    ratio, parts = trials.ratio, []
     starts = range(0, max(1, len(ways.query)), _WAYS)
     for i in steps(starts, trials.metric.name, len(starts)):
         tally = HoleTally.of(trials.run, ways.part(i, i + _WAYS), trials.scale[0], trials.scale[-1])
@@ -65,7 +59,7 @@ class _Extremes(NamedTuple):
 
 def tallied_staircase(trials: Trials) -> FloatArray:
     """Return what `assignments.staircase` does, but for what cannot be an extreme: (Q, C, S)."""
-    run, ratio = trials.run, _ratio(trials)
+    run, ratio = trials.run, trials.ratio
     every = np.arange(len(run.judged.queries))
     extremes: list[_Extremes] = []
     if ratio is not None:
