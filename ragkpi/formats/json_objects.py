@@ -40,7 +40,8 @@ class _Literals(NamedTuple):
     """What stands behind a query and behind a document, and before the next of each.
 
     Those behind begin with the quote of their string, and `query` ends with that of a document;
-    those before end with a quote. `end` closes the document.
+    those before end with a quote. `end` closes the document. What stands behind a query without
+    documents is `empty`, or `empty_end` at the end.
     """
 
     query: bytes
@@ -48,21 +49,26 @@ class _Literals(NamedTuple):
     next_document: bytes
     next_query: bytes
     end: bytes
+    empty: bytes
+    empty_end: bytes
 
     @classmethod
     def of(cls, head: bytes, tail: bytes) -> _Literals | None:
         """Learn them from the beginning and the end; None if they do not look so."""
-        query, next_query, end = _QUERY.match(head), _NEXT_QUERY.search(head), _END.search(tail)
+        query, next_query, end = _QUERY.search(head), _NEXT_QUERY.search(head), _END.search(tail)
         if query is None or next_query is None or end is None:
             return None
         next_document = _NEXT_DOCUMENT.search(head)
         comma = next_document[1] if next_document else b","
+        opened = b'"' + query[1].rstrip()  # up to the brace
         return cls(
             b'"' + query[1] + b'"',
             b'"' + query[2],
             comma + b'"',
             next_query[1] + b'"',
             end[0],
+            opened + next_query[1].lstrip() + b'"',
+            opened + end[0].lstrip(),
         )
 
 
@@ -128,7 +134,7 @@ def read_objects(
         columns = _columns(file, buffer, piece, literals, line)
         if columns is None:
             break
-        if used == start and not fits(_beginning(buffer, start, piece, columns)):
+        if used == start and not fits(_beginning(buffer, start, piece)):
             break
         yield columns
         line += int(np.count_nonzero(buffer[place : piece.stop] == _NEWLINE))
@@ -137,13 +143,14 @@ def read_objects(
     return used
 
 
-def _beginning(buffer: ByteArray, start: int, piece: _Piece, columns: RunColumns) -> bytes:
+def _beginning(buffer: ByteArray, start: int, piece: _Piece) -> bytes:
     """Return the first query and the names of the others, or all if there is no more."""
     if piece.is_last:
         return buffer[start : piece.stop].tobytes()
-    first = buffer[start : columns.document.end[columns.starts[1] - 1]].tobytes()
-    names = b'": {}, "'.join(list(columns.query)[1:])
-    return first + b'": 1}, "' + names + b'": {}}'
+    others = piece.queries[1:]
+    first = buffer[start : piece.opened[others[0]]].tobytes()
+    names = Tokens(buffer, piece.opened[others], piece.closed[others] + 1)
+    return first + b": {}, ".join(names) + b": {}}"
 
 
 def _piece_of(
@@ -177,26 +184,30 @@ def _columns(
     is_document[queries] = False
     is_document[len(opened) - (not is_last) :] = False
     documents = np.flatnonzero(is_document)
-    starts = np.append(queries - np.arange(len(queries)), len(documents))
-    if not len(queries) or queries[0] or (np.diff(starts) < 1).any():
+    if not len(documents) or not len(queries) or queries[0]:
         return None
-    last = starts[1:] - 1  # documents of their queries
+    starts = np.append(queries - np.arange(len(queries)), len(documents))
+    listed = np.diff(starts) > 0  # queries that have documents
+    last = starts[1:][listed] - 1  # documents of their queries
+    closes, closes_empty = int(is_last and listed[-1]), int(is_last and not listed[-1])
     document = Tokens(buffer, opened[documents] + 1, closed[documents])
 
     # Numbers end before the quote that comes next, or before the end.
     behind = np.append(opened, stop)[documents + 1] + 1
     ends = behind - len(literals.next_document)
     ends[last] = behind[last] - len(literals.next_query)
-    if is_last:
+    if closes:
         ends[-1] = stop - len(literals.end)
     number = Tokens(buffer, document.end + len(literals.document), ends)
     places = [
         (b'"', opened[:1]),
-        (literals.query, names.end),
+        (literals.query, names.end[listed]),
         (literals.document, document.end),
         (literals.next_document, np.delete(ends, last)),
-        (literals.next_query, ends[last[:-1]] if is_last else ends[last]),
-        (literals.end, ends[-1:] if is_last else ends[:0]),
+        (literals.next_query, ends[last[: len(last) - closes]]),
+        (literals.end, ends[len(ends) - closes :]),
+        (literals.empty, names.end[~listed][: len(names) - len(last) - closes_empty]),
+        (literals.empty_end, names.end[len(names) - closes_empty :]),
     ]
     if opened[0] != start or not stand_alone(buffer, start, stop + (not is_last), places):
         return None
@@ -205,16 +216,15 @@ def _columns(
     if empty or np.isnan(score).any():
         return None
     # A query that comes twice in a row is one ranking.
-    if not is_last:
-        names = Tokens(buffer, opened[[*queries, -1]] + 1, closed[[*queries, -1]])
-    if len(group_starts(names)) <= len(names):
+    near = queries[listed] if is_last else np.append(queries[listed], -1)
+    if len(group_starts(Tokens(buffer, opened[near] + 1, closed[near]))) <= len(near):
         return None
     newlines = start + np.flatnonzero(buffer[start:stop] == _NEWLINE)
     passed = np.bincount(np.searchsorted(document.start, newlines), minlength=len(documents) + 1)
     return RunColumns(
         file=file,
-        query=names.take(slice(len(queries))),
-        starts=starts,
+        query=names.take(listed),
+        starts=np.append(starts[:-1][listed], len(documents)),
         document=document,
         score=score,
         line=line + np.cumsum(passed)[:-1],

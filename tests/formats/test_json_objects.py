@@ -85,7 +85,7 @@ def test_as_the_decoder(text, hold, size):
         ("", False),
         ("\udcff", False),
         ("\\u0041", True),
-        ('": {}, "b', True),
+        ('": {  }, "b', True),
         ('": 5, "b', True),
     ],
 )
@@ -95,6 +95,7 @@ def test_many_pieces(indent, text, is_odd, monkeypatch):
     queries = {
         f"é{number}": {f"d{place}": chance.random() for place in range(9)} for number in range(400)
     }
+    queries |= {"é0": {}, "é150": {}, "é399": {}}
     document = json.dumps(queries, indent=indent, ensure_ascii=False)
     document = document.replace("é300", "é300" + text).encode("utf-8", "surrogateescape")
     monkeypatch.setattr(json_objects, "PIECE_SIZE", 2000)
