@@ -195,7 +195,7 @@ class _SlotTable:
         known = keys_of is tail_keys
         self._key = judgements.tails if known else keys_of(judgements.document)
         counts = np.diff(judgements.starts)
-        bits = np.ceil(np.log2(np.maximum(_FEWEST_SLOTS, 8 * counts))).astype(np.int64)
+        bits = np.ceil(np.log2(np.maximum(_FEWEST_SLOTS, 4 * counts))).astype(np.int64)
         size = 1 << bits
         # One more "query" with a single empty slot serves documents of unjudged queries. The
         # first bits of a product are the mixed ones; a shift by all 64 leaves none.
