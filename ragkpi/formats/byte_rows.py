@@ -33,12 +33,15 @@ class ScoreColumn(NamedTuple):
 Column = bytes | Tokens | ScoreColumn
 
 
+def row_texts(columns: Sequence[Column], count: int) -> Iterator[bytes]:
+    """Yield `count` rows of texts, many at a time."""
+    for first in range(0, count, _ROWS_AT_ONCE):
+        yield from _joined(columns, slice(first, min(first + _ROWS_AT_ONCE, count)))
+
+
 def joined_rows(columns: Sequence[Column], count: int) -> bytes:
     """Return `count` rows of texts, one behind the other."""
-    pieces: list[bytes] = []
-    for first in range(0, count, _ROWS_AT_ONCE):
-        pieces += _joined(columns, slice(first, min(first + _ROWS_AT_ONCE, count)))
-    return b"".join(pieces)
+    return b"".join(row_texts(columns, count))
 
 
 def _joined(columns: Sequence[Column], rows: slice) -> Iterator[bytes]:

@@ -85,7 +85,7 @@ _FORMATS = (
         "trec",
         "query Q0 document rank score run_id, or query iteration document level",
         (".run", ".qrels", ".txt", ".trec", ".res", ".qrel"),
-        run="trec_runs:stream_run",
+        run="line_places:stream_whole",
         hold="trec_runs:hold_run",
         qrels="trec_qrels:qrels_of",
         run_writer="text_writing:write_trec",

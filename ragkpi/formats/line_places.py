@@ -5,7 +5,8 @@ What is decided later about a few of them is decided by reading those again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import groupby
 from typing import cast
 
 import numpy as np
@@ -77,6 +78,39 @@ def stream_queries(
         end = block.end if used == len(table) else table.origin + int(table.begin[used])
         place += end - block.start
         block = read_on(reader, block, table, used)
+
+
+def stream_whole(source: Source) -> Iterator[RunColumns]:
+    """Read a run as `trec_runs.stream_run`, in less memory: the text of large queries goes."""
+    for large, some in groupby(stream_queries(source), large_query):
+        if large is None:
+            yield from some
+        else:
+            yield _joined(large, some)
+
+
+def large_query(block: RunColumns) -> bytes | None:
+    """Return the query that a block of `stream_queries` is a piece of, if it is."""
+    return None if block.where is None else block.query[0]
+
+
+def _joined(query: bytes, pieces: Iterable[RunColumns]) -> RunColumns:
+    parts: list[RunColumns] = []
+    first_byte = None
+    for piece in pieces:
+        begin = cast(IntArray, piece.where)
+        first_byte = begin[0] if first_byte is None else first_byte
+        refuse_too_much(piece.file, int(begin[-1] - first_byte))
+        parts.append(piece._replace(document=piece.document.copied()))
+    return RunColumns(
+        file=parts[0].file,
+        query=Tokens.from_strings([query]),
+        starts=np.array([0, sum(len(part.score) for part in parts)]),
+        document=Tokens.joined([part.document for part in parts]),
+        score=np.concatenate([part.score for part in parts]),
+        line=np.concatenate([part.line for part in parts]),
+        run_id=parts[-1].run_id,
+    )
 
 
 def _first_line(source: Source) -> int:

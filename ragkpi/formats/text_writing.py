@@ -13,7 +13,7 @@ from typing import BinaryIO
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.byte_rows import ScoreColumn, joined_rows
+from ragkpi.formats.byte_rows import ScoreColumn, joined_rows, row_texts
 from ragkpi.formats.json_text import text_of, written
 from ragkpi.formats.rankings import Rankings
 from ragkpi.formats.score_texts import repr_bytes
@@ -31,7 +31,15 @@ _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 @lru_cache(maxsize=1)
 def _number_texts(count: int) -> Tokens:
-    return Tokens.from_strings(b"%d" % number for number in range(count))
+    parts, first = [], 0
+    for width in range(1, len(str(count)) + 1):
+        number = np.arange(first, min(count, 10**width))
+        digits = np.empty((len(number), width), dtype=np.uint8)
+        for place in range(width):
+            digits[:, place] = number // 10 ** (width - 1 - place) % 10 + ord("0")
+        parts.append(Tokens.from_text(digits.tobytes(), np.full(len(number), width)))
+        first = 10**width
+    return Tokens.joined(parts)
 
 
 def _ranks(rankings: Rankings) -> Tokens:
@@ -85,7 +93,7 @@ def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> N
     for block in map(_words, rankings):
         query, ranks = block.query_of_rows(), _ranks(block)
         columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", ScoreColumn(block.score), end)
-        file.write(joined_rows(columns, len(block.score)))
+        file.writelines(row_texts(columns, len(block.score)))
 
 
 def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -167,7 +175,7 @@ def _write_table(
     for block in map(writing.rankings, rankings):
         query, ranks = block.query_of_rows(), _ranks(block)
         columns = (query, comma, block.document, comma, ranks, comma, ScoreColumn(block.score), end)
-        file.write(joined_rows(columns, len(block.score)))
+        file.writelines(row_texts(columns, len(block.score)))
 
 
 def _write_qrels_table(
@@ -186,7 +194,7 @@ def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -
     for block in map(_words, rankings):
         query, ranks = block.query_of_rows(), _ranks(block)
         columns = (query, b"\t", block.document, b"\t", ranks, b"\n")
-        file.write(joined_rows(columns, len(block.score)))
+        file.writelines(row_texts(columns, len(block.score)))
 
 
 write_csv = partial(_write_table, writing=_COMMAS)

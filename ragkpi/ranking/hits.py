@@ -10,6 +10,7 @@ import numpy as np
 
 from ragkpi.errors import DataError
 from ragkpi.formats.identity import DistinctKeys, KeyArray, hash_tokens, rows_of
+from ragkpi.formats.line_places import large_query
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
@@ -168,7 +169,7 @@ def find_hits(
     seen: set[bytes] = set()
     parts: list[Hits] = []
     documents = DistinctKeys()
-    for large, some in groupby(blocks, _large_query):
+    for large, some in groupby(blocks, large_query):
         if large is not None:
             note_queries([large], seen)
             hits = _judge_pieces(some, judgements, wanted, source)
@@ -199,11 +200,6 @@ def _judge_pieces(
     if hits is None:
         raise UndecidedError
     return replace(hits, beginning=slopes.of_all(hits.beginning))
-
-
-def _large_query(block: RunColumns) -> bytes | None:
-    """Return the query that a block is a piece of, if it is."""
-    return None if block.where is None else block.query[0]
 
 
 def note_queries(ids: list[bytes], seen: set[bytes]) -> None:
