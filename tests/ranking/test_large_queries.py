@@ -124,6 +124,26 @@ def test_hostile_lines(tmp_path, rows, kind, spoiling, end, mark, size, far):
             assert outcome in expected
 
 
+@in_files
+@given(retrieved, sizes)
+def test_joined_pieces(tmp_path, run, size):
+    path = tmp_path / "run"
+    path.write_bytes(b"".join(lines_of(run)))
+    with pytest.MonkeyPatch.context() as patch, Source(str(path)) as source:
+        patch.setattr(line_places, "stream_queries", partial(stream_queries, block_size=size))
+        found, numbers = {}, []
+        for block in line_places.stream_whole(source):
+            bounds = zip(block.starts[:-1].tolist(), block.starts[1:].tolist(), strict=True)
+            for query, rows in zip(block.query, bounds, strict=True):
+                assert query not in found
+                scores = block.score[slice(*rows)].tolist()
+                found[query] = dict(zip(block.document.take(slice(*rows)), scores, strict=True))
+            numbers += block.line.tolist()
+        assert block.run_id == b"tag"
+    assert found == run
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
 RANKINGS = {
     "all tied": [b"1"] * 60,
     "rising": [b"%d" % number for number in range(60)],
