@@ -21,13 +21,8 @@ from ragkpi.formats.integers import (
     parse_integers,
     strip_signs,
 )
-from ragkpi.formats.token_words import (
-    FIRST_BYTES,
-    LAST_BYTES,
-    WordArray,
-    chunks,
-    words_before,
-)
+from ragkpi.formats.powers_of_ten import MOST_DECIMALS, POWERS, divide_exactly
+from ragkpi.formats.token_words import FIRST_BYTES, LAST_BYTES, WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
 _JSON = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
@@ -55,13 +50,6 @@ for _word in range(_WORDS):
 
 # The third eight bytes count up to here, so that a tenth of X stays below 2**63.
 _MOST_TOP = 9000
-
-# Powers of ten as sums of two doubles. The second is zero up to 10**22.
-_MOST_DECIMALS = 128
-_POWERS: FloatArray = np.array([float(10**k) for k in range(_MOST_DECIMALS + 1)])
-_POWER_RESTS: FloatArray = np.array(
-    [float(10**k - int(float(10**k))) for k in range(_MOST_DECIMALS + 1)]
-)
 
 
 def parse_decimals(tokens: Tokens) -> FloatArray:
@@ -162,7 +150,7 @@ def _parse_alike(tokens: Tokens) -> FloatArray | None:
     wrong |= too_high
     if wrong.any():
         return None
-    numbers: FloatArray = numbers_of(last) / _POWERS[decimals]
+    numbers: FloatArray = numbers_of(last) / POWERS[decimals]
     return numbers
 
 
@@ -186,10 +174,10 @@ def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[Floa
     decimals = _DECIMALS.take(place)
     if exponent is not None:
         decimals = decimals - exponent
-        valid &= (decimals >= 0) & (decimals <= _MOST_DECIMALS)
+        valid &= (decimals >= 0) & (decimals <= MOST_DECIMALS)
         decimals[~valid] = 0
     numbers = mantissa.astype(np.float64)
-    numbers /= _POWERS.take(decimals)
+    numbers /= POWERS.take(decimals)
     # Both operands were exact up to 2**53 and 10**22, so the quotient is rounded once.
     inexact = mantissa > 2**53
     inexact |= decimals > 22
@@ -197,7 +185,7 @@ def _parse_plain(tokens: Tokens, exponent: IntArray | None = None) -> tuple[Floa
     if inexact.any():
         rows = np.flatnonzero(inexact)
         decimals = np.broadcast_to(decimals, mantissa.shape)
-        numbers[rows], sure = _divide_exactly(mantissa.take(rows), decimals.take(rows))
+        numbers[rows], sure = divide_exactly(mantissa.take(rows), decimals.take(rows))
         valid[rows] &= sure
     if negative.any():
         np.negative(numbers, out=numbers, where=negative)
@@ -267,49 +255,8 @@ def _close_gap(parts: list[IntArray], place: IntArray, valid: BoolArray) -> IntA
         valid &= whole <= 2.0**48  # above, the errors of `rough` could reach one half
     if len(parts) > 2 and top.max() > 920:  # X may be 2**63 or more, but is the mantissa?
         valid &= top < _MOST_TOP
-        valid &= rough - whole * 9 * _POWERS.take(_DECIMALS.take(place)) < 9.2e18
+        valid &= rough - whole * 9 * POWERS.take(_DECIMALS.take(place)) < 9.2e18
     gap = whole.astype(np.int64)
     gap *= _GAP.take(place)
     joined -= gap
     return joined
-
-
-def _divide_exactly(mantissa: IntArray, decimals: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Divide by a power of ten in pairs of doubles; say where the rounding is beyond doubt.
-
-    The first quotient is corrected by its remainder, which leaves an error below 2**-102 of it.
-    Where four times that would round differently (near a tie), `float` must decide.
-    """
-    high = mantissa.astype(np.float64)
-    low = (mantissa - high.astype(np.int64)).astype(np.float64)
-    power = _POWERS.take(decimals)
-    quotient = high / power
-    product, product_rest = _multiply_exactly(quotient, power)
-    correction = high - product
-    correction -= product_rest
-    correction += low
-    if decimals.max() > 22:
-        correction -= quotient * _POWER_RESTS.take(decimals)
-    correction /= power
-    doubt = quotient * 2.0**-100
-    numbers = quotient + (correction - doubt)
-    return numbers, numbers == quotient + (correction + doubt)
-
-
-def _multiply_exactly(a: FloatArray, b: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Product and its rounding error (Dekker), with nothing but doubles, on any machine."""
-    product = a * b
-    (a_high, a_low), (b_high, b_low) = _halves(a), _halves(b)
-    rest = a_high * b_high
-    rest -= product
-    rest += a_high * b_low
-    rest += a_low * b_high
-    rest += a_low * b_low
-    return product, rest
-
-
-def _halves(a: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Split 53 bits into 26 and 27 (Veltkamp)."""
-    scaled = a * (2.0**27 + 1)
-    high = scaled - (scaled - a)
-    return high, a - high

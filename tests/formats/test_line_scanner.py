@@ -110,6 +110,13 @@ def test_regular_files_take_the_fast_way(form):
     assert regular.column(5, slice(3, 4)).tolist() == [b"tag"]
 
 
+@pytest.mark.parametrize("length", range(1, 70, 3))
+def test_separators_are_found_however_rare_they_are(length):
+    text = b"".join(b"7 Q0 %s 1 2.5 tag\n" % (b"d" * (length + row % 2)) for row in range(40))
+    found = table._separators(block_of(text, before=1)).places
+    assert found.tolist() == [0, *(place + 1 for place, byte in enumerate(text) if byte <= 32)]
+
+
 def test_a_file_of_several_blocks(tmp_path, monkeypatch):
     monkeypatch.setattr(table, "BLOCK_SIZE", 16)
     lines = [b"%d %d" % (number, number**3) for number in range(50)]
