@@ -24,12 +24,7 @@ from ragkpi.records import replace
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.significance import TestName
 from ragkpi.studies.report.report_content import report_document, wanted_of
-from ragkpi.studies.report.report_options import (
-    ReportOptions,
-    compared_over,
-    default_measures,
-    over_all_queries,
-)
+from ragkpi.studies.report.report_options import ReportOptions, default_measures
 from ragkpi.studies.report.report_page import HtmlReport, refuse_without_packages, report_page
 from ragkpi.studies.report.report_runs import metrics_needed
 
@@ -95,8 +90,7 @@ def report(
     named = named_runs(runs)
     asked = session(measures, in_one_order(how))
     requests = list(asked.requests) or default_measures(asked.settings, asked.pool)
-    settings = over_all_queries(asked.settings, len(named))
-    asked = replace(asked, requests=requests, settings=settings)
+    asked = replace(asked.side_by_side() if len(named) > 1 else asked, requests=requests)
     metrics = asked.metrics()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
@@ -104,8 +98,9 @@ def report(
     needed = metrics_needed(metrics, asked.pool is not None)
     evaluations = asked.every(list(named), evaluator.score(read, needed))
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
-    for note in compared_over(asked.settings, names, evaluations):
-        asked.note(note)
+    compared: list[str] = []
+    if len(named) > 1 and asked.settings.missing == "zero":
+        compared = asked.say_what_is_compared(dict(zip(names, evaluations, strict=True)))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,
@@ -117,6 +112,7 @@ def report(
         detail_queries=whole("detail_queries", detail_queries, 0),
         detail_depth=whole("detail_depth", detail_depth, 1),
         signature=asked.signature(metrics, asked.files(qrels=qrels)),
+        compared=compared,
     )
     hits = [run for run in read if isinstance(run, Hits)]
     given = list(named.values())

@@ -208,12 +208,17 @@ class Session:
         outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
         good = good_ones(runs, outcomes)
         self.say(good)
-        coverages = {name: evaluation.coverage for name, evaluation in good.items()}
-        queries = max((len(evaluation.scores.queries) for evaluation in good.values()), default=0)
+        self.say_what_is_compared(good)
+        return outcomes
+
+    def say_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
+        """Say which runs lack queries that count as empty; return that line, if there is one."""
+        coverages = {name: run.coverage for name, run in evaluations.items()}
+        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
         note = what_is_compared(coverages, queries)
         if note:
             self.note(note)
-        return outcomes
+        return [note] if note else []
 
     def every(
         self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]

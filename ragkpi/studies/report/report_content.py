@@ -25,7 +25,7 @@ from ragkpi.studies.holes.holes_answer import holes_answer
 from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import find_bounds
 from ragkpi.studies.report.query_details import QueryDetail, query_details, telling_queries
-from ragkpi.studies.report.report_options import ReportOptions, compared_over
+from ragkpi.studies.report.report_options import ReportOptions
 from ragkpi.studies.report.report_runs import (
     ReportedRun,
     best_case,
@@ -97,9 +97,9 @@ def report_document(
     files = [run for run in runs if isinstance(run, str) and run != "-"]
     texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
-    compared = compared_over(evaluator.settings, names, evaluations)
     by_name = dict(zip(names, evaluations, strict=True))
-    notes = [*compared, *concerning({name: run.warnings for name, run in by_name.items()})]
+    notes = [*options.compared]
+    notes += concerning({name: run.warnings for name, run in by_name.items()})
     notes += concerning({name: run.notes for name, run in by_name.items()})
     document = _document(evaluator, reported, details, texts, holes, options)
     document["notes"] = [*notes, *document["notes"]]

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ragkpi.evaluation import Evaluation
 from ragkpi.formats.texts import Text
-from ragkpi.ranking.notes import what_is_compared
 from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass, field, replace
+from ragkpi.records import dataclass, field
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure
 from ragkpi.studies.report.report_runs import CUTOFF
@@ -22,24 +20,6 @@ def default_measures(settings: Settings, pool: object) -> list[str]:
     if settings.corpus_size is not None or settings.corpus_sizes:
         measures.append(f"bor.{CUTOFF}")
     return measures
-
-
-def over_all_queries(settings: Settings, runs: int) -> Settings:
-    """Let several runs be compared over all judged queries, missing ones as empty rankings."""
-    if runs > 1 and settings.missing == "intersection":
-        return replace(settings, missing="zero")
-    return settings
-
-
-def compared_over(
-    settings: Settings, names: Sequence[str], evaluations: Sequence[Evaluation]
-) -> list[str]:
-    """Say, in a line or none, which of several runs lack queries that count as empty."""
-    if len(names) < 2 or settings.missing != "zero":
-        return []
-    coverages = {name: run.coverage for name, run in zip(names, evaluations, strict=True)}
-    note = what_is_compared(coverages, len(evaluations[0].scores.queries))
-    return [note] if note else []
 
 
 @dataclass(frozen=True)
@@ -60,6 +40,8 @@ class ReportOptions:
         Of how many queries documents are shown, and how many of each run.
     signature
         What the numbers depend on.
+    compared
+        Which runs lack queries that count as empty rankings, in a line or none.
     """
 
     title: str = "ragkpi report"
@@ -71,3 +53,4 @@ class ReportOptions:
     detail_queries: int = 200
     detail_depth: int = 100
     signature: Signature | None = None
+    compared: Sequence[str] = ()
