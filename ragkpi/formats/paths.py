@@ -101,10 +101,18 @@ class Path:
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return what the path leads to, of whatever kind; None if it is nothing."""
+        layout = tuple(value) if type(value) is dict else ()
+        name = self._layouts.get(layout)
+        if name is not None and value[name] is not None:
+            return value[name]
+        first = True
         for steps in self._alternatives:
-            for found, _ in _follow(value, steps, key, number):
+            for found, way in _follow(value, steps, key, number):
                 if found is not None:
+                    if first and layout and len(way) == 1 and is_scalar(found):
+                        self._remember(layout, way[0])
                     return found
+                first = False
         return None
 
     def listed(
