@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from, read_lines
+from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
 from ragkpi.formats.json_documents import (
     MARK,
     document_text,
@@ -30,12 +30,12 @@ from ragkpi.formats.json_text import DECODER, no_json, text_of
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record, no_object
-from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
+from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
 from ragkpi.formats.shape import Kind, Shape
 from ragkpi.formats.shape_choice import LOOKED_AT, choose_shape, likely_shape, object_shape
 from ragkpi.formats.shape_reader import ShapeReader
-from ragkpi.formats.tokens import PADDING
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.formats.tokens import PADDING, Tokens
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns
 from ragkpi.formats.trec_runs import stream_run as stream_rows
 
@@ -64,7 +64,7 @@ def stream_run(
     size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
     reader = BlockReader(source, size)
     block = reader.read_all() if hold else reader.read()
-    layout = _layout(block, shape, source.name) if block is not None else None
+    layout = _layout(block, shape, source.name, "run") if block is not None else None
     if layout is not None and block is not None:
         try:
             if hold:
@@ -128,7 +128,7 @@ def _hold_alike(layout: ColumnOrder, block: Block) -> list[RunColumns]:
         raise UnlikeError(block) from None
 
 
-def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
+def _layout(block: Block, shape: Shape | None, file: str, kind: Kind) -> ColumnOrder | None:
     """Return where the columns of lines stand that look like one of the first; None if none do."""
     text = block.buffer[block.start : block.end]
     for line in text[:LONGEST_PATTERN].tobytes().split(b"\n", _LINES_TRIED)[:-1]:
@@ -136,7 +136,7 @@ def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
             value = DECODER.decode(text_of(line))
             if type(value) is not dict:
                 return None
-            reader = ShapeReader(shape, file) if shape else choose_shape("run", [value], file)
+            reader = ShapeReader(shape, file) if shape else choose_shape(kind, [value], file)
             if reader is None:
                 return None
             reader.listed(Record(1, 1, value))
@@ -151,13 +151,39 @@ def _layout(block: Block, shape: Shape | None, file: str) -> ColumnOrder | None:
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels, as `stream_run` reads a run."""
-    return collect_qrels(source.name, _rows_of(*_read(source, "qrels", shape)))
+    file = source.name
+    if not _has_lines(source):
+        text = document_text(file, bytes(hold(source)))
+        return collect_qrels(file, _rows_of(*read_document(text, "qrels", shape)))
+    reader = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1)
+    block = reader.read()
+    layout = _layout(block, shape, file, "qrels") if block is not None else None
+    if layout is not None and block is not None:
+        while not block.last:
+            block = reader.read(keep_from=block.start) or block
+        alike = _qrels_alike(layout, block)
+        if alike is not None:
+            return alike
+    lines = lines_from(reader, block)
+    return collect_qrels(file, _rows_of(*_read_lines(lines, "qrels", shape, file)))
 
 
-def _read(source: Source, kind: Kind, shape: Shape | None) -> tuple[ShapeReader, Iterator[Record]]:
-    if _has_lines(source):
-        return _read_lines(read_lines(source), kind, shape, source.name)
-    return read_document(document_text(source.name, bytes(hold(source))), kind, shape)
+def _qrels_alike(layout: ColumnOrder, block: Block) -> QrelsColumns | None:
+    """Read lines of judgements that look alike; None if one does not, or is wrong."""
+    try:
+        tables = [layout.scan(part) for part in block.split(BLOCK_SIZE)]
+        line = np.concatenate([table.line for table in tables])
+        query, document, level_text = (
+            Tokens.joined([table.column(number) for table in tables]) for number in range(3)
+        )
+        level, gain = parse_numbers(block.file, level_text, line, truth=True)
+    except (UnlikeError, InputError):
+        return None
+    empty = any((ids.start == ids.end).any() for ids in (query, document))
+    if empty or np.isnan(layout.numbers(level_text)).any():
+        return None
+    iteration = same_strings(b"0", len(line))
+    return QrelsColumns(block.file, query, iteration, document, level, line, gain)
 
 
 def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:

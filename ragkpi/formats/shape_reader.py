@@ -83,7 +83,7 @@ class ShapeReader:
     def keys_of(self, record: Any) -> RecordKeys | None:
         """Say under which keys a record that was read has what; None if that is not so simple."""
         shape = self.shape
-        if shape.kind != "run" or shape.records or shape.scores or shape.repeated != "refused":
+        if shape.records or shape.scores or shape.repeated != "refused":
             return None
         item, listed = record, None
         if self._list:

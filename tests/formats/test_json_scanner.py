@@ -134,3 +134,47 @@ def test_many_blocks(lists, monkeypatch):
             found = read(b"\n".join(texts), hold)
             assert [row[:3] for row in found] == expected
             assert bool(decoded) == bool(odd)
+
+
+@st.composite
+def judged_lines(draw):
+    """Judgements that are alike, and then perhaps a byte that is not."""
+    kind = draw(st.sampled_from(["whole", "fractions", "texts", "mixed"]))
+    some = {
+        "whole": st.integers(-2, 2**64),
+        "fractions": st.sampled_from([0.5, 1.0, 2, 1e3]),
+        "texts": st.sampled_from(["1", "0", "true", " 1", "+1", "x"]),
+        "mixed": st.sampled_from([1, True, None, "1", 0.5]),
+    }[kind]
+    keys = draw(st.permutations(["query_id", "doc_id", "relevance"]))
+    rows = draw(st.lists(st.tuples(ids, ids, some), min_size=1, max_size=6))
+    records = [dict(zip(("query_id", "doc_id", "relevance"), row, strict=True)) for row in rows]
+    lines = [json.dumps({key: record[key] for key in keys}) for record in records]
+    text = bytearray("\n".join([*lines, ""]).encode())
+    for _ in range(draw(st.integers(0, 1))):
+        place = draw(st.integers(0, len(text) - 1))
+        text[place : place + 1] = draw(st.sampled_from([b'"', b"0", b".", b"-", b"+", b"}", b" "]))
+    return bytes(text)
+
+
+def judged(text):
+    try:
+        qrels = json_files.read_qrels(MemorySource(text, "qrels"))
+    except InputError as problem:
+        return str(problem)
+    gain = None if qrels.gain is None else qrels.gain.tolist()
+    ids_of = [column.tolist() for column in (qrels.query, qrels.document, qrels.iteration)]
+    return ids_of, qrels.level.tolist(), qrels.line.tolist(), gain
+
+
+@settings(max_examples=300)
+@given(judged_lines())
+@example(b'{"query_id":"1","doc_id":"a","relevance":1}\n' * 2)
+@example(
+    b'{"query_id":"1","doc_id":"a","relevance":1}\n{"query_id":"1","doc_id":"b","relevance":01}\n'
+)
+def test_judgements_as_the_decoder(text):
+    fast = judged(text)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(json_files, "pattern_of", lambda *_: None)
+        assert fast == judged(text)
