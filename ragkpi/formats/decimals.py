@@ -9,6 +9,7 @@ units out of X closes the gap: 120345 - 12 * 9000 = 12345. One division by 10**f
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 import numpy as np
 
@@ -111,14 +112,18 @@ def _parse_decimal(token: bytes) -> float:
 
 
 def _parse_chunk(tokens: Tokens) -> FloatArray:
-    """Read plain numbers together, then those with an exponent, then the odd ones by `float`."""
+    """Read plain numbers and those with an exponent together, the odd ones by `float`."""
     alike = _parse_alike(tokens)
     if alike is not None:
         return alike
-    numbers, valid = _parse_plain(tokens)
+    readers: list[Callable[[Tokens], tuple[FloatArray, BoolArray]]]
+    readers = [_parse_plain, _parse_scientific]
+    if b"e" in tokens[0].lower():  # as a rule the others have an exponent, too
+        readers.reverse()
+    numbers, valid = readers[0](tokens)
     if not valid.all():
         rows = np.flatnonzero(~valid)
-        numbers[rows], valid[rows] = _parse_scientific(tokens.take(rows))
+        numbers[rows], valid[rows] = readers[1](tokens.take(rows))
         rows = rows[~valid[rows]]
         numbers[rows] = parse_decimals_slowly(tokens.take(rows))
     return numbers
