@@ -196,9 +196,9 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
 
     count = tallied_search.HoleTally.of
     monkeypatch.setattr(tallied_search.HoleTally, "of", watched)
-    monkeypatch.setattr(tallied_search, "_WAYS", 16)
+    monkeypatch.setattr(tallied_search, "_WAYS", 4)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
-        of_phase = [share for label, share in shares if label == phase]
+        of_phase = [share for label, share in shares if label == phase and share is not None]
         assert len(set(of_phase)) > 3
         assert of_phase == sorted(of_phase)

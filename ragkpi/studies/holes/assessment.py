@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import overload
 
 import numpy as np
 
 from ragkpi.evaluation import Evaluation
 from ragkpi.formats.identity import sort_descending
+from ragkpi.measures.measure import Metric
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
-from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners
+from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners, scale
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
 from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_spreads
 from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts
@@ -167,22 +169,25 @@ def removed_together(
     mean over the values, and over their being worthless and their being of the top level.
     """
     chosen = [candidate.hole for candidate in listed]
-    metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
-    judged: dict[int, Holes] = {}
-    shares = []
-    for metric in steps(metrics.values(), "the first to judge", len(metrics)):
-        before, after = 0.0, 0.0
-        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
-            trials = trials_of(bounds.holes, run, evaluation, metric, settings, bounds.within)
-            before += float(_spread(trials, Case.of_all(trials.run)).sum())
-            for level in (trials.scale[0], trials.scale[-1]):
-                if level not in judged:
-                    judged[level] = bounds.holes.with_known(chosen, level)
-                left = trials_of(judged[level], run, evaluation, metric, settings, bounds.within)
-                after += float(_spread(left, Case.of_all(left.run)).sum()) / 2
-        if before > 0:
-            shares.append(1 - after / before)
-    return float(np.sum(shares) / len(metrics)) if metrics else 0.0
+    metrics = list({bounded.metric.name: bounded.metric for bounded in bounds.bounded}.values())
+    runs = list(enumerate(evaluations))
+
+    def spread(metric: Metric, holes: Holes) -> float:
+        trials = [trials_of(holes, *run, metric, settings, bounds.within) for run in runs]
+        return sum(float(_spread(of_run, Case.of_all(of_run.run)).sum()) for of_run in trials)
+
+    before = np.array([spread(metric, bounds.holes) for metric in metrics])
+    scales = [scale(metric, bounds.holes.judgements, settings) for metric in metrics]
+    ends = [(levels[0], levels[-1]) for levels in scales]
+    after = np.zeros(len(metrics))
+    # Level by level: what is opened for one is not kept for the next.
+    distinct = sorted(set(chain.from_iterable(ends)))
+    for level in steps(distinct, "the first to judge", len(distinct)):
+        judged = bounds.holes.with_known(chosen, level)
+        for place, metric in enumerate(steps(metrics, "measures", len(metrics))):
+            after[place] += ends[place].count(level) * spread(metric, judged) / 2
+    known = before > 0
+    return float(np.sum(1 - after[known] / before[known]) / len(metrics)) if metrics else 0.0
 
 
 def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:

@@ -35,8 +35,7 @@ def tallied(trials: Trials, ways: Ways) -> FloatArray:
     """Return the sufficient statistics of ways to judge a run, (V, S)."""
     measure, arguments = trials.metric.measure, trials.metric.arguments
     ratio, parts = trials.ratio, []
-    starts = range(0, max(1, len(ways.query)), _WAYS)
-    for i in steps(starts, trials.metric.name, len(starts)):
+    for i in range(0, max(1, len(ways.query)), _WAYS):
         tally = HoleTally.of(trials.run, ways.part(i, i + _WAYS), trials.scale[0], trials.scale[-1])
         if ratio is not None:
             statistics = ratio.values(tally)
@@ -129,20 +128,28 @@ def tallied_spreads(
     query, place : (n,)
         The query of each hole, and its place among the own ones.
     """
-    run = trials.run
-    every, number = np.arange(len(run.num_own)), place + 1
-    yes = np.ones(len(query), dtype=bool)
-    worthless, best = [], []  # the corners with the hole at the bottom, and at the top
-    for other in steps((np.zeros_like(every), run.num_other), trials.metric.name, 2):
+    run, name = trials.run, trials.metric.name
+    every = np.arange(len(run.num_own))
+    ends = []  # of other holes: how many are at the top, and the values with own ones at each end
+    for other in (np.zeros_like(every), run.num_other):
         none = tallied(trials, Ways.first(run, every, np.zeros_like(every), other))
         all_ = tallied(trials, Ways.first(run, every, run.num_own, other))
-        but, only = (
-            tallied(trials, Ways.one(run, query, number, high, other[query]))[:, 0]
-            for high in steps((~yes, yes), trials.metric.name, 2)
-        )
-        worthless += [none[query, 0], but]
-        best += [all_[query, 0], only]
-    return spread_of(np.stack(worthless, axis=1)), spread_of(np.stack(best, axis=1))
+        ends.append((other, none[:, 0], all_[:, 0]))
+    spreads = np.empty((2, len(query)))
+    starts = range(0, len(query), _WAYS)
+    for i in steps(starts, name, len(starts)):
+        rows, number = query[i : i + _WAYS], place[i : i + _WAYS] + 1
+        yes = np.ones(len(rows), dtype=bool)
+        worthless, best = [], []  # the corners with the hole at the bottom, and at the top
+        for other, bottom, top in ends:
+            but, only = (
+                tallied(trials, Ways.one(run, rows, number, high, other[rows]))[:, 0]
+                for high in (~yes, yes)
+            )
+            worthless += [bottom[rows], but]
+            best += [top[rows], only]
+        spreads[:, i : i + _WAYS] = [spread_of(np.stack(c, axis=1)) for c in (worthless, best)]
+    return spreads[0], spreads[1]
 
 
 def spread_of(values: FloatArray) -> FloatArray:
