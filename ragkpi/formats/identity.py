@@ -9,13 +9,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ragkpi.formats.token_words import LAST_BYTES, WordArray, chunks, words_before, words_from
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
 KeyArray = WordArray
+Key = TypeVar("Key", bound=np.generic)
 
 # An odd constant whose products spread keys over the high bits (Fibonacci hashing).
 SPREAD = np.uint64(0x9E3779B97F4A7C15)
@@ -93,7 +98,7 @@ def _hash_long(tokens: Tokens, row: int) -> np.uint64:
     return np.uint64(int.from_bytes(blake2b(text.data, digest_size=8).digest(), "little"))
 
 
-def distinct(keys: KeyArray) -> KeyArray:
+def distinct(keys: npt.NDArray[Key]) -> npt.NDArray[Key]:
     """Return the different keys, ascending; the keys themselves are put in order.
 
     As `np.unique`, which imports numpy.ma: longer than a small run takes to read.

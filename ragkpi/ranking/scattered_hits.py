@@ -8,10 +8,9 @@ document is there twice. What they leave open is read again, and decided by all 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.identity import SPREAD, DistinctKeys, KeyArray, distinct, hash_tokens
 from ragkpi.formats.line_places import KeptLines, lines_at, stream_lines
@@ -23,6 +22,9 @@ from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.order import TiedRanks, ranks_of, tied_ranks_of
 from ragkpi.ranking.scattered import number_ids, regroup_run
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # A query's number in the first bits of a key, and in the rest the first bits of its score.
 _QUERY_BITS = 20

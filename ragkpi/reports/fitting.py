@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import textwrap
 from collections.abc import Sequence
@@ -16,7 +15,7 @@ GAP = 3
 _LEAST = 12
 _LEAST_PROSE = 24
 # A label and a colon in front of a text that begins at column 12 or 14, or what is far from it.
-_TERM = re.compile(r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}")
+_TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
 _WRAPPED_AT = 90  # texts are written in lines of a hundred characters
 
 
@@ -101,11 +100,13 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
+    import shutil  # which imports all that compresses
+
     width = shutil.get_terminal_size().columns
     items: list[tuple[int, str]] = []  # where the text of each begins, and all of it
     before = ""
     for line in text.splitlines():
-        term = _TERM.match(line)
+        term = re.match(_TERM, line)
         margin = term.end() if term else len(line) - len(line.lstrip())
         if items and not term and items[-1][0] == margin and _goes_on(before, line, margin):
             items[-1] = (margin, f"{items[-1][1]} {line.strip()}")

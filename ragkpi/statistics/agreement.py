@@ -9,13 +9,15 @@ of the numbers, so that a level that nobody uses still counts. NaN where a value
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.ranking.judged import ratio
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 Weighting = Literal["plain", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]

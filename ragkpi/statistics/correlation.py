@@ -11,10 +11,9 @@ row per observation, (n, B): rows are gathered and added in one piece.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.statistics.resampling import sums
@@ -25,6 +24,9 @@ from ragkpi.statistics.weighted_ranks import (
     from_mean,
     untied,
 )
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]

@@ -8,12 +8,15 @@ under one of the judgements, or where a value is not finite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.ranking.judged import ratio
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # How far down a reader of a ranking of systems is expected to go: p of rank-biased overlap.
 PERSISTENCE = 0.9

@@ -7,12 +7,15 @@ same command gives the same digits whatever the number of cores.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.progress import steps
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
 BLOCK = 1 << 16

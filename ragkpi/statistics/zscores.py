@@ -5,15 +5,18 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.formats.query_files import Norm, Norms
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import replace
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 # What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
 UNKNOWN = -1000000.0

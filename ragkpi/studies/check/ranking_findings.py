@@ -6,7 +6,7 @@ from collections import Counter
 
 import numpy as np
 
-from ragkpi.formats.identity import equal_tokens
+from ragkpi.formats.identity import distinct, equal_tokens
 from ragkpi.formats.tokens import Tokens
 from ragkpi.studies.check.finding import Asked, Finding, Found, Part
 from ragkpi.wording import counted, named
@@ -24,7 +24,7 @@ class Duplicates(Finding):
         if not len(rows):
             return
         self.count += len(rows)
-        self.queries += len(np.unique(run.query[rows]))
+        self.queries += len(distinct(run.query[rows]))
         first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
         self.note(
             run,
@@ -86,11 +86,11 @@ class Ranks(Finding):
         order = run.order_by_rank[valid[run.order_by_rank]]
         query, score = run.query[order], run.score[order]
         rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
-        wrong = np.union1d(np.flatnonzero(~valid), order[rising])
+        wrong = distinct(np.concatenate([np.flatnonzero(~valid), order[rising]]))
         if not len(wrong):
             return
         self.count += len(wrong)
-        self.queries += len(np.unique(run.query[wrong]))
+        self.queries += len(distinct(run.query[wrong]))
         above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
         def describe(row: int) -> str:
@@ -194,7 +194,7 @@ class TiedDocuments(Finding):
         either = tied.copy()
         either[:-1] |= tied[1:]
         self.count += int(np.count_nonzero(either))
-        self.queries += len(np.unique(run.query[run.order[either]]))
+        self.queries += len(distinct(run.query[run.order[either]]))
 
     def found(self) -> Found | None:
         if not self.count:
@@ -229,8 +229,8 @@ class TiesAtCutoff(Finding):
             crossing.append(rows)
         if not crossing:
             return
-        rows = np.unique(np.concatenate(crossing))
-        self.count += len(np.unique(run.query[rows]))
+        rows = distinct(np.concatenate(crossing))
+        self.count += len(distinct(run.query[rows]))
         self.note(
             run,
             rows,

@@ -8,10 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from itertools import chain, combinations_with_replacement
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.identity import equal_tokens, hash_tokens, rows_of, spans
 from ragkpi.formats.tokens import IntArray, Tokens
@@ -22,13 +21,15 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple, dataclass, replace
 
 if TYPE_CHECKING:
+    import numpy.typing as npt
+
     from ragkpi.studies.holes.open_runs import OpenRun
 
 UNRETRIEVED = np.iinfo(np.int32).max
 _ROWS_AT_ONCE = 1 << 17  # their hashes are sorted in the cache
 
 # A number of a query, a hole or a rank for each of millions: half the memory of int64.
-SmallInts = npt.NDArray[np.int32]
+SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 
 @dataclass(frozen=True, eq=False)
