@@ -10,16 +10,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from ragkpi.formats.score_texts import LONGEST_SCORE, repr_bytes, score_texts
-from ragkpi.formats.tokens import ByteArray, FloatArray, IntArray, Tokens
+from ragkpi.formats.token_words import VoidArray, stretches
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 
 _ROWS_AT_ONCE = 1 << 14
 _LARGEST = 1 << 22  # bytes of lines with the same width
-
-VoidArray = npt.NDArray[np.void]
 
 
 class ScoreColumn(NamedTuple):
@@ -58,13 +56,13 @@ def _joined(columns: Sequence[Column], rows: slice) -> Iterator[bytes]:
     for column in columns:
         if _width(column, rows):
             texts, length = _texts(column, rows)
-            _stretches(lines, texts.itemsize)[place] = texts
+            stretches(lines, texts.itemsize)[place] = texts
             place += length
     place -= begin
     ends = np.cumsum(place)
     text = np.empty(ends[-1] + width, dtype=np.uint8)
     if width:
-        _stretches(text, width)[ends - place] = lines.view(f"V{width}")
+        stretches(text, width)[ends - place] = lines.view(f"V{width}")
     yield text[: ends[-1]].tobytes()
 
 
@@ -85,9 +83,4 @@ def _texts(column: Column, rows: slice) -> tuple[VoidArray, IntArray | int]:
     buffer = column.buffer
     if len(buffer) < int(start.max()) + width:
         buffer = np.append(buffer, np.zeros(width, dtype=np.uint8))
-    return _stretches(buffer, width)[start], column.end[rows] - start
-
-
-def _stretches(buffer: ByteArray, width: int) -> VoidArray:
-    """Return all stretches of so many bytes, which overlap, by where they begin."""
-    return np.ndarray(len(buffer) - width + 1, f"V{width}", buffer, strides=(1,))
+    return stretches(buffer, width)[start], column.end[rows] - start

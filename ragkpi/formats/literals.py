@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragkpi.formats.token_words import FIRST_BYTES, words_at
+from ragkpi.formats.token_words import stretches
 from ragkpi.formats.tokens import ByteArray, IntArray
 
 _QUOTE, _SPACE = b'" '
-_WORDS = 3
 
 
 def stand_alone(
@@ -23,7 +22,7 @@ def stand_alone(
     Parameters
     ----------
     buffer, start, end
-        The text, with `PADDING` bytes behind it.
+        The text.
     literals
         Each literal and its places in the buffer.
     """
@@ -43,14 +42,8 @@ def _stands(buffer: ByteArray, start: int, end: int, places: IntArray, literal: 
     """Say whether a text stands at every place."""
     if not len(places) or not literal:
         return True
-    if places.min() < start or places.max() + len(literal) > end:
+    outside = places.min() < start or places.max() + len(literal) > end
+    if outside or len(places) * len(literal) > end - start:
         return False
-    for offset in range(0, len(literal), 8 * _WORDS):
-        piece = literal[offset : offset + 8 * _WORDS]
-        words = words_at(buffer, places + offset, -(-len(piece) // 8))
-        for number, word in enumerate(words):
-            wanted = piece[8 * number : 8 * number + 8]
-            word &= FIRST_BYTES[len(wanted)]
-            if (word != np.uint64(int.from_bytes(wanted, "little"))).any():
-                return False
-    return True
+    texts = stretches(buffer, len(literal))[places].view(np.uint8).reshape(-1, len(literal))
+    return bool((texts == np.frombuffer(literal, dtype=np.uint8)).all())

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 WordArray: TypeAlias = "npt.NDArray[np.uint64]"
+VoidArray: TypeAlias = "npt.NDArray[np.void]"
 
 # Most tokens worked on at a time, so that temporary arrays (250 kB) stay in the cache.
 CHUNK = 32_000
@@ -31,17 +32,23 @@ def chunks(tokens: Tokens) -> Iterator[tuple[slice, Tokens]]:
         yield rows, tokens.take(rows)
 
 
+def stretches(buffer: ByteArray, width: int) -> VoidArray:
+    """Return all stretches of so many bytes of a buffer, which overlap, by where they begin.
+
+    To gather or to write items of many bytes takes numpy hardly longer than single bytes.
+    """
+    item = np.dtype((np.void, width))
+    return np.ndarray(len(buffer) - width + 1, item, buffer, strides=(1,))
+
+
 def words_at(buffer: ByteArray, position: IntArray, count: int) -> list[WordArray]:
     """Read `count` consecutive words from each position (n, any alignment) of a buffer.
 
-    All of them must lie inside the buffer. The bytes of a position are gathered at once, as one
-    item of a view in which items overlap.
+    All of them must lie inside the buffer.
     """
     if not count:
         return []
-    item = np.dtype((np.void, 8 * count))
-    items = np.ndarray(len(buffer) - item.itemsize + 1, item, buffer, strides=(1,))
-    words = items[position].view("<u8").reshape(-1, count)
+    words = stretches(buffer, 8 * count)[position].view("<u8").reshape(-1, count)
     return list(np.ascontiguousarray(words.T))
 
 
