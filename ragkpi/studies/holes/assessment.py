@@ -17,7 +17,7 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners, scale
 from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
-from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_spreads
+from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_left
 from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts
 
 _UNJUDGED = -1
@@ -176,7 +176,8 @@ def removed_together(
         trials = [trials_of(holes, *run, metric, settings, bounds.within) for run in runs]
         return sum(float(_spread(of_run, Case.of_all(of_run.run)).sum()) for of_run in trials)
 
-    before = np.array([spread(metric, bounds.holes) for metric in metrics])
+    asked = steps(metrics, "the first to judge", len(metrics))
+    before = np.array([spread(metric, bounds.holes) for metric in asked])
     scales = [scale(metric, bounds.holes.judgements, settings) for metric in metrics]
     ends = [(levels[0], levels[-1]) for levels in scales]
     after = np.zeros(len(metrics))
@@ -193,38 +194,38 @@ def removed_together(
 def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
     """Add what each hole removes of the uncertainty of a run, (n,); return all of that."""
     run = trials.run
-    before = _spread(trials, Case.of_all(run))
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
     # What stands where it does not count is alike: the first one speaks for all of a query.
+    alike = trials.metric.measure.bounds.order == "ignored"
+    if alike:
+        looked_at = np.flatnonzero(run.num_own > 0)
+        left = _left(trials, looked_at, np.zeros_like(looked_at))
+    else:  # what takes long comes first: it says how much of it is done
+        looked_at = query
+        quick = is_tallied(trials)
+        left = tallied_left(trials, query, place) if quick else _left(trials, query, place)
+    before = _spread(trials, Case.of_all(run))
     rows = np.flatnonzero(run.num_other > 0)
     of_others = np.zeros(len(before))
-    of_others[rows] = _gain(trials, before, rows, np.full(len(rows), OTHER))
+    of_others[rows] = _cleaned(before[rows] - _left(trials, rows, np.full(len(rows), OTHER)))
     if of_others.any():
         removed += np.append(of_others, 0.0)[holes.rows(run.judged.queries, run.within)]
         removed[number] -= of_others[query]
-    if trials.metric.measure.bounds.order == "ignored":
-        first = np.flatnonzero(run.num_own > 0)
-        gain = np.zeros(len(before))
-        gain[first] = _gain(trials, before, first, np.zeros_like(first))
-        removed[number] += gain[query]
-    elif is_tallied(trials):
-        worthless, best = tallied_spreads(trials, query, place)
-        removed[number] += _cleaned(before[query] - (worthless + best) / 2)
-    else:
-        removed[number] += _gain(trials, before, query, place)
+    gain = _cleaned(before[looked_at] - left)
+    removed[number] += gain[np.searchsorted(looked_at, query)] if alike else gain
     return float(before.sum())
 
 
-def _gain(trials: Trials, before: FloatArray, query: IntArray, known: IntArray) -> FloatArray:
-    """Return how much smaller the spread is once a hole is known, (n,)."""
+def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
+    """Return the spread that is left once a hole is known, (n,): the mean over both levels."""
     if not len(query):
         return np.zeros(0)
-    after = [
+    worthless, best = (
         _spread(trials, Case(query, known, np.full(len(query), level)))
         for level in steps((trials.scale[0], trials.scale[-1]), trials.metric.name, 2)
-    ]
-    return _cleaned(before[query] - (after[0] + after[1]) / 2)
+    )
+    return (worthless + best) / 2
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:

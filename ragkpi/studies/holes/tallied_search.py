@@ -116,12 +116,10 @@ def _along(trials: Trials, other: IntArray, bottom: bool) -> Iterator[FloatArray
         yield padded(tallied(trials, ways), most)
 
 
-def tallied_spreads(
-    trials: Trials, query: IntArray, place: IntArray
-) -> tuple[FloatArray, FloatArray]:
-    """Return the spread over the corners once an own hole is known, at either end of the scale.
+def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray:
+    """Return the spread over the corners that is left once an own hole is known, (n,).
 
-    As `assessment.spread` of the corners with that hole, (n,) for the bottom and for the top.
+    The mean over its being at either end of the scale, as of `assignments.corners`.
 
     Parameters
     ----------
@@ -135,7 +133,7 @@ def tallied_spreads(
         none = tallied(trials, Ways.first(run, every, np.zeros_like(every), other))
         all_ = tallied(trials, Ways.first(run, every, run.num_own, other))
         ends.append((other, none[:, 0], all_[:, 0]))
-    spreads = np.empty((2, len(query)))
+    left = np.empty(len(query))
     starts = range(0, len(query), _WAYS)
     for i in steps(starts, name, len(starts)):
         rows, number = query[i : i + _WAYS], place[i : i + _WAYS] + 1
@@ -148,8 +146,9 @@ def tallied_spreads(
             )
             worthless += [bottom[rows], but]
             best += [top[rows], only]
-        spreads[:, i : i + _WAYS] = [spread_of(np.stack(c, axis=1)) for c in (worthless, best)]
-    return spreads[0], spreads[1]
+        spreads = [spread_of(np.stack(corners, axis=1)) for corners in (worthless, best)]
+        left[i : i + _WAYS] = (spreads[0] + spreads[1]) / 2
+    return left
 
 
 def spread_of(values: FloatArray) -> FloatArray:
