@@ -92,7 +92,7 @@ def translated(text: str, registry: Mapping[str, Measure]) -> Request | None:
 
 def with_level(text: str) -> Request | None:
     """Read the level of ``P.5,rel=2``, or of ``P_5_rel=2`` as it is printed; None without one."""
-    found = re.search(r"[,._]rel=(\d+)$", text) if "rel=" in text else None
+    found = re.search(r"[,._]rel=(\d+)$", text)
     return None if found is None else Request(text[: found.start()], int(found[1]))
 
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.foreign_names import Request, refuse_level, translated, with_level
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Parameters
 from ragkpi.measures.registry_trec import CLASSIC, LATER, NICKNAMES
+
+if TYPE_CHECKING:
+    from ragkpi.measures.foreign_names import Request
 
 # By the name of a measure, and the level from which documents are relevant, if that was said.
 _Key = tuple[str, "int | None"]
@@ -144,13 +146,20 @@ def _add(
     requests: dict[_Key, _Request],
     from_nickname: bool,
 ) -> None:
-    said, level = with_level(text) or Request(text)
+    level: int | None = None
+    said = text
+    if "rel=" in text:
+        from ragkpi.measures.foreign_names import with_level
+
+        said, level = with_level(text) or (text, None)
     split = _split(said, registry, nicknames)
     if split is None and (here := _meant(text, registry)) is not None:
         level = here.level
         split = _split(here.text, registry, nicknames)
     name, dot, parameters = split or _refuse(text, registry, nicknames)
     if level is not None:
+        from ragkpi.measures.foreign_names import refuse_level
+
         refuse_level(text, name, registry)
     if name in nicknames:
         if dot:
@@ -204,6 +213,8 @@ def _printed_spelling(text: str, registry: Mapping[str, Measure]) -> tuple[str, 
 def _refuse(
     text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> NoReturn:
+    from ragkpi.measures.foreign_names import translated
+
     name = re.split(r"[.(@]", text, maxsplit=1)[0]
     advice = "'ragkpi measures' lists them all"
     if here := translated(text, registry):
@@ -219,6 +230,8 @@ def _meant(text: str, registry: Mapping[str, Measure]) -> Request | None:
 
     Sets of everything retrieved are what few mean by ``Recall``; F and RBP have other parameters.
     """
+    from ragkpi.measures.foreign_names import translated
+
     here = translated(text, registry)
     if here is None:
         return None

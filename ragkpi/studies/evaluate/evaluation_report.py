@@ -11,7 +11,6 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.records import asdict, dataclass, field, replace
 from ragkpi.reports.layout import Block, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.studies.evaluate.query_values import QueryObjects, query_blocks
 from ragkpi.wording import as_json, counted, decoded
 
 if TYPE_CHECKING:
@@ -88,6 +87,8 @@ class EvaluationReport:
         rows: list[list[Cell]] = []
         blocks: Iterable[Block] = ()
         if by_query and layout.notes == "columns":
+            from ragkpi.studies.evaluate.query_values import query_blocks
+
             blocks = query_blocks(
                 [run.name for run in self.runs],
                 [run.scores for run in self.runs],
@@ -179,6 +180,8 @@ def run_object(
         }
     if layout.per_query == "shown":
         wanted = scores.queries if queries is None else queries
+        from ragkpi.studies.evaluate.query_values import QueryObjects
+
         document["per_query"] = QueryObjects(scores, wanted, digits)
     return document
 
