@@ -7,7 +7,7 @@ document is there twice. What they leave open is read again, and decided by all 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
@@ -86,8 +86,8 @@ class _Lines:
     def __init__(self, judgements: Judgements, wanted: Wanted, source: Source) -> None:
         self._judgements, self._wanted, self._source = judgements, wanted, source
         self._kept = KeptLines() if source.size is None else None
-        self.queries: list[bytes] = []
-        self._numbers: Judgements | None = None  # what finds them, made when it is needed
+        self.queries: dict[bytes, int] = {}  # their numbers, as they first appear
+        self._table = _numbers_of([])  # which finds most of them
         self._judged = np.empty(0, dtype=np.int64)  # by number, the query in the judgements
         self._count = 0
         self._key = np.empty(0, dtype=np.uint64)
@@ -144,28 +144,34 @@ class _Lines:
 
     def _number(self, query: Tokens) -> IntArray:
         """Return the number of each query, (G,), as they first appear; new ones are added."""
-        number = np.full(len(query), -1, dtype=np.int64)
-        if self.queries:
-            group, known = self._find(query)
-            number[group] = known
-        new = np.flatnonzero(number < 0)
-        if len(new):
-            among_new, representative = number_ids(query.take(new))
-            number[new] = among_new + len(self.queries)
-            self.queries += query.take(new[representative]).tolist()
-            self._numbers = None
-            judged = [self._judgements.index.get(id_, -1) for id_ in self.queries]
-            self._judged = np.array(judged, dtype=np.int64)
+        number = self._found(query)
+        rest = np.flatnonzero(number < 0)
+        if len(rest):
+            among_rest, representative = number_ids(query.take(rest))
+            ids = query.take(rest[representative]).tolist()
+            every = self.queries
+            numbers = [every.setdefault(id_, len(every)) for id_ in ids]
+            number[rest] = np.array(numbers)[among_rest]
+            new = [
+                id_ for id_, of_id in zip(ids, numbers, strict=True) if of_id >= len(self._judged)
+            ]
+            judged = [self._judgements.index.get(id_, -1) for id_ in new]
+            self._judged = np.append(self._judged, np.array(judged, dtype=np.int64))
         return number
 
-    def _find(self, query: Tokens) -> tuple[IntArray, IntArray]:
-        if len(query) == 1 and query[0] == self.queries[-1]:  # a large query goes on
-            return np.zeros(1, dtype=np.int64), np.array([len(self.queries) - 1])
-        if self._numbers is None:
-            self._numbers = _numbers_of(self.queries)
+    def _found(self, query: Tokens) -> IntArray:
+        """Return the numbers that are found at once, -1 for other queries, (G,)."""
+        number = np.full(len(query), -1, dtype=np.int64)
+        if len(query) == 1:  # a large query
+            number[0] = self.queries.get(query[0], -1)
+            return number
+        if len(self.queries) > 2 * len(self._table.level):  # new ones are found one by one
+            self._table = _numbers_of(self.queries)
         starts = np.array([0, len(query)])
-        key = self._numbers.keys_of(query)
-        return self._numbers.find(np.zeros(1, dtype=np.int64), starts, query, key)
+        key = self._table.keys_of(query)
+        row, known = self._table.find(np.zeros(1, dtype=np.int64), starts, query, key)
+        number[row] = known
+        return number
 
     def have_duplicates(self) -> bool:
         """Say whether two lines may have the same query and document."""
@@ -210,7 +216,7 @@ class _Lines:
             tied.last[shared] = first[shared] + among.last - 1
             tied.first[shared] += among.first - 1
         return Hits(
-            queries=self.queries,
+            queries=list(self.queries),
             query=self._judged,
             num_ret=np.diff(starts),
             judgement=judgement,
@@ -258,7 +264,7 @@ def _longer(array: npt.NDArray[Number], length: int) -> npt.NDArray[Number]:
     return longer
 
 
-def _numbers_of(queries: Sequence[bytes]) -> Judgements:
+def _numbers_of(queries: Collection[bytes]) -> Judgements:
     """Make queries look like the judged documents of one query: those are found fast."""
     count = len(queries)
     return Judgements(
