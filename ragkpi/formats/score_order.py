@@ -10,6 +10,7 @@ import numpy as np
 
 from ragkpi.errors import InputError, RagkpiWarning
 from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import named, shown
 
@@ -27,7 +28,12 @@ def parse_ranks(
 
     ``1.0`` is one: a column with gaps becomes a column of decimals.
     """
-    rank = parse(text)
+    rank = None
+    if parse is parse_decimals and len(text) and text[0].isdigit():  # all are as a rule
+        integers, valid = parse_integers(text)
+        rank = integers.astype(np.float64) if valid.all() else None
+    if rank is None:
+        rank = parse(text)
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     if not whole.all():

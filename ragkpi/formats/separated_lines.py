@@ -70,18 +70,18 @@ def scan_separated(block: Block, separator: bytes, names: Sequence[bytes], heade
 
 def _separate_regular(block: Block, text: ByteArray, separator: bytes, width: int) -> Lines | None:
     """Read a block whose lines all have the columns, and nothing odd; None if it is not so."""
-    places = np.flatnonzero((text == ord(separator)) | (text == _NEWLINE))
-    rows, rest = divmod(len(places), width)
-    if rest or width < 2 or text.min() == 0 or (text == _RETURN).any():
+    if width < 2 or text.min() == 0 or (text == _RETURN).any():
         return None
-    newlines = text[places] == _NEWLINE
-    if np.count_nonzero(newlines) != rows or not newlines[width - 1 :: width].all():
+    ends = block.buffer[block.start - 1 : block.end] == _NEWLINE
+    ends[0] = True  # the place before the first line
+    rows = np.count_nonzero(ends) - 1
+    ends[1:] |= text == ord(separator)
+    places = np.flatnonzero(ends)
+    if len(places) != rows * width + 1 or (text.take(places[width::width] - 1) != _NEWLINE).any():
         return None
-    before = np.concatenate([[-1], places[:-1]]).reshape(rows, width)
+    before, ends = (place.reshape(rows, width) for place in (places[:-1], places[1:]))
     line = block.first_line + np.arange(rows)
-    return Lines(
-        block.buffer, block.start, before, places.reshape(rows, width), line, before[:, 0] + 1
-    )
+    return Lines(block.buffer, block.start - 1, before, ends, line, before[:, 0] + 1)
 
 
 def _refuse_return(block: Block, text: ByteArray, newlines: IntArray) -> None:

@@ -67,6 +67,10 @@ class Tokens:
     def stripped(self) -> Tokens:
         """Take spaces off both ends of the strings."""
         start, end = self.start, self.end
+        outer = self.buffer.take(start) == ord(" ")
+        outer |= self.buffer.take(end - 1) == ord(" ")
+        if not outer.any():  # as nearly always
+            return self
         while True:
             left = (self.buffer[start] == ord(" ")) & (start < end)
             right = (self.buffer[end - 1] == ord(" ")) & (start + left < end)
