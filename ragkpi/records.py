@@ -38,9 +38,9 @@ else:
         """Return a decorator that gives a class the methods of a dataclass."""
 
         def decorate(cls: type) -> type:
-            declared = {}
+            fields: dict[str, _Field] = {}
             for base in reversed(cls.__mro__[1:]):
-                declared |= base.__dict__.get("_declared", {})
+                fields |= base.__dict__.get("_declared", {})
             for name in cls.__annotations__:
                 value = cls.__dict__.get(name, _MISSING)
                 if isinstance(value, _Field):
@@ -48,22 +48,20 @@ else:
                     delattr(cls, name)
                     if value.default is not _MISSING:
                         setattr(cls, name, value.default)
-                declared[name] = value
-            cls._declared = declared
-            cls._positional = tuple(
-                name
-                for name, value in declared.items()
-                if not (isinstance(value, _Field) and value.kw_only)
-            )
-            defaults = {
-                name: value.default if isinstance(value, _Field) else value
-                for name, value in declared.items()
+                    fields[name] = value
+                else:
+                    fields[name] = _Field() if value is _MISSING else _Field(default=value)
+            cls._declared = fields
+            cls._positional = tuple(name for name, known in fields.items() if not known.kw_only)
+            cls._defaults = {
+                name: known.default
+                for name, known in fields.items()
+                if known.default is not _MISSING
             }
-            cls._defaults = {n: value for n, value in defaults.items() if value is not _MISSING}
             cls._made = {
-                name: value.default_factory
-                for name, value in declared.items()
-                if isinstance(value, _Field) and value.default_factory is not None
+                name: known.default_factory
+                for name, known in fields.items()
+                if known.default_factory is not None
             }
             cls._checks = hasattr(cls, "__post_init__")
             cls._options = {"frozen": frozen, "eq": eq, "repr": repr}
@@ -185,9 +183,7 @@ def _values(self: Any) -> tuple[Any, ...]:
 
 def _repr(self: Any) -> str:
     shown = [
-        f"{name}={self.__dict__[name]!r}"
-        for name, value in self._declared.items()
-        if not isinstance(value, _Field) or value.repr
+        f"{name}={self.__dict__[name]!r}" for name, known in self._declared.items() if known.repr
     ]
     return f"{type(self).__qualname__}({', '.join(shown)})"
 
@@ -221,12 +217,8 @@ class _Later:
     def __get__(self, instance: object, owner: Any) -> Any:
         import dataclasses
 
-        known: dict[str, Any] = {}
-        for name, value in owner._declared.items():
-            if isinstance(value, _Field):
-                known[name] = dataclasses.field(**value.given)
-            elif value is not _MISSING:
-                known[name] = value
+        declared = owner._declared.items()
+        known: dict[str, Any] = {name: dataclasses.field(**value.given) for name, value in declared}
         known["__annotations__"] = dict.fromkeys(owner._declared, Any)
         standard: Any = dataclasses.dataclass(**owner._options)(type(owner.__name__, (), known))
         for name in ("__dataclass_fields__", "__dataclass_params__"):
