@@ -199,7 +199,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         *("ragkpi.cli.help_pages", "ragkpi.cli.completion", "ragkpi.measures.registry"),
         *("ragkpi.measures.chance", "ragkpi.ranking.gains", "ragkpi.ranking.pool"),
         *("ragkpi.ranking.scattered", "ragkpi.formats.given_columns"),
-        *("ragkpi.measures.foreign_names", "ragkpi.reports.text_table"),
+        *("ragkpi.measures.foreign_names", "ragkpi.reports.layout"),
     }
     assert done.stdout
     assert not unused & set(done.stderr.split())

@@ -11,7 +11,7 @@ import ragkpi
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.studies.evaluate import evaluation_report, query_values
+from ragkpi.studies.evaluate import evaluation_table, query_values
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.wording import as_json, decoded, exact
 
@@ -79,7 +79,7 @@ def test_na_is_no_number(report):
 
 
 def test_a_table_that_nobody_reads_is_refused(report, monkeypatch):
-    monkeypatch.setattr(evaluation_report, "MOST_CELLS", 50)
+    monkeypatch.setattr(evaluation_table, "MOST_CELLS", 50)
     with pytest.raises(UsageError, match="are no table for people; expected --format csv or tsv"):
         rendered(report, "table", Layout(per_query="shown"))
     assert rendered(report, "csv", Layout(per_query="shown"))

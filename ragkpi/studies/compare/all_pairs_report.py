@@ -20,11 +20,8 @@ from ragkpi.studies.compare.comparison_wording import (
     probability,
     short,
 )
-from ragkpi.studies.evaluate.evaluation_report import (
-    EvaluationReport,
-    evaluated,
-    with_signatures,
-)
+from ragkpi.studies.evaluate.evaluation_report import EvaluationReport, evaluated
+from ragkpi.studies.evaluate.evaluation_table import with_signatures
 from ragkpi.wording import as_json, counted
 
 _TUKEY = (

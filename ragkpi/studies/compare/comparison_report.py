@@ -26,8 +26,8 @@ from ragkpi.studies.evaluate.evaluation_report import (
     EvaluatedRun,
     EvaluationReport,
     evaluated,
-    with_signatures,
 )
+from ragkpi.studies.evaluate.evaluation_table import with_signatures
 from ragkpi.wording import as_json
 
 REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # compared if nothing is asked for

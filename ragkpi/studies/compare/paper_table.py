@@ -14,7 +14,8 @@ from ragkpi.reports.signature import Signature
 from ragkpi.statistics.corrections import corrected
 from ragkpi.statistics.paired import Comparison
 from ragkpi.studies.compare.comparison_wording import IN_CAPTIONS
-from ragkpi.studies.evaluate.evaluation_report import evaluated, with_signatures
+from ragkpi.studies.evaluate.evaluation_report import evaluated
+from ragkpi.studies.evaluate.evaluation_table import with_signatures
 from ragkpi.wording import counted
 
 MARKS = "†‡§¶‖#"

@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragkpi import __version__
-from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
-from ragkpi.records import asdict, dataclass, field, replace
-from ragkpi.reports.layout import Block, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.wording import as_json, counted, decoded
+from ragkpi.records import asdict, dataclass, field
+from ragkpi.wording import as_json, decoded
 
 if TYPE_CHECKING:
+    from ragkpi.reports.layout import Layout, Table
     from ragkpi.reports.signature import Signature
     from ragkpi.statistics.bootstrap import Bootstrap, Interval
     from ragkpi.studies.evaluate.worst_queries import WorstQueries
 
 ALL = "all"
-# More values than that are for programs.
-MOST_CELLS = 100_000
 
 
 @dataclass(frozen=True)
@@ -77,41 +73,9 @@ class EvaluationReport:
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per run, and with per-query values one per query and run before them."""
-        by_query = layout.per_query == "shown"
-        shown = _shown(self.runs[0].scores.metrics, layout)
-        names = [metric.name for metric in shown]
-        keys = [Column("run"), *([Column("query")] if by_query else [])]
-        columns = keys + [
-            Column(metric.name, metric.measure.style, metric.measure.better) for metric in shown
-        ]
-        rows: list[list[Cell]] = []
-        blocks: Iterable[Block] = ()
-        if by_query and layout.notes == "columns":
-            from ragkpi.studies.evaluate.query_values import query_blocks
+        from ragkpi.studies.evaluate.evaluation_table import evaluation_table
 
-            blocks = query_blocks(
-                [run.name for run in self.runs],
-                [run.scores for run in self.runs],
-                names,
-                self._queries,
-            )
-        elif by_query:
-            self._refuse_many(len(columns))
-            for group in _query_rows(self.runs, names, self._queries):
-                rows += with_best_marked(columns, group)
-        if layout.summary == "shown":
-            heads = [[run.name, ALL] if by_query else [run.name] for run in self.runs]
-            summaries = [
-                [*map(Cell, head), *_summary_cells(run, names)]
-                for head, run in zip(heads, self.runs, strict=True)
-            ]
-            alike = all(run.scores.queries == self.runs[0].scores.queries for run in self.runs)
-            rows += with_best_marked(columns, summaries) if alike else summaries
-        notes = list(_what_means_are_over(self.runs, names)) if layout.summary == "shown" else []
-        notes += interval_notes(self.bootstrap, [run.scores for run in self.runs])
-        if by_query and self.worst is not None:
-            notes.append(self.worst.note)
-        return with_signatures(Table(columns, rows, notes, blocks=blocks), self.runs, layout)
+        return evaluation_table(self, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
@@ -129,17 +93,9 @@ class EvaluationReport:
             for query, values in queries.items():
                 yield {"kind": "query", "run": run.name, "query": query, "values": values}
 
-    def _refuse_many(self, columns: int) -> None:
-        """Refuse a table that nobody can read and that takes minutes to draw."""
-        rows = len(self._queries) * len(self.runs)
-        if rows * columns > MOST_CELLS:
-            raise UsageError(
-                f"{rows:,} rows of {columns} values are no table for people; expected --format csv "
-                "or tsv, or fewer values (-m) or queries (--worst)"
-            )
-
     @property
-    def _queries(self) -> Sequence[bytes]:
+    def queries(self) -> Sequence[bytes]:
+        """Those that are shown with per-query values, in their order."""
         if self.worst is not None:
             return self.worst.queries
         return sorted(set().union(*(run.scores.queries for run in self.runs)))
@@ -179,9 +135,9 @@ def run_object(
             for name, interval in run.intervals.items()
         }
     if layout.per_query == "shown":
-        wanted = scores.queries if queries is None else queries
         from ragkpi.studies.evaluate.query_values import QueryObjects
 
+        wanted = scores.queries if queries is None else queries
         document["per_query"] = QueryObjects(scores, wanted, digits)
     return document
 
@@ -204,84 +160,3 @@ def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") 
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
         f"{queries}, {bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
     )
-
-
-def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) -> Table:
-    """Add the runs' signatures, as a note each or as a column for the rows named by their runs."""
-    signatures = {
-        run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
-        for run in runs
-        if run.signature
-    }
-    if layout.signature == "none" or not signatures:
-        return table
-    if layout.notes == "columns":
-        column_of_run = [column.name for column in table.columns].index("run")
-        rows = [[*row, Cell(signatures.get(row[column_of_run].value))] for row in table.rows]
-        blocks = (
-            [*block, [signatures.get(name) for name in block[column_of_run]]]
-            for block in table.blocks
-        )
-        return Table([*table.columns, Column("signature")], rows, table.notes, blocks=blocks)
-    distinct = list(dict.fromkeys(signatures.values()))
-    notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
-    return replace(table, notes=[*table.notes, *notes])
-
-
-def _shown(metrics: Sequence[Metric], layout: Layout) -> list[Metric]:
-    return [
-        metric
-        for metric in metrics
-        if (layout.summary == "shown" and metric.is_printed("summary"))
-        or (layout.per_query == "shown" and metric.is_printed("query"))
-    ]
-
-
-def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
-    return [
-        Cell(run.scores[name].summary, run.intervals.get(name))
-        if run.scores[name].metric.is_printed("summary")
-        else Cell()
-        for name in names
-    ]
-
-
-def _what_means_are_over(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
-    """Say how many queries the values of several runs are over, in as few words as that takes."""
-    if len(runs) < 2:
-        return
-    over = {run.name: run.scores.divisor for run in runs}
-    if len(set(over.values())) == 1:
-        if "num_q" not in names:
-            yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
-    else:
-        texts = ", ".join(f"{name}: {number:,}" for name, number in over.items())
-        yield f"over different queries, so nothing is marked as best ({texts})"
-    for name in names:
-        known = {run.name: run.scores[name].valid for run in runs}
-        differing = {number for number in known.values() if number}
-        if runs[0].scores[name].metric.is_estimate and len(differing) > 1:
-            texts = ", ".join(f"{run}: {number:,}" for run, number in known.items())
-            yield f"{name} is NA for some queries and over the others alone ({texts})"
-
-
-def _query_rows(
-    runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
-) -> Iterator[list[list[Cell]]]:
-    """Yield the rows of each query: one per run that has it."""
-    columns = [
-        [
-            run.scores[name].per_query.tolist()
-            if run.scores[name].metric.is_printed("query")
-            else [None] * len(run.scores.queries)
-            for name in names
-        ]
-        for run in runs
-    ]
-    row_by_query = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
-    for query in queries:
-        yield [
-            [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in of_run)]
-            for run, row_of, of_run in zip(runs, row_by_query, columns, strict=True)
-            if query in row_of
-        ]
