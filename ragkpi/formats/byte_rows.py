@@ -52,17 +52,17 @@ def _joined(columns: Sequence[Column], rows: slice) -> Iterator[bytes]:
         return
     lines = np.empty(count * width, dtype=np.uint8)
     begin = np.arange(count) * width
-    place = begin.copy()
+    end = begin.copy()  # of what is written of each line
     for column in columns:
         if _width(column, rows):
             texts, length = _texts(column, rows)
-            stretches(lines, texts.itemsize)[place] = texts
-            place += length
-    place -= begin
-    ends = np.cumsum(place)
+            stretches(lines, texts.itemsize)[end] = texts
+            end += length
+    lengths = end - begin
+    ends = np.cumsum(lengths)
     text = np.empty(ends[-1] + width, dtype=np.uint8)
     if width:
-        stretches(text, width)[ends - place] = lines.view(f"V{width}")
+        stretches(text, width)[ends - lengths] = lines.view(f"V{width}")
     yield text[: ends[-1]].tobytes()
 
 

@@ -224,12 +224,12 @@ def _has_lines(source: Source) -> bool:
     return True
 
 
-def _has_newline(source: Source, place: int) -> bool:
-    """Look for a newline in a plain file, from a place on, without holding what is before it."""
-    while piece := source.look_at(place, _HEAD):
+def _has_newline(source: Source, offset: int) -> bool:
+    """Look for a newline in a plain file, from an offset on, without holding what is before it."""
+    while piece := source.look_at(offset, _HEAD):
         if b"\n" in piece:
             return True
-        place += len(piece)
+        offset += len(piece)
     return False
 
 
@@ -253,12 +253,12 @@ def _read_lines(
         first = ahead[0][1]
         reader = object_shape(kind, list(first.items()), file)
         reader = reader or likely_shape(kind, first, file)
-    found = itertools.chain(ahead, values)
+    all_values = itertools.chain(ahead, values)
     if not reader.shape.records:
         return reader, (
-            Record(line, number, value) for number, (line, value) in enumerate(found, start=1)
+            Record(line, number, value) for number, (line, value) in enumerate(all_values, start=1)
         )
-    return reader, inside_values(reader.shape, found, file)
+    return reader, inside_values(reader.shape, all_values, file)
 
 
 def _line_values(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, Any]]:

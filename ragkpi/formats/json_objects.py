@@ -114,18 +114,18 @@ def read_objects(
     int
         Where the first query begins that was not read, or `end`.
     """
-    begin = _BEGIN.match(buffer[start : start + _HEAD].tobytes())
-    if begin is None:
+    opening = _BEGIN.match(buffer[start : start + _HEAD].tobytes())
+    if opening is None:
         return start
-    place = start + begin.end()
-    head, tail = buffer[place : place + _HEAD], buffer[max(place, end - _LONGEST_END) : end]
+    begin = start + opening.end()
+    head, tail = buffer[begin : begin + _HEAD], buffer[max(begin, end - _LONGEST_END) : end]
     literals = _Literals.of(head.tobytes(), tail.tobytes())
     if literals is None:
         return start
-    line = 1 + begin[0].count(b"\n")
+    line = 1 + opening[0].count(b"\n")
     used, size, least = start, PIECE_SIZE, MOST_KEYS
     while used < end:
-        piece = _piece_of(buffer, place, min(place + size, end), end, literals)
+        piece = _piece_of(buffer, begin, min(begin + size, end), end, literals)
         if piece is None:
             break
         if len(piece.queries) < least and piece.stop < end:
@@ -137,8 +137,8 @@ def read_objects(
         if used == start and not fits(_beginning(buffer, start, piece)):
             break
         yield columns
-        line += int(np.count_nonzero(buffer[place : piece.stop] == _NEWLINE))
-        used = place = piece.stop
+        line += int(np.count_nonzero(buffer[begin : piece.stop] == _NEWLINE))
+        used = begin = piece.stop
         least = 1
     return used
 
@@ -154,24 +154,24 @@ def _beginning(buffer: ByteArray, start: int, piece: _Piece) -> bytes:
 
 
 def _piece_of(
-    buffer: ByteArray, place: int, limit: int, end: int, literals: _Literals
+    buffer: ByteArray, begin: int, limit: int, end: int, literals: _Literals
 ) -> _Piece | None:
     """Find the strings from a query on, up to the last query before a limit."""
-    text = buffer[place:limit]
-    quotes = place + np.flatnonzero(text == _QUOTE)
+    text = buffer[begin:limit]
+    quotes = begin + np.flatnonzero(text == _QUOTE)
     if (text == _BACKSLASH).any() or (limit == end and len(quotes) % 2):
         return None
     if limit < end:  # what stands behind a string is seen whole if another begins there
         quotes = quotes[: (len(quotes) - 1) // 2 * 2]
     opened, closed = quotes[::2], quotes[1::2]
-    is_query = buffer.take(closed + literals.query.index(b"{")) == _BRACE
+    is_query = buffer.take(closed + literals.query.index(b"{"), mode="clip") == _BRACE
     queries = np.flatnonzero(is_query)
     if limit == end:
-        return _Piece(place, end, opened, closed, queries, True)
+        return _Piece(begin, end, opened, closed, queries, True)
     if not len(queries):
-        return _Piece(place, place, opened, closed, queries, False)
+        return _Piece(begin, begin, opened, closed, queries, False)
     used = slice(int(queries[-1]) + 1)
-    return _Piece(place, int(opened[queries[-1]]), opened[used], closed[used], queries[:-1], False)
+    return _Piece(begin, int(opened[queries[-1]]), opened[used], closed[used], queries[:-1], False)
 
 
 def _columns(

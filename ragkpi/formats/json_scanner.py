@@ -138,15 +138,15 @@ class LikeLines:
         first = last + 1 - count
 
         # Where the literals begin.
-        of_head = [starts + place for place in range(head)]
-        of_tail = [ends - place for place in reversed(range(tail))]
+        of_head = [starts + mark for mark in range(head)]
+        of_tail = [ends - mark for mark in reversed(range(tail))]
         if of_head or of_tail:
             of_elements = np.delete(marks, np.concatenate([*of_head, *of_tail])).reshape(-1, each)
         else:
             of_elements = marks.reshape(-1, each)
-        before = [begin, *_begin(self._before[1:], [marks[places] for places in of_head])]
+        before = [begin, *_begin(self._before[1:], [marks[mark] for mark in of_head])]
         inside = _begin([*self._inside, self._between], list(of_elements.T))
-        after = _begin(self._after, [of_elements[last, -1], *(marks[places] for places in of_tail)])
+        after = _begin(self._after, [of_elements[last, -1], *(marks[mark] for mark in of_tail)])
         between = inside[-1]
         places = [
             *zip(self._before, before, strict=True),

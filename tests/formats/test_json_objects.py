@@ -71,6 +71,7 @@ def both_ways(text, hold):
 @example(b'{"a": {"b": 1}, "a": {"c": 2}, "b": {"c": 1}}', False, 10)
 @example(b'\xef\xbb\xbf{"a": {"b": 1}, "b": {"c": x}}', False, 10)
 @example(b'{"a": {": 1}, ": 1}, ": {": {"b": 1}}', False, 10)
+@example(b'{"a"%b: {"b": 1}, "c"%b: {"d": 1}}' % (b" " * 99, b" " * 99), False, 10)
 def test_as_the_decoder(text, hold, size):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(json_objects, "PIECE_SIZE", size)
