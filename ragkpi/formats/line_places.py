@@ -80,9 +80,9 @@ def stream_queries(
         block = read_on(reader, block, table, used)
 
 
-def stream_whole(source: Source) -> Iterator[RunColumns]:
+def stream_whole(source: Source, limit: int | None = None) -> Iterator[RunColumns]:
     """Read a run as `trec_runs.stream_run`, in less memory: the text of large queries goes."""
-    for large, some in groupby(stream_queries(source), large_query):
+    for large, some in groupby(stream_queries(source, limit), large_query):
         if large is None:
             yield from some
         else:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ragkpi.errors import DataError, InputError, RagkpiError, RagkpiWarning
 from ragkpi.formats.file_formats import FileReader, Reading, run_format
 from ragkpi.formats.inputs import inputs
-from ragkpi.formats.line_places import stream_queries
+from ragkpi.formats.line_places import stream_queries, stream_whole
 from ragkpi.formats.opening import Source
 from ragkpi.formats.trec_runs import no_results
 from ragkpi.ranking.hits import (
@@ -153,10 +153,12 @@ def _judge_ranges(
     None if that did not work out: a query in two ranges, or an error, whose line number only a
     worker that reads from the start can tell.
     """
+    # Of pieces no names are kept.
+    stream = stream_whole if wanted.depth else stream_queries
 
     def judge_range(text: Source, length: int) -> Hits | None:
         try:
-            return find_hits(stream_queries(text, length), judgements, wanted, text)
+            return find_hits(stream(text, length), judgements, wanted, text)
         except (ScatteredQueryError, UndecidedError, InputError, DataError):
             return None
 

@@ -8,7 +8,7 @@ document is there twice. What they leave open is read again, and decided by all 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, TypeVar, cast
 
 import numpy as np
 
@@ -34,6 +34,7 @@ _LINES_AT_ONCE = 1 << 15
 # Each line is a group of its own here, with more temporary arrays: a smaller block fits the cache.
 _BLOCK_SIZE = 1 << 19
 _MARKED_BITS = 16
+_GROWTH = 16
 
 Number = TypeVar("Number", bound=np.generic)
 
@@ -101,8 +102,7 @@ class _Lines:
 
     def add(self, columns: RunColumns) -> None:
         """Take the lines of a block."""
-        where = columns.where
-        assert where is not None
+        where = cast(IntArray, columns.where)
         if not self._count:
             first = columns if len(columns.query) == 1 else next(regroup_run([columns]))
             judged = [self._judgements.index.get(query, -1) for query in first.query]
@@ -134,11 +134,15 @@ class _Lines:
             self._kept.keep(columns)
 
     def _make_room(self, count: int, read: int) -> None:
-        """Make room for as many lines as there will be, if all are like those of `read` bytes."""
-        most = 2 * count
+        """Make room for what follows `count` lines: the file, where lines are like those read.
+
+        Not for all of a long one at once, because a query may end soon.
+        """
+        most = _GROWTH * count
         if self._source.size is not None:
             first = self._blocks[0][1] if self._blocks else 0
-            most = max(count, int(1.1 * (self._source.size - first) * count / (read - first)))
+            like = int(1.1 * (self._source.size - first) * count / (read - first))
+            most = max(count, min(most, like))
         self._key, self._pair = _longer(self._key, most), _longer(self._pair, most)
         self._where = _longer(self._where, most)
 

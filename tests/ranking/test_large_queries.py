@@ -144,6 +144,21 @@ def test_joined_pieces(tmp_path, run, size):
     assert numbers == list(range(1, len(numbers) + 1))
 
 
+def test_names_down_to_a_depth(tmp_path, monkeypatch):
+    rows = [b"%d Q0 d%d 1 %d t\n" % (number // 40, number, number % 7) for number in range(120)]
+    (tmp_path / "run").write_bytes(b"".join(rows))
+    judgements = judgements_of(QRELS)
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 500)
+    monkeypatch.setattr(line_places, "stream_queries", partial(stream_queries, block_size=64))
+    one, three = (
+        read_hits(str(tmp_path / "run"), judgements, Wanted(depth=5), workers).top
+        for workers in (1, 3)
+    )
+    assert one.document.tolist() == three.document.tolist()
+    # Query 1 has d40 to d79; its best score, 6, is that of every seventh one.
+    assert one.document.tolist()[:5] == [b"d76", b"d69", b"d62", b"d55", b"d48"]
+
+
 RANKINGS = {
     "all tied": [b"1"] * 60,
     "rising": [b"%d" % number for number in range(60)],
