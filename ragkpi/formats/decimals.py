@@ -26,7 +26,7 @@ from ragkpi.formats.powers_of_ten import MOST_DECIMALS, POWERS, divide_exactly
 from ragkpi.formats.token_words import FIRST_BYTES, LAST_BYTES, WordArray, chunks, words_before
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 
-_JSON = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
+_JSON = rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 _DECIMAL = rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)"
 
 _WORDS = 3
@@ -41,13 +41,11 @@ _POINT = np.uint64(ord(".") ^ ord("0"))
 _DECIMALS: IntArray = np.zeros(65, dtype=np.int64)
 _SPLIT: FloatArray = np.zeros(65)  # 1 / 10**(f+1); an integer has nothing to split
 _GAP: IntArray = np.zeros(65, dtype=np.int64)  # 9 * 10**f modulo 2**64, as X is
-for _word in range(_WORDS):
-    for _byte in range(8):
-        _f = 8 * _word + 7 - _byte
-        _bit = 8 * _byte + 4 - _word
-        _DECIMALS[_bit] = _f
-        _SPLIT[_bit] = 1 / 10 ** (_f + 1)
-        _GAP[_bit] = np.uint64(9 * 10**_f % 2**64).astype(np.int64)
+_of_bit = {8 * byte + 4 - word: 8 * word + 7 - byte for word in range(_WORDS) for byte in range(8)}
+_bits, _f = list(_of_bit), list(_of_bit.values())
+_DECIMALS[_bits] = _f
+_SPLIT[_bits] = [1 / 10 ** (f + 1) for f in _f]
+_GAP[_bits] = np.array([9 * 10**f % 2**64 for f in _f], dtype=np.uint64).view(np.int64)
 
 # The third eight bytes count up to here, so that a tenth of X stays below 2**63.
 _MOST_TOP = 9000
@@ -97,7 +95,7 @@ def _parse_json_chunk(tokens: Tokens) -> FloatArray:
     plain[zero] &= (text.take(start[zero] + 1) == ord(".")) | (start[zero] + 1 == end[zero])
     if not plain.all():
         odd = tokens.take(~plain)
-        valid = [_JSON.fullmatch(token) is not None for token in odd]
+        valid = [re.fullmatch(_JSON, token) is not None for token in odd]
         numbers[~plain] = np.where(valid, _parse_chunk(odd), np.nan)
     return numbers
 

@@ -8,10 +8,9 @@ from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray
 
 # Powers of ten as sums of two doubles. The second is zero up to 10**22.
 MOST_DECIMALS = 128
-POWERS: FloatArray = np.array([float(10**k) for k in range(MOST_DECIMALS + 1)])
-_POWER_RESTS: FloatArray = np.array(
-    [float(10**k - int(float(10**k))) for k in range(MOST_DECIMALS + 1)]
-)
+_EXACT = [10**k for k in range(MOST_DECIMALS + 1)]
+POWERS: FloatArray = np.array([float(power) for power in _EXACT])
+_POWER_RESTS: FloatArray = np.array([float(power - int(float(power))) for power in _EXACT])
 
 
 def divide_exactly(mantissa: IntArray, decimals: IntArray) -> tuple[FloatArray, BoolArray]:
