@@ -31,7 +31,7 @@ def visible(text: str) -> str:
 
     So are characters that move or turn round the text around them (``\u202e``).
     """
-    return re.sub(_HIDDEN, _spelled, text)
+    return text if text.isprintable() else re.sub(_HIDDEN, _spelled, text)
 
 
 def _spelled(found: re.Match[str]) -> str:

@@ -198,7 +198,7 @@ def shortest(number: float) -> str:
 
 
 def _cutoff(measure: str, text: str) -> int:
-    if re.fullmatch(r"\+?\d+", text):
+    if text.removeprefix("+").isdecimal():
         cutoff = int(text)
     elif re.fullmatch(r"\+?\d+\.\d*", text):
         cutoff = int(text.partition(".")[0])
