@@ -20,12 +20,13 @@ _MISSING = object()
 class _Field:
     """What is said of a field, as the standard `field` takes it."""
 
+    default: Any = _MISSING
+    default_factory: Callable[[], Any] | None = None
+    repr = True
+    kw_only = False
+
     def __init__(self, **given: Any) -> None:
-        self.given = given
-        self.default = given.get("default", _MISSING)
-        self.default_factory = given.get("default_factory")
-        self.repr = given.get("repr", True)
-        self.kw_only = given.get("kw_only", False)
+        self.__dict__.update(given)
 
 
 if TYPE_CHECKING:
@@ -116,7 +117,7 @@ else:
                 rest, given = fields[len(values) :], {**defaults, **named}
                 if len(values) > len(fields) or not given.keys() >= set(rest) >= named.keys():
                     raise TypeError(f"{cls.__name__}: expected {', '.join(fields)}, each once")
-                values += tuple(given[name] for name in rest)
+                values += tuple(map(given.__getitem__, rest))
             return tuple.__new__(cls, values)
 
         def _replace(self, /, **changes: Any) -> Any:
@@ -218,7 +219,7 @@ class _Later:
         import dataclasses
 
         declared = owner._declared.items()
-        known: dict[str, Any] = {name: dataclasses.field(**value.given) for name, value in declared}
+        known: dict[str, Any] = {name: dataclasses.field(**vars(value)) for name, value in declared}
         known["__annotations__"] = dict.fromkeys(owner._declared, Any)
         standard: Any = dataclasses.dataclass(**owner._options)(type(owner.__name__, (), known))
         for name in ("__dataclass_fields__", "__dataclass_params__"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal
 
 from ragkpi.formats import column_names as fields
@@ -17,7 +17,9 @@ _MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
 def recognise_run(head: bytes) -> str:
     """Return the name of a run's format, from its first `HEAD_LENGTH` bytes."""
     name = _recognise(head, _is_trec_run, (fields.QUERY, fields.DOCUMENT))
-    return (_numbered_columns(_data_lines(head)) or name) if name == "trec" else name
+    if name == "trec" and len(_first_line(head).split()) in (3, 4):
+        return _numbered_columns(_data_lines(head)) or name
+    return name
 
 
 def recognise_qrels(head: bytes) -> str:
@@ -32,14 +34,14 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     if head.startswith((b"PK\3\4", b"\x93NUMPY")):
         what = "a zip archive" if head.startswith(b"PK") else "an array of numpy"
         return what, "expected a file of ids, as 'ragkpi formats' lists them"
-    lines = _data_lines(head)
-    words = lines[0].split(None, 3) if lines else []
+    line = _first_line(head)
+    words = line.split(None, 3)
     if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
         return (
             "features of documents (svmlight), which have no ids",
             "expected the ranking: query, document and score",
         )
-    columns = lines[0].split(b"\t") if lines else []
+    columns = line.split(b"\t")
     texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
     if texts and columns[0].isdigit() and columns[1].isdigit():
         return (
@@ -51,9 +53,8 @@ def foreign(head: bytes) -> tuple[str, str] | None:
 
 def recognise_layout(head: bytes) -> str:
     """Return the layout of a file whose names a map explains, such as json or csv."""
-    lines = _data_lines(head) or [b""]
     name = _by_magic(head) or _json_layout(head)
-    return name or ("tsv" if b"\t" in lines[0] else "csv")
+    return name or ("tsv" if b"\t" in _first_line(head) else "csv")
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
@@ -62,16 +63,16 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
     JSON documents of numbers and binary tables could be both.
     """
     name = recognise_qrels(head)
-    lines = _data_lines(head) or [b""]
+    line = _first_line(head)
     if name == "trec":
-        return "qrels" if _is_trec_qrels(lines[0].split()) else "run"
+        return "qrels" if _is_trec_qrels(line.split()) else "run"
     if name in ("tsv", "csv"):
-        words = lines[0].split(b"\t" if name == "tsv" else b",")
+        words = line.split(b"\t" if name == "tsv" else b",")
         names = [fields.plain_name(word.decode("utf-8", "replace").strip('"')) for word in words]
         beir = names == ["query_id", "corpus_id", "score"]
         return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
     if name == "jsonl":
-        keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', lines[0])}
+        keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', line)}
         return "qrels" if keys & {*fields.LEVEL[:-1], *fields.JUDGED, "answer_pids"} else "run"
     return "run"
 
@@ -79,14 +80,14 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
 def _recognise(
     head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
 ) -> str:
-    lines = _data_lines(head)
-    if not lines or is_trec(lines[0].split()):
+    line = _first_line(head)
+    if not line or is_trec(line.split()):
         return "trec"
     name = _by_magic(head) or _json_layout(head)
     if name:
         return name
     for name, separator in (("tsv", b"\t"), ("csv", b",")):
-        if separator in lines[0] and _names(lines[0].split(separator), columns):
+        if separator in line and _names(line.split(separator), columns):
             return name
     return "trec"
 
@@ -114,12 +115,17 @@ def _json_layout(head: bytes) -> str | None:
     return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
 
 
-def _data_lines(head: bytes) -> list[bytes]:
-    """Return the lines that are neither blank nor comments; one that is cut off only if alone."""
+def _data_lines(head: bytes) -> Iterator[bytes]:
+    """Yield the lines that are neither blank nor comments; one that is cut off only if alone."""
     lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
-    return [line for line in lines if line.strip() and not line.startswith(b"#")]
+    return (line for line in lines if line.strip() and not line.startswith(b"#"))
+
+
+def _first_line(head: bytes) -> bytes:
+    """Return the first of these lines; empty if there is none."""
+    return next(_data_lines(head), b"")
 
 
 def _is_trec_run(words: list[bytes]) -> bool:
@@ -143,16 +149,14 @@ def is_number(word: bytes) -> bool:
     return True
 
 
-def _numbered_columns(lines: list[bytes]) -> str | None:
+def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     """Tell the forms of three and four columns without names, by their first query.
 
     Ranks count from 1. Scores in the place of ranks would rank documents the other way round, so
     that three columns of whole numbers that do not count are none of these.
     """
-    width = len(lines[0].split()) if lines else 0
-    if width not in (3, 4):
-        return None
     rows = [line.split() for line in lines]
+    width = len(rows[0])
     first = [row for row in rows if row[0] == rows[0][0]]
     if any(len(row) != width for row in rows):
         return None
