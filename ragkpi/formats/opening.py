@@ -48,6 +48,7 @@ class Source:
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
         self.place = 0
+        self._watched: int | None = None
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
@@ -128,14 +129,15 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    def beginning_at(self, offset: int) -> Source:
-        """Return another reader of the same opened plain file, from a byte offset."""
+    def beginning_at(self, offset: int, watched: int = 0) -> Source:
+        """Return another reader of the same plain file; who waits sees it go to `watched`."""
         from copy import copy
 
         reader = copy(self)
         reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")
         reader.place = offset
+        reader._watched = watched
         reader.at_start = offset == 0
         return reader
 
@@ -182,7 +184,8 @@ class Source:
         if self._spool is not None:
             self._keep(buffer[:filled])
         self.place += filled
-        reading(self.name, self.place, self.size)
+        if self._watched != 0:
+            reading(self.name, self.place, self._watched or self.size)
         return filled
 
     def _keep(self, text: memoryview) -> None:

@@ -166,8 +166,9 @@ def _judge_ranges(
         yield judge_range(text, length)
 
     judgements.prepare()  # before there are workers, so that it is done once
-    ranges = [
-        (source.beginning_at(start), end - start) for start, end in itertools.pairwise(bounds)
+    ranges = [  # as much of each is done as of the first
+        (source.beginning_at(start, 0 if start else end), end - start)
+        for start, end in itertools.pairwise(bounds)
     ]
     parts: list[Hits | Died | None] = [None] * len(ranges)
     with side_by_side([partial(task, *range_) for range_ in ranges[1:]]) as results:

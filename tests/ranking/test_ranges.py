@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ragkpi.formats import opening
 from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.ranking import reading
 from ragkpi.ranking.judgements import group_judgements
@@ -42,3 +43,21 @@ def test_ranges_make_no_difference(text, engine, tmp_path, monkeypatch):
     found = [sorted(zip(hits.judgement, hits.rank, strict=True)) for hits in (one, three)]
     assert np.array_equal(*found)
     assert sorted(one.queries) == sorted(three.queries)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_who_waits_sees_the_first_range_go_to_its_end(engine, tmp_path, monkeypatch):
+    monkeypatch.setattr(reading, "_SMALLEST_RANGE", 100)
+    monkeypatch.setattr(reading, "side_by_side", engine)
+    told = []
+    monkeypatch.setattr(opening, "reading", lambda name, done, size: told.append((done, size)))
+    (tmp_path / "qrels").write_bytes(b"1 0 d0 1\n")
+    (tmp_path / "run").write_bytes(b"".join(LINES))
+    judgements = group_judgements(read_qrels(str(tmp_path / "qrels")))
+    told.clear()
+    reading.read_hits(str(tmp_path / "run"), judgements, workers=4)
+    *_, (done, size), over = told
+    assert over == (0, 0)
+    assert done == size
+    # A quarter of the file, to the next change of query.
+    assert 0 <= size - len(b"".join(LINES)) / 4 < len(b"".join(LINES[:10]))
