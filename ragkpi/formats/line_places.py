@@ -162,23 +162,26 @@ class KeptLines:
 
     def at(self, lines: IntArray) -> LinesAgain:
         """Return lines by their numbers."""
-        order = np.argsort(lines)
-        bounds = np.searchsorted(lines[order], self._starts)
+        if (lines[1:] < lines[:-1]).any():
+            order = np.argsort(lines)
+            return self.at(lines[order]).in_order(order)
+        bounds = np.searchsorted(lines, self._starts)
         document, score = [], []
         for number, start in enumerate(self._starts[:-1]):
-            rows = lines[order[bounds[number] : bounds[number + 1]]] - start
+            rows = lines[bounds[number] : bounds[number + 1]] - start
             lengths = self._lengths[number].astype(np.int64)
             document.append(Tokens.from_text(self._texts[number], lengths).take(rows).copied())
             score.append(self._scores[number][rows])
-        return LinesAgain(Tokens.joined(document), np.concatenate(score)).in_order(order)
+        return LinesAgain(Tokens.joined(document), np.concatenate(score))
 
 
 def lines_at(source: Source, where: IntArray) -> LinesAgain:
     """Read again the lines of a plain TREC run that begin at some bytes, in any order."""
-    order = np.argsort(where)
-    where = where[order]
+    if (where[1:] < where[:-1]).any():
+        order = np.argsort(where)
+        return lines_at(source, where[order]).in_order(order)
     far_apart = where[-1] - where[0] > _FAR * len(where)
-    return (_one_by_one if far_apart else _in_a_stream)(source, where).in_order(order)
+    return (_one_by_one if far_apart else _in_a_stream)(source, where)
 
 
 def _one_by_one(source: Source, where: IntArray) -> LinesAgain:

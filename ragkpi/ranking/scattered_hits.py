@@ -216,9 +216,10 @@ class _Lines:
             by_line = np.argsort(equals)
             rows = by_line[np.searchsorted(equals[by_line], line[shared])]
             rank[shared] += ranks_of(columns, rows, self._judgements.ties) - 1
-            among = tied_ranks_of(columns, rows)
-            tied.last[shared] = first[shared] + among.last - 1
-            tied.first[shared] += among.first - 1
+            if self._wanted.ties == "kept":
+                among = tied_ranks_of(columns, rows)
+                tied.last[shared] = first[shared] + among.last - 1
+                tied.first[shared] += among.first - 1
         return Hits(
             queries=list(self.queries),
             query=self._judged,
