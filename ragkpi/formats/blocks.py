@@ -258,4 +258,5 @@ def _first_newline(storage: ByteArray, start: int, end: int) -> int:
 
 
 def _count_newlines(storage: ByteArray, start: int, end: int) -> int:
-    return int(np.count_nonzero(storage[start:end] == ord("\n")))
+    spans = (storage[low : min(low + BLOCK_SIZE, end)] for low in range(start, end, BLOCK_SIZE))
+    return sum(int(np.count_nonzero(span == ord("\n"))) for span in spans)

@@ -254,8 +254,10 @@ def group_starts(tokens: Tokens) -> IntArray:
     np.equal(keys[1:], keys[:-1], out=same[1:])
     length = tokens.end - tokens.start
     if length.max() > 8:  # the keys are the last eight bytes
-        rows = np.flatnonzero(same)
-        same[rows] = equal_tokens(tokens, rows, tokens, rows - 1)
+        every = np.flatnonzero(same)
+        for begin in range(0, len(every), _SPAN):
+            rows = every[begin : begin + _SPAN]
+            same[rows] = equal_tokens(tokens, rows, tokens, rows - 1)
     else:
         same[1:] &= length[1:] == length[:-1]
     return np.append(np.flatnonzero(~same), len(tokens))

@@ -105,7 +105,9 @@ class Tokens:
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
-        """Put at least one column together; nothing is copied if all are of one buffer."""
+        """Put at least one column together; no text is copied if all are of one buffer."""
+        if len(parts) == 1:
+            return parts[0]
         buffer = parts[0].buffer
         start = np.concatenate([part.start for part in parts])
         end = np.concatenate([part.end for part in parts])
