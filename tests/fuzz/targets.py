@@ -43,7 +43,7 @@ class MemorySource(Source):
 
     def __init__(self, text, name="run"):
         self.name, self.size, self.at_start = name, len(text), True
-        self._compression = self._spool = self._before = self._plain = None
+        self._compression = self._spool = self._before = self._plain = self._watched = None
         self._ahead = memoryview(b"")
         self._text, self.place = text, 0
         self._file = self._stream = io.BytesIO(text)
