@@ -64,8 +64,9 @@ def stream_run(
     size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
     reader = BlockReader(source, size)
     block = reader.read_all() if hold else reader.read()
-    layout = _layout(block, shape, source.name, "run") if block is not None else None
-    if layout is not None and block is not None:
+    alike = _layout(block, shape, source.name, "run") if block is not None else None
+    if alike is not None and block is not None:
+        layout, known = alike
         try:
             if hold:
                 yield from _hold_alike(layout, block)
@@ -73,9 +74,13 @@ def stream_run(
                 yield from _stream_alike(source, layout, reader, block)
             return
         except UnlikeError as unlike:
-            block = block if hold else unlike.block
+            if not hold:
+                block = unlike.block
+                shape = known if block.first_line > 1 else shape  # that of the records before
     lines = lines_from(reader, block)
-    yield from stream_listed(source.name, _rows_of(*_read_lines(lines, "run", shape, source.name)))
+    number = 1 if block is None else block.first_line  # each line before it was a record
+    records = _read_lines(lines, "run", shape, source.name, number)
+    yield from stream_listed(source.name, _rows_of(*records))
 
 
 hold_run = partial(stream_run, hold=True)
@@ -128,8 +133,10 @@ def _hold_alike(layout: ColumnOrder, block: Block) -> list[RunColumns]:
         raise UnlikeError(block) from None
 
 
-def _layout(block: Block, shape: Shape | None, file: str, kind: Kind) -> ColumnOrder | None:
-    """Return where the columns of lines stand that look like one of the first; None if none do."""
+def _layout(
+    block: Block, shape: Shape | None, file: str, kind: Kind
+) -> tuple[ColumnOrder, Shape] | None:
+    """Return where the columns of lines stand that look like one of the first, and their shape."""
     text = block.buffer[block.start : block.end]
     for line in text[:LONGEST_PATTERN].tobytes().split(b"\n", _LINES_TRIED)[:-1]:
         try:
@@ -145,7 +152,7 @@ def _layout(block: Block, shape: Shape | None, file: str, kind: Kind) -> ColumnO
             return None
         pattern = pattern_of(line, keys) if keys is not None else None
         if pattern is not None:
-            return LikeLines(pattern).layout
+            return LikeLines(pattern).layout, reader.shape
     return None
 
 
@@ -157,13 +164,13 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
         return collect_qrels(file, _rows_of(*read_document(text, "qrels", shape)))
     reader = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1)
     block = reader.read()
-    layout = _layout(block, shape, file, "qrels") if block is not None else None
-    if layout is not None and block is not None:
+    alike = _layout(block, shape, file, "qrels") if block is not None else None
+    if alike is not None and block is not None:
         while not block.last:
             block = reader.read(keep_from=block.start) or block
-        alike = _qrels_alike(layout, block)
-        if alike is not None:
-            return alike
+        columns = _qrels_alike(alike[0], block)
+        if columns is not None:
+            return columns
     lines = lines_from(reader, block)
     return collect_qrels(file, _rows_of(*_read_lines(lines, "qrels", shape, file)))
 
@@ -234,7 +241,11 @@ def _has_newline(source: Source, offset: int) -> bool:
 
 
 def _read_lines(
-    lines: Iterator[tuple[int, bytes]], kind: Kind, shape: Shape | None, file: str
+    lines: Iterator[tuple[int, bytes]],
+    kind: Kind,
+    shape: Shape | None,
+    file: str,
+    number: int = 1,
 ) -> tuple[ShapeReader, Iterator[Record]]:
     values = _line_values(lines, file)
     reader = None if shape is None else ShapeReader(shape, file)
@@ -255,9 +266,8 @@ def _read_lines(
         reader = reader or likely_shape(kind, first, file)
     all_values = itertools.chain(ahead, values)
     if not reader.shape.records:
-        return reader, (
-            Record(line, number, value) for number, (line, value) in enumerate(all_values, start=1)
-        )
+        numbered = enumerate(all_values, start=number)
+        return reader, (Record(line, number, value) for number, (line, value) in numbered)
     return reader, inside_values(reader.shape, all_values, file)
 
 

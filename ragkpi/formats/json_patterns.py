@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import islice
 from typing import NamedTuple
 
-_TOKEN = re.compile(rb'"[^"]*"|[{}\[\],:]|[^\s{}\[\],:"]+')
+_TOKEN = re.compile(rb'"[^"\\]*(?:\\.[^"\\]*)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 LONGEST_PATTERN = 1 << 20  # bytes of a line that is taken for a pattern
 
 
@@ -63,7 +63,7 @@ def pattern_of(line: bytes, keys: RecordKeys) -> Pattern | None:
     keys
         What stands under which keys.
     """
-    if len(line) > LONGEST_PATTERN or b"\\" in line:
+    if len(line) > LONGEST_PATTERN:
         return None
     if keys.listed is not None:
         line = _shortened(line)

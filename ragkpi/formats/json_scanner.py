@@ -20,10 +20,16 @@ from ragkpi.formats.decimals import parse_decimals, parse_json_numbers
 from ragkpi.formats.json_patterns import Pattern, Region
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.literals import stand_alone
-from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import ColumnOrder
 
+# With so many bytes a comma, it is faster to count the quotes before each than before each byte.
+_BYTES_OF_TEXT = 32
 _QUOTE, _BACKSLASH, _NEWLINE, _COMMA = b'"\\\n,'
+
+_ESCAPES, _HEXADECIMAL = np.zeros((2, 256), dtype=bool)
+_ESCAPES[list(b'"\\/bfnrtu')] = True
+_HEXADECIMAL[list(b"0123456789abcdefABCDEF")] = True
 
 # Where literals begin, or where a value begins and ends.
 Places = IntArray
@@ -103,26 +109,34 @@ class LikeLines:
         self._between = _Literal.of(last + (separator if self._listed else b"\n") + first)
         marked = [*self._before[1:], *self._inside, self._between, *self._after]
         self._has_marks = b"," not in before[0] and all(literal.mark >= 0 for literal in marked)
+        self._has_marks &= not any(b"\\" in text for text in before + inside + after)
         self._commas_in_strings = False
 
     def scan(self, block: Block) -> Lines:
         """Find the columns of every document of a block; `UnlikeError` if a line is unlike."""
         text = block.buffer[block.start : block.end]
-        lines = None
-        if self._has_marks and not (text == _BACKSLASH).any():
-            commas = text == _COMMA
+        lines, quotes, commas = None, text == _QUOTE, text == _COMMA
+        backslashes = np.flatnonzero(text == _BACKSLASH)
+        escaped = _escaped(text, backslashes)
+        if self._has_marks and escaped is not None:
+            quotes[escaped] = False
             if not self._commas_in_strings:
-                lines = self._scan(block, commas)
+                lines = self._scan(block, commas, quotes)
             if lines is None:
                 # A comma is in a string if the quotes before it are odd.
-                commas &= ~np.logical_xor.accumulate(text == _QUOTE)
-                lines = self._scan(block, commas)
+                places = np.flatnonzero(commas)
+                if len(places) < len(text) // _BYTES_OF_TEXT:
+                    odd = np.searchsorted(np.flatnonzero(quotes), places) % 2 == 1
+                else:
+                    odd = np.logical_xor.accumulate(quotes)[places]
+                commas[places[odd]] = False
+                lines = self._scan(block, commas, quotes)
                 self._commas_in_strings = lines is not None
-        if lines is None:
+        if lines is None or (len(backslashes) and _have_any(lines, backslashes + block.start)):
             raise UnlikeError(block)
         return lines
 
-    def _scan(self, block: Block, commas: BoolArray) -> Lines | None:
+    def _scan(self, block: Block, commas: BoolArray, quotes: BoolArray) -> Lines | None:
         marks = np.flatnonzero(commas | (block.buffer[block.start : block.end] == _NEWLINE))
         marks += block.start
         ends = np.flatnonzero(block.buffer.take(marks) == _NEWLINE)  # of lines, among the marks
@@ -155,7 +169,7 @@ class LikeLines:
             *zip(self._after, after, strict=True),
         ]
         literals = [(literal.text, place) for literal, place in places]
-        if not stand_alone(block.buffer, block.start, block.end, literals):
+        if not stand_alone(block.buffer, block.start, block.end, literals, quotes):
             return None
 
         # Where the values are.
@@ -186,6 +200,30 @@ class LikeLines:
             return Lines(block.buffer, 0, start, end, number, opened - len(self._before[0].text))
         line, begin = np.repeat(number, count), np.repeat(begin, count)
         return Lines(block.buffer, 0, start, end, line, begin, np.append(first, len(opened)))
+
+
+def _escaped(text: ByteArray, backslashes: IntArray) -> IntArray | None:
+    """Return the places behind backslashes that escape; None if JSON does not have one so."""
+    number = np.arange(len(backslashes))
+    begins = np.diff(backslashes, prepend=-2) != 1  # several in a row
+    first = np.maximum.accumulate(np.where(begins, number, 0))
+    escaped = backslashes[(number - first) % 2 == 0] + 1
+    kinds = text[escaped]
+    hexadecimal = (escaped[kinds == ord("u")][:, np.newaxis] + np.arange(1, 5)).ravel()
+    if hexadecimal.max(initial=0) >= len(text):
+        return None
+    valid = _ESCAPES[kinds].all() and _HEXADECIMAL[text[hexadecimal]].all()
+    return escaped if valid else None
+
+
+def _have_any(lines: Lines, places: IntArray) -> bool:
+    """Say whether one of some bytes is in a column."""
+    for number in range(lines.before.shape[1]):
+        column = lines.column(number)
+        before = np.searchsorted(places, column.start)
+        if (before != np.searchsorted(places, column.end)).any():
+            return True
+    return False
 
 
 def _bare(region: Region) -> set[str]:

@@ -7,17 +7,21 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragkpi.formats.token_words import stretches
-from ragkpi.formats.tokens import ByteArray, IntArray
+from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray
 
 _QUOTE, _SPACE = b'" '
 
 
 def stand_alone(
-    buffer: ByteArray, start: int, end: int, literals: Sequence[tuple[bytes, IntArray]]
+    buffer: ByteArray,
+    start: int,
+    end: int,
+    literals: Sequence[tuple[bytes, IntArray]],
+    quotes: BoolArray | None = None,
 ) -> bool:
     """Say whether literals stand at all their places, and no quote or control character elsewhere.
 
-    What is between them is then the inside of strings, or numbers, if it has no backslash.
+    What is between them is then the inside of strings, or numbers.
 
     Parameters
     ----------
@@ -25,16 +29,22 @@ def stand_alone(
         The text.
     literals
         Each literal and its places in the buffer.
+    quotes : (end - start,)
+        Where quotes are that begin and end strings; by default all.
     """
-    quotes = controls = 0
+    text = buffer[start:end]
+    quotes = text == _QUOTE if quotes is None else quotes
+    expected = controls = 0
     for literal, places in literals:
         if not _stands(buffer, start, end, places, literal):
             return False
-        quotes += len(places) * literal.count(b'"')
+        # No other quote of a literal can be an escaped one: there is no backslash in it.
+        if literal.startswith(b'"') and not quotes[places - start].all():
+            return False
+        expected += len(places) * literal.count(b'"')
         controls += len(places) * sum(octet < _SPACE for octet in literal)
-    text = buffer[start:end]
     return bool(
-        np.count_nonzero(text == _QUOTE) == quotes and np.count_nonzero(text < _SPACE) == controls
+        np.count_nonzero(quotes) == expected and np.count_nonzero(text < _SPACE) == controls
     )
 
 

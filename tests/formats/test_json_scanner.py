@@ -7,11 +7,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, RagkpiWarning
 from ragkpi.formats import json_files
 from tests.fuzz.targets import MemorySource
 
 ids = st.text("ab1:,{}[] é#", max_size=4)
+texts = st.text('a",: \\\n\u00e9\ud800', max_size=9)
 numbers = st.one_of(
     st.floats(allow_nan=False),
     st.integers(-(10**25), 10**25),
@@ -45,9 +46,12 @@ def files(draw):
             return draw(st.sampled_from(["1", " 1", "2.50", "-3e5", "+4", ".5", "x"]))
         if key in ("score", "n"):
             return draw(numbers)
+        if key == "title":
+            return draw(texts)
         return draw(st.integers(1, 9)) if key == "rank" else draw(ids)
 
-    texts = []
+    lines = []
+    ascii_only = draw(st.booleans())
     for _ in range(draw(st.integers(1, 5))):
         record = {}
         for key in outer:
@@ -58,13 +62,17 @@ def files(draw):
             else:
                 count = draw(st.integers(0 if draw(st.booleans()) else 2, 4))
                 record["hits"] = [{name: value(name) for name in element} for _ in range(count)]
-        texts.append(json.dumps(record, ensure_ascii=False, separators=separators))
+        lines.append(json.dumps(record, ensure_ascii=ascii_only, separators=separators))
     newline = draw(st.sampled_from(["\n", "\n", "\r\n"]))
-    text = bytearray(newline.join(texts).encode() + b"\n" * draw(st.integers(0, 2)))
+    text = bytearray(
+        newline.join(lines).encode("utf-8", "surrogatepass") + b"\n" * draw(st.integers(0, 2))
+    )
     for _ in range(draw(st.integers(0, 2))):
         place = draw(st.integers(0, max(0, len(text) - 1)))
         new = draw(
-            st.sampled_from([b"", b'"', b"\\", b"0", b".", b"e5", b"-", b"\t", b"}", b"\xff"])
+            st.sampled_from(
+                [b"", b'"', b"\\", b"\\u00e", b'\\"', b"0", b".", b"e5", b"-", b"\t", b"}", b"\xff"]
+            )
         )
         text[place : place + draw(st.integers(0, 1))] = new
     return bytes(text)
@@ -98,6 +106,15 @@ def read(text, hold):
 @example(b'{"qid":"1","docid":"a","score":1,"score":2}\n', False)
 @example(b'{"qid":1,"docid":-0,"score":1}\n{"qid":1,"docid":1.50,"score":1e999}\n', True)
 @example(b'{"id":"1","hits":[{"id":"a","score":2},{"id":"b","score":1}],"score":7}\n' * 2, False)
+@example(b'{"t":"\\",","qid":"1","docid":"a"}\n{"t":",\\\\","qid":"1","docid":"a"}\n', False)
+@example(b'{"qid":"1","t":"\\x","docid":"a","rank":1}\n' * 2, False)
+@example(b'{"qid":"1","t":"\\u12g4","docid":"a","rank":1}\n' * 2, False)
+@example(b'{"qid":"1","t":"\\u12","docid":"a","rank":1}\n' * 2, False)
+@example(b'{"qid":"1","docid":"\\u0061","rank":1}\n{"qid":"1","docid":"a","rank":2}\n', False)
+@example(b'{"qid":"1","docid":"a","rank":1}\n{"qid":"1","docid":"\\u0061","rank":2}\n', False)
+@example(
+    b'{"rank":1,"docid":"a","t":"b","qid":"1"}\n{"rank":2,"docid":"c","t":"\\","qid":"1"}\n', False
+)
 @example(b'{"qid":"1","docid":"a","score":" 1"}\n{"qid":"1","docid":"b","score":"2"}\n', False)
 def test_as_the_decoder(text, hold):
     rows = read(text, hold)
@@ -134,6 +151,15 @@ def test_many_blocks(lists, monkeypatch):
             found = read(b"\n".join(texts), hold)
             assert [row[:3] for row in found] == expected
             assert bool(decoded) == bool(odd)
+
+
+def test_a_record_without_score_counts_from_the_first_line(monkeypatch):
+    """Wherever the decoder takes over."""
+    lines = [b'{"qid": "%d", "docid": "a", "score": 2}' % number for number in range(9)]
+    text = b"\n".join([*lines, b'{"qid": "b", "docid": "a"}'])
+    monkeypatch.setattr(json_files, "BLOCK_SIZE", 100)
+    with pytest.warns(RagkpiWarning, match="names no score"):
+        assert [row[2] for row in read(text, False)] == [2] * 9 + [-10]
 
 
 @st.composite
