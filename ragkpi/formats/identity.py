@@ -13,7 +13,16 @@ from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
-from ragkpi.formats.token_words import LAST_BYTES, WordArray, chunks, words_before, words_from
+from ragkpi.formats.token_words import (
+    CHUNK,
+    FIRST_BYTES,
+    LAST_BYTES,
+    WordArray,
+    chunks,
+    words_at,
+    words_before,
+    words_from,
+)
 from ragkpi.formats.tokens import BoolArray, IntArray, Tokens
 
 if TYPE_CHECKING:
@@ -246,21 +255,33 @@ def _descending_keys(tokens: Tokens, offset: int) -> list[IntArray | KeyArray]:
 
 def group_starts(tokens: Tokens) -> IntArray:
     """Return where runs of equal neighbours start, and the length at the end: (G+1,)."""
-    if not len(tokens):
-        return np.zeros(1, dtype=np.int64)
-    keys = tail_keys(tokens)
-    same = np.empty(len(tokens), dtype=bool)
-    same[0] = False
-    np.equal(keys[1:], keys[:-1], out=same[1:])
-    length = tokens.end - tokens.start
-    if length.max() > 8:  # the keys are the last eight bytes
-        every = np.flatnonzero(same)
-        for begin in range(0, len(every), _SPAN):
-            rows = every[begin : begin + _SPAN]
-            same[rows] = equal_tokens(tokens, rows, tokens, rows - 1)
-    else:
-        same[1:] &= length[1:] == length[:-1]
+    same = np.zeros(len(tokens), dtype=bool)
+    for first in range(0, len(tokens) - 1, CHUNK):
+        rows = slice(first, first + CHUNK + 1)  # the last one is the first of the next chunk
+        same[rows][1:] = _equal_to_last(tokens.take(rows))
     return np.append(np.flatnonzero(~same), len(tokens))
+
+
+def _equal_to_last(tokens: Tokens) -> BoolArray:
+    """Say of each token but the first whether it equals the one before it, (n-1,).
+
+    Neighbours mostly are equal, and then so is a little of what follows them: words are compared
+    with it, and only those that differ without it.
+    """
+    length = tokens.end - tokens.start
+    equal: BoolArray = length[1:] == length[:-1]
+    longest = int(length.max())
+    if longest > _STEP:
+        rows = np.flatnonzero(equal) + 1
+        equal[rows - 1] = equal_tokens(tokens, rows, tokens, rows - 1)
+        return equal
+    words = words_at(tokens.buffer, tokens.start, max(1, -(-longest // 8)))
+    differs = [word[1:] != word[:-1] for word in words]
+    rows = np.flatnonzero(np.logical_or.reduce(differs) & equal)
+    for number, word in enumerate(words):
+        own = FIRST_BYTES.take(length[rows] - 8 * number, mode="clip")
+        equal[rows[(word[rows] ^ word[rows + 1]) & own != 0]] = False
+    return equal
 
 
 def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:

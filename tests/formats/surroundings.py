@@ -1,5 +1,7 @@
 """Tokens in hostile surroundings, for the tests of everything that reads them by words."""
 
+import itertools
+
 import numpy as np
 
 from ragkpi.formats.tokens import PADDING, Tokens
@@ -7,12 +9,19 @@ from ragkpi.formats.tokens import PADDING, Tokens
 
 def surrounded(strings, around):
     """Tokens with the same bytes between and around them, in another buffer at other places."""
-    text = bytearray(around * PADDING)
+    return followed(strings, itertools.repeat(around))
+
+
+def followed(strings, followers):
+    """Tokens each with other bytes behind it; the first of those stand before and behind all."""
+    followers = iter(followers)
+    around = next(followers) * PADDING
+    text = bytearray(around)
     start, end = [], []
-    for string in strings:
+    for string, follower in zip(strings, followers, strict=False):
         start.append(len(text))
         text += string
         end.append(len(text))
-        text += around
-    text += around * PADDING
+        text += follower
+    text += around
     return Tokens(np.frombuffer(bytes(text), np.uint8), np.array(start, int), np.array(end, int))

@@ -7,15 +7,17 @@ import lzma
 import re
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
+from ragkpi.formats import identity
 from ragkpi.formats.identity import group_starts, spans
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_runs import stream_run
-from tests.formats.hostile import IDS, ids, texts
+from tests.formats.hostile import ids, texts
+from tests.formats.surroundings import followed
 from tests.slow_reference.reading import read_words
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -105,10 +107,25 @@ def test_gzip_without_isal(tmp_path, monkeypatch):
     test_compressed_runs(tmp_path, gzip)
 
 
-@given(st.lists(ids) | st.lists(st.sampled_from([id_ for id_ in IDS if len(id_) > 8])))
-def test_group_starts(strings):
+# What follows a token, which no answer may depend on.
+FOLLOWERS = st.sampled_from([b" ", b"\0", b" Q0", b"\xff\xff\xff"])
+
+
+@given(
+    st.lists(st.tuples(ids, st.integers(1, 4))),
+    st.lists(FOLLOWERS, min_size=1),
+    st.integers(1, 8),
+)
+@example([(b"1", 2), (b"1 Q", 1), (b"", 3)], [b" Q0", b" Q1"], 2)
+@example([(b"", 2)], [b" ", b"x"], 8)
+@example([(b"a-query-of-24-characters", 2), (b"a-query-of-24-character!", 2)], [b" ", b"!"], 8)
+def test_group_starts(groups, followers, chunk):
+    strings = [string for string, count in groups for _ in range(count)]
     sizes = [len(list(group)) for _, group in itertools.groupby(strings)]
-    starts = group_starts(Tokens.from_strings(strings))
+    tokens = followed(strings, itertools.cycle(followers))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(identity, "CHUNK", chunk)
+        starts = group_starts(tokens)
     assert starts.tolist() == [0, *itertools.accumulate(sizes)]
 
 
