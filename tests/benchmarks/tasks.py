@@ -64,7 +64,8 @@ def formats(files: Files) -> Iterator[Task]:
     plain = ragkpi("eval", "-m", "map", qrels, run, label="eval of the TREC file")
     for suffix in ("csv", "tsv", "msmarco", "jsonl", "json", "parquet"):
         other = files.converted("M", suffix)
-        aim = Aim() if suffix == "parquet" else Aim(1.3)  # it loads pyarrow, a third of a second
+        # pyarrow is a third of a second to load; JSON Lines have an aim of their own below.
+        aim = Aim() if suffix in ("parquet", "jsonl") else Aim(1.3)
         yield Task(f"{suffix}, in", ragkpi("eval", "-m", "map", qrels, other), plain, aim)
     loads = "import json, sys\nfor line in open(sys.argv[1]): json.loads(line)"
     for what, lines in (("jsonl", files.converted("M", "jsonl")), ("jsonl, flat", files.flat("M"))):
