@@ -15,6 +15,7 @@ import datetime
 import os
 import subprocess
 import sys
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -67,11 +68,12 @@ def _page(options: argparse.Namespace) -> Iterator[str]:
         inputs = [(name, *files.of(name)) for name in names + ["XL"] * options.xl]
         yield f"## {_EVALUATORS}"
         yield ""
-        yield f"Wall time and peak memory of `{' '.join(asked(MEASURES))}`; every value of every"
-        yield "query is compared to trec_eval's, line by line. What is empty was not measured."
-        yield "Below some 150,000 lines trec_eval is faster: a tenth of a second is what Python"
-        yield "and numpy take to start."
-        yield ""
+        command = " ".join(asked(MEASURES))
+        yield from _paragraph(
+            f"Wall time and peak memory of `{command}`. Every value of every query is compared to "
+            "trec_eval's, line by line. What is empty was not measured. Below some 150,000 lines "
+            "trec_eval is faster: a tenth of a second is what Python and numpy take to start."
+        )
         yield from evaluator_table.table(inputs, options.repeats, too_long)
     for heading, group in GROUPS.items():
         if heading.startswith(beginnings):
@@ -93,13 +95,20 @@ def _head(options: argparse.Namespace) -> Iterator[str]:
     yield f"Made by `{command}`, {datetime.date.today()}, {where};"
     yield f"{'; '.join(versions())}."
     yield ""
-    yield "Whole processes, the commands of a line in turn, medians of"
-    yield f"{options.repeats}. But for the first table, time is processor time (user and system),"
-    yield "and ragkpi keeps to one core. What misses its aim is bold. A big run is read by all"
-    yield "cores: by processes on Linux, by threads elsewhere and where a process has threads"
-    yield "already, as notebooks have. `RAGKPI_WORKERS=1` keeps to one core, as do pipes,"
-    yield "compressed files and runs of less than some two million lines."
-    yield "`tests/README.md` describes the inputs."
+    yield from _paragraph(
+        f"Whole processes, the commands of a line in turn; medians of {options.repeats}. But for "
+        "the first table, time is processor time (user and system), and ragkpi keeps to one core. "
+        "What misses its aim is bold. `tests/README.md` describes the inputs."
+    )
+    yield from _paragraph(
+        "A run of 50 MB and more is read by all cores: by processes on Linux, by threads elsewhere "
+        "and where a process has threads already, as notebooks have. `RAGKPI_WORKERS=1` keeps to "
+        "one core, as do pipes and compressed files."
+    )
+
+
+def _paragraph(text: str) -> Iterator[str]:
+    yield from textwrap.wrap(text, 100)
     yield ""
 
 
