@@ -120,7 +120,9 @@ def _order_ties(
 
 def sort_rows(query: IntArray, score: FloatArray, document: Tokens) -> IntArray:
     """Return rows in any order by query, score descending and id descending, (n,)."""
-    order: IntArray = np.lexsort((-score, query))
+    same, falls = query[1:] == query[:-1], score[1:] <= score[:-1]
+    as_it_stands = bool((np.where(same, falls, query[1:] > query[:-1])).all())
+    order: IntArray = np.arange(len(query)) if as_it_stands else np.lexsort((-score, query))
     tied = np.zeros(len(order), dtype=bool)
     ordered = score[order]
     tied[1:] = (np.diff(query[order]) == 0) & (ordered[1:] == ordered[:-1])

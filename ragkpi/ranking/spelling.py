@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.formats.identity import hash_tokens
+from ragkpi.formats.token_words import FIRST_BYTES, words_from
 from ragkpi.formats.tokens import PADDING, IntArray, Tokens
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import replace
@@ -15,6 +16,9 @@ from ragkpi.records import replace
 _PASSAGE = ord("#")
 # Bytes of text per id up to which the text around ids is looked at with them.
 _SPARSE = 256
+_LONGEST_IN_WORDS = 24
+_ABOVE_SPACE = np.uint64(0x2121212121212121)
+_HIGHEST_BITS = np.uint64(0x8080808080808080)
 
 OF_QUERIES = "by case, white space or leading zeros alone"
 OF_DOCUMENTS = "by case, white space, leading zeros or what follows a # alone"
@@ -31,8 +35,7 @@ def plain_ids(ids: Tokens) -> Tokens:
         return ids
     near = _by_themselves(ids)
     text, start, end = near.buffer, near.start, near.end
-    white = np.flatnonzero(text <= ord(" "))
-    if (np.searchsorted(white, end) > np.searchsorted(white, start)).any():
+    if _any_white(near):
         return Tokens.from_strings(map(plain, ids))
     capital = (text - np.uint8(ord("A"))) < 26
     zero = (text[start] == ord("0")) & (start < end)
@@ -43,6 +46,20 @@ def plain_ids(ids: Tokens) -> Tokens:
         start = start + zero
         zero = (text[start] == ord("0")) & (start < end)
     return Tokens(text, start, end)
+
+
+def _any_white(ids: Tokens) -> bool:
+    """Say whether any byte of any id is a space or below it."""
+    length = ids.end - ids.start
+    if length.max() > _LONGEST_IN_WORDS:
+        white = np.flatnonzero(ids.buffer <= ord(" "))
+        return bool((np.searchsorted(white, ids.end) > np.searchsorted(white, ids.start)).any())
+    for number, word in enumerate(words_from(ids, 0, -(-int(length.max()) // 8))):
+        # A byte below 33 borrows from its highest bit; what is behind an id must not.
+        word |= ~FIRST_BYTES.take(length - 8 * number, mode="clip")
+        if ((word - _ABOVE_SPACE) & ~word & _HIGHEST_BITS).any():
+            return True
+    return False
 
 
 def heads(ids: Tokens) -> Tokens | None:

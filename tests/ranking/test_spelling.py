@@ -1,6 +1,7 @@
 """Spellings by arrays, against the obvious rule for one id after the other."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.spelling import SpeltDocuments, plain, plain_ids
+from tests.formats.surroundings import surrounded
 
 ids = st.one_of(
     st.text("aA0#1 \t", min_size=1, max_size=5).map(str.encode), st.binary(min_size=1, max_size=9)
@@ -29,9 +31,21 @@ def judged(documents):
     )
 
 
-@given(st.lists(ids))
-def test_plain_ids(documents):
-    assert plain_ids(Tokens.from_strings(documents)).tolist() == list(map(plain, documents))
+LONG = st.binary(min_size=1, max_size=30).map(lambda text: text.replace(b" ", b"\xa0"))
+
+
+@given(st.lists(ids) | st.lists(LONG), st.sampled_from([b" ", b"\0", b"\xff", b"x"]))
+def test_plain_ids(documents, around):
+    assert plain_ids(surrounded(documents, around)).tolist() == list(map(plain, documents))
+
+
+@pytest.mark.parametrize("white", [b" ", b"\t", b"\v"])
+@pytest.mark.parametrize("length", range(1, 31))
+def test_white_space_at_any_place_of_an_id(length, white):
+    for place in range(length):
+        id_ = b"\xa1" * place + white + b"!" * (length - 1 - place)
+        others = [b"!" * length, b"\xff" * 30][: 1 + length // 25]
+        assert plain_ids(surrounded([*others, id_], b"d"))[len(others)] == plain(id_)
 
 
 def meant_slowly(document, known):
