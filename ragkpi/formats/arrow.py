@@ -21,7 +21,7 @@ from ragkpi.formats.arrow_tables import (
     refuse_bomb,
     tokens_of_column,
 )
-from ragkpi.formats.identity import group_starts
+from ragkpi.formats.groups import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record
 from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed

@@ -8,18 +8,15 @@ and on nothing else: not on its neighbours, its place in the buffer or the longe
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
 from ragkpi.formats.token_words import (
-    CHUNK,
-    FIRST_BYTES,
     LAST_BYTES,
+    MOST_WORDS,
     WordArray,
     chunks,
-    words_at,
     words_before,
     words_from,
 )
@@ -39,8 +36,7 @@ _LENGTH_SPREAD = np.uint64(0xC2B2AE3D27D4EB4F)
 _FIRST_SPREAD, _PLACE_SPREAD = (
     np.frombuffer(os.urandom(16), dtype=np.uint64) | np.uint64(0x8000_0000_0000_0001)
 ).tolist()
-_WORDS = 3  # as many as the padding behind the last token allows
-_STEP = 8 * _WORDS
+_STEP = 8 * MOST_WORDS
 # What is longer than so many steps is handled one by one: a freak of an id costs no pass over
 # all tokens for every few of its bytes.
 _LONG = 40 * _STEP
@@ -77,7 +73,7 @@ def _hash_chunk(tokens: Tokens) -> KeyArray:
     hashes: KeyArray = length.view(np.uint64) * _LENGTH_SPREAD
     longest = int(length.max())
     for offset in range(0, min(longest, _LONG), _STEP):
-        count = min(_WORDS, -(-(longest - offset) // 8))
+        count = min(MOST_WORDS, -(-(longest - offset) // 8))
         # Zeros behind a token add nothing, so that rows are only picked where it pays.
         rows: IntArray | slice = slice(None)
         if 2 * np.count_nonzero(length > offset) < len(tokens):
@@ -164,7 +160,7 @@ def equal_tokens(a: Tokens, rows_a: IntArray, b: Tokens, rows_b: IntArray) -> Bo
     if len(rows) < len(equal):
         a, b, length = a.take(rows), b.take(rows), length[rows]
     for offset in range(0, _LONG, _STEP):
-        count = min(_WORDS, -(-(int(length.max(initial=0)) - offset) // 8))
+        count = min(MOST_WORDS, -(-(int(length.max(initial=0)) - offset) // 8))
         if count <= 0:
             return equal
         words_a, words_b = words_from(a, offset, count), words_from(b, offset, count)
@@ -247,62 +243,7 @@ def _descending_keys(tokens: Tokens, offset: int) -> list[IntArray | KeyArray]:
     behind it, and so leaves either all of some equal rows to the next step or none.
     """
     length = tokens.end - tokens.start
-    count = min(_WORDS, max(0, -(-(int(length.max(initial=0)) - offset) // 8)))
+    count = min(MOST_WORDS, max(0, -(-(int(length.max(initial=0)) - offset) // 8)))
     words = words_from(tokens, offset, count)[::-1]
     keys = [-np.minimum(length, offset + _STEP + 1), *((~word).byteswap() for word in words)]
     return [key for key in keys if (key[1:] != key[:-1]).any()]
-
-
-def group_starts(tokens: Tokens) -> IntArray:
-    """Return where runs of equal neighbours start, and the length at the end: (G+1,)."""
-    same = np.zeros(len(tokens), dtype=bool)
-    for first in range(0, len(tokens) - 1, CHUNK):
-        rows = slice(first, first + CHUNK + 1)  # the last one is the first of the next chunk
-        same[rows][1:] = _equal_to_last(tokens.take(rows))
-    return np.append(np.flatnonzero(~same), len(tokens))
-
-
-def _equal_to_last(tokens: Tokens) -> BoolArray:
-    """Say of each token but the first whether it equals the one before it, (n-1,).
-
-    Neighbours mostly are equal, and then so is a little of what follows them: words are compared
-    with it, and only those that differ without it.
-    """
-    length = tokens.end - tokens.start
-    equal: BoolArray = length[1:] == length[:-1]
-    longest = int(length.max())
-    if longest > _STEP:
-        rows = np.flatnonzero(equal) + 1
-        equal[rows - 1] = equal_tokens(tokens, rows, tokens, rows - 1)
-        return equal
-    words = words_at(tokens.buffer, tokens.start, max(1, -(-longest // 8)))
-    differs = [word[1:] != word[:-1] for word in words]
-    rows = np.flatnonzero(np.logical_or.reduce(differs) & equal)
-    for number, word in enumerate(words):
-        own = FIRST_BYTES.take(length[rows] - 8 * number, mode="clip")
-        equal[rows[(word[rows] ^ word[rows + 1]) & own != 0]] = False
-    return equal
-
-
-def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
-    """Cut groups into spans ``first, last`` of at most `most` rows, or of one larger group.
-
-    Group g is the rows ``starts[g]:starts[g + 1]``.
-    """
-    first = 0
-    while first < len(starts) - 1:
-        last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
-        last = max(last, first + 1)
-        yield first, last
-        first = last
-
-
-def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some groups, in the order given, and where each starts among them.
-
-    Group g is the rows ``starts[g]:starts[g + 1]``.
-    """
-    sizes = np.diff(starts)[groups]
-    bounds = np.concatenate([[0], np.cumsum(sizes)])
-    rows = np.arange(bounds[-1]) + np.repeat(starts[groups] - bounds[:-1], sizes)
-    return rows, bounds

@@ -15,7 +15,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.given_columns import GivenColumns, tokens_of
-from ragkpi.formats.identity import group_starts, spans
+from ragkpi.formats.groups import group_starts, spans
 from ragkpi.formats.rows import same_strings, split_columns
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.tokens import Tokens

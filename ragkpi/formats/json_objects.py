@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.formats.decimals import parse_json_numbers
-from ragkpi.formats.identity import group_starts
+from ragkpi.formats.groups import group_starts
 from ragkpi.formats.json_documents import MOST_KEYS
 from ragkpi.formats.literals import stand_alone
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens

@@ -10,7 +10,7 @@ import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
-from ragkpi.formats.identity import group_starts
+from ragkpi.formats.groups import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 from ragkpi.records import NamedTuple, dataclass

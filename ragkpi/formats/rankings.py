@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 import numpy as np
 
-from ragkpi.formats.identity import spans
+from ragkpi.formats.groups import spans
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 

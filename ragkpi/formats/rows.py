@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.identity import group_starts, spans
+from ragkpi.formats.groups import group_starts, spans
 from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers

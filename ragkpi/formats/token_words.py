@@ -18,6 +18,9 @@ VoidArray: TypeAlias = "npt.NDArray[np.void]"
 # Most tokens worked on at a time, so that temporary arrays (250 kB) stay in the cache.
 CHUNK = 32_000
 
+# Words from the start of a token on that may be read at once: the padding allows no more.
+MOST_WORDS = 3
+
 # Bytes of a word that belong to a token, by their number (0 to 8). Words are little-endian
 # everywhere: a token's earlier bytes are the lower ones.
 FIRST_BYTES: WordArray = np.array([(1 << 8 * k) - 1 for k in range(9)], dtype=np.uint64)
@@ -58,7 +61,7 @@ def words_before(buffer: ByteArray, end: IntArray, count: int) -> list[WordArray
 
 
 def words_from(tokens: Tokens, offset: int, count: int) -> list[WordArray]:
-    """Read `count` (up to 3) words from byte `offset` of each token; zeros follow its end."""
+    """Read words (up to `MOST_WORDS`) from byte `offset` of each token; zeros follow its end."""
     length = tokens.end - tokens.start
     words = words_at(tokens.buffer, np.minimum(tokens.start + offset, tokens.end), count)
     shortest = length.min(initial=offset + 8 * count)

@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.formats.identity import (
-    SPREAD,
-    KeyArray,
-    equal_tokens,
-    hash_tokens,
-    sort_descending,
-    spans,
-)
+from ragkpi.formats.groups import spans
+from ragkpi.formats.identity import SPREAD, KeyArray, equal_tokens, hash_tokens, sort_descending
 from ragkpi.formats.tokens import IntArray, Tokens
 
 _ROWS_AT_ONCE = 1 << 16  # their keys are sorted in the cache

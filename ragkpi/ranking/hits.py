@@ -9,7 +9,8 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import DistinctKeys, KeyArray, hash_tokens, rows_of
+from ragkpi.formats.groups import rows_of
+from ragkpi.formats.identity import DistinctKeys, KeyArray, hash_tokens
 from ragkpi.formats.line_places import large_query
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from ragkpi.formats.identity import rows_of
+from ragkpi.formats.groups import rows_of
 from ragkpi.formats.preference_files import PreferenceColumns
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.ranking.hits import Hits

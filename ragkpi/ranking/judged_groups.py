@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.identity import equal_tokens, group_starts, sort_ascending, tail_keys
+from ragkpi.formats.groups import group_starts
+from ragkpi.formats.identity import equal_tokens, sort_ascending, tail_keys
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits

@@ -8,17 +8,8 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import (
-    SPREAD,
-    KeyArray,
-    distinct,
-    equal_tokens,
-    group_starts,
-    hash_tokens,
-    rows_of,
-    spans,
-    tail_keys,
-)
+from ragkpi.formats.groups import group_starts, rows_of, spans
+from ragkpi.formats.identity import SPREAD, KeyArray, distinct, equal_tokens, hash_tokens, tail_keys
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, fractional
 from ragkpi.ranking.duplicates import find_duplicate

@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 import numpy as np
 
-from ragkpi.formats.identity import rows_of
+from ragkpi.formats.groups import rows_of
 from ragkpi.ranking.doubts import NOTHING
 from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains

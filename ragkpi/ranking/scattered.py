@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkpi.formats.identity import equal_tokens, hash_tokens, spans
+from ragkpi.formats.groups import spans
+from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.hits import note_queries

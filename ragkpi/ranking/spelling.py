@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.formats.identity import hash_tokens
-from ragkpi.formats.token_words import FIRST_BYTES, words_from
+from ragkpi.formats.token_words import FIRST_BYTES, MOST_WORDS, words_from
 from ragkpi.formats.tokens import PADDING, IntArray, Tokens
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import replace
@@ -16,7 +16,6 @@ from ragkpi.records import replace
 _PASSAGE = ord("#")
 # Bytes of text per id up to which the text around ids is looked at with them.
 _SPARSE = 256
-_LONGEST_IN_WORDS = 24
 _ABOVE_SPACE = np.uint64(0x2121212121212121)
 _HIGHEST_BITS = np.uint64(0x8080808080808080)
 
@@ -51,7 +50,7 @@ def plain_ids(ids: Tokens) -> Tokens:
 def _any_white(ids: Tokens) -> bool:
     """Say whether any byte of any id is a space or below it."""
     length = ids.end - ids.start
-    if length.max() > _LONGEST_IN_WORDS:
+    if length.max() > 8 * MOST_WORDS:
         white = np.flatnonzero(ids.buffer <= ord(" "))
         return bool((np.searchsorted(white, ids.end) > np.searchsorted(white, ids.start)).any())
     for number, word in enumerate(words_from(ids, 0, -(-int(length.max()) // 8))):

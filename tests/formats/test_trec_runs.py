@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
-from ragkpi.formats import identity
-from ragkpi.formats.identity import group_starts, spans
+from ragkpi.formats import groups as formats_groups
+from ragkpi.formats.groups import group_starts, spans
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_runs import stream_run
@@ -124,7 +124,7 @@ def test_group_starts(groups, followers, chunk):
     sizes = [len(list(group)) for _, group in itertools.groupby(strings)]
     tokens = followed(strings, itertools.cycle(followers))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(identity, "CHUNK", chunk)
+        patch.setattr(formats_groups, "CHUNK", chunk)
         starts = group_starts(tokens)
     assert starts.tolist() == [0, *itertools.accumulate(sizes)]
 

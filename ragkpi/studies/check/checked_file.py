@@ -11,7 +11,7 @@ import numpy as np
 from ragkpi.formats.blocks import BLOCK_SIZE, BlockReader
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.file_formats import Reading, run_format
-from ragkpi.formats.identity import group_starts
+from ragkpi.formats.groups import group_starts
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import IntArray, Tokens

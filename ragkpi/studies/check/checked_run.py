@@ -6,7 +6,8 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkpi.formats.identity import group_starts, tail_keys
+from ragkpi.formats.groups import group_starts
+from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.ranking.duplicates import find_duplicate

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ragkpi.formats.identity import spans
+from ragkpi.formats.groups import spans
 from ragkpi.measures.hole_tally import HoleTally, Ways
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray

@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from ragkpi.formats.identity import equal_tokens, hash_tokens, rows_of, spans
+from ragkpi.formats.groups import rows_of, spans
+from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import BoolArray
