@@ -12,13 +12,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from ragkpi.formats.integers import HIGHEST_BITS
 from ragkpi.formats.token_words import WordArray
 from ragkpi.formats.tokens import FloatArray, IntArray
 
 LONGEST_SCORE = 24  # bytes that repr takes
 _WORDS = LONGEST_SCORE // 8
 _ZEROS = np.uint64(0x30)
-_HIGHEST_BITS = np.uint64(0x8080808080808080)
 _ALL_BUT_HIGHEST = np.uint64(0x7F7F7F7F7F7F7F7F)
 
 
@@ -78,7 +78,7 @@ def score_texts(
 
 def _length(texts: WordArray) -> IntArray:
     """Return how many bytes stand in words before their zeros."""
-    used = texts + _ALL_BUT_HIGHEST & _HIGHEST_BITS
+    used = texts + _ALL_BUT_HIGHEST & HIGHEST_BITS
     length: IntArray = np.bitwise_count(used).astype(np.int64)
     return length
 
@@ -116,5 +116,5 @@ def _trailing(digits: WordArray) -> WordArray:
 
 def _text(digits: WordArray, kept: WordArray) -> WordArray:
     """Turn the digits to text whose bytes in `kept`, each below 128, are not zero."""
-    flags = (kept + _ALL_BUT_HIGHEST & _HIGHEST_BITS) >> np.uint64(7)
+    flags = (kept + _ALL_BUT_HIGHEST & HIGHEST_BITS) >> np.uint64(7)
     return digits | flags * _ZEROS

@@ -20,8 +20,8 @@ FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 # Bytes that must exist before the first token and behind the last one, so that eight-byte words
 # may be gathered anywhere around a token without leaving the buffer.
 PADDING = 32
-# Bytes of text per string up to which all of the text is copied to cut the strings out of it.
-_SPARSE = 256
+# Bytes of text per string up to which the text between strings is worked on with them.
+SPARSE = 256
 
 
 # As in all classes that hold arrays, eq=False: arrays are not simply equal or unequal, and code
@@ -83,7 +83,7 @@ class Tokens:
         if not len(self):
             return []
         first, last = int(self.start.min()), int(self.end.max())
-        if last - first > _SPARSE * len(self):  # a few strings of a long text
+        if last - first > SPARSE * len(self):  # a few strings of a long text
             return list(self)
         text = self.buffer[first:last].tobytes()
         places = zip((self.start - first).tolist(), (self.end - first).tolist(), strict=True)

@@ -8,16 +8,14 @@ from functools import cached_property
 import numpy as np
 
 from ragkpi.formats.identity import hash_tokens
+from ragkpi.formats.integers import HIGHEST_BITS
 from ragkpi.formats.token_words import FIRST_BYTES, MOST_WORDS, words_from
-from ragkpi.formats.tokens import PADDING, IntArray, Tokens
+from ragkpi.formats.tokens import PADDING, SPARSE, IntArray, Tokens
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import replace
 
 _PASSAGE = ord("#")
-# Bytes of text per id up to which the text around ids is looked at with them.
-_SPARSE = 256
 _ABOVE_SPACE = np.uint64(0x2121212121212121)
-_HIGHEST_BITS = np.uint64(0x8080808080808080)
 
 OF_QUERIES = "by case, white space or leading zeros alone"
 OF_DOCUMENTS = "by case, white space, leading zeros or what follows a # alone"
@@ -56,7 +54,7 @@ def _any_white(ids: Tokens) -> bool:
     for number, word in enumerate(words_from(ids, 0, -(-int(length.max()) // 8))):
         # A byte below 33 borrows from its highest bit; what is behind an id must not.
         word |= ~FIRST_BYTES.take(length - 8 * number, mode="clip")
-        if ((word - _ABOVE_SPACE) & ~word & _HIGHEST_BITS).any():
+        if ((word - _ABOVE_SPACE) & ~word & HIGHEST_BITS).any():
             return True
     return False
 
@@ -78,7 +76,7 @@ def _by_themselves(ids: Tokens) -> Tokens:
     if not len(ids):
         return ids
     first, last = int(ids.start.min()), int(ids.end.max())
-    if last - first > _SPARSE * len(ids):
+    if last - first > SPARSE * len(ids):
         return ids.copied()
     text = ids.buffer[first - PADDING : last + PADDING]
     return Tokens(text, ids.start - first + PADDING, ids.end - first + PADDING)
