@@ -55,6 +55,16 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
         first = last
 
 
+def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
+    """Clear what holds between a row and the next, (n-1,), where another group begins.
+
+    Groups may be empty, also the first and the last ones.
+    """
+    inner = starts[(starts > 0) & (starts <= len(holds))]
+    holds[inner - 1] = False
+    return holds
+
+
 def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
     """Return the rows of some groups, in the order given, and where each starts among them."""
     sizes = np.diff(starts)[groups]

@@ -10,6 +10,7 @@ import numpy as np
 
 from ragkpi.errors import InputError, RagkpiWarning
 from ragkpi.formats.decimals import parse_decimals
+from ragkpi.formats.groups import within_groups
 from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import named, shown
@@ -78,11 +79,10 @@ def warn_of_contradiction(columns: RunColumns) -> bool:
     """Warn of a query whose scores contradict the ranks beside them; say whether there is one."""
     if columns.rank is None:
         return False
-    inside = np.ones(max(len(columns.score) - 1, 0), dtype=bool)
-    inside[columns.starts[1:-1] - 1] = False
     rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
     below, above = columns.rank[1:] > columns.rank[:-1], columns.rank[1:] < columns.rank[:-1]
-    wrong = np.flatnonzero(inside & ((rises & below) | (falls & above)))
+    contradict = (rises & below) | (falls & above)
+    wrong = np.flatnonzero(within_groups(columns.starts, contradict))
     if not len(wrong):
         return False
     group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1

@@ -6,6 +6,7 @@ from typing import Literal
 
 import numpy as np
 
+from ragkpi.formats.groups import within_groups
 from ragkpi.formats.identity import sort_ascending, sort_descending
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns
@@ -64,7 +65,7 @@ def _by_score(run: RunColumns) -> tuple[IntArray | None, FloatArray, IntArray]:
 
     The order is None if they stand so already.
     """
-    rising = _neighbours(run.starts, run.score[1:] > run.score[:-1])
+    rising = within_groups(run.starts, run.score[1:] > run.score[:-1])
     order: IntArray = np.arange(len(run.score))
     if not rising.any():
         return None, run.score, order
@@ -81,16 +82,10 @@ def _by_score(run: RunColumns) -> tuple[IntArray | None, FloatArray, IntArray]:
     return order, run.score[order], position
 
 
-def _neighbours(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear what holds between a row and the next one where that belongs to another query."""
-    holds[starts[1:-1] - 1] = False
-    return holds
-
-
 def _first_of_ties(score: FloatArray, starts: IntArray) -> BoolArray:
     """Say which places of a ranking score differently from the one above; so does the end."""
     first = np.ones(len(score) + 1, dtype=bool)
-    np.logical_not(_neighbours(starts, score[1:] == score[:-1]), out=first[1:-1])
+    np.logical_not(within_groups(starts, score[1:] == score[:-1]), out=first[1:-1])
     return first
 
 

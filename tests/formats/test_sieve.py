@@ -1,11 +1,15 @@
 """Chunks folded into documents and documents left out, against hand calculation and plain sets."""
 
+import json
+import re
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ragkpi
+from ragkpi import evaluate
 from ragkpi.errors import RagkpiNote, UsageError
 from ragkpi.formats.opening import Source
 from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
@@ -125,3 +129,104 @@ def test_from_python(files):
             ignore_identical_ids=True, exclude=str(files / "excluded"),
         )  # fmt: skip
     assert result.mean == {"recip_rank": 1.0}
+
+
+EMPTIED = [("1",), ("2",), ("3",), ("1", "2"), ("2", "3"), ("1", "3")]
+_QUERIES = ("1", "2", "3")
+
+
+def write_three_queries(folder, listed, left_out=()):
+    """Write two runs of three queries, and a list of all that some of the queries retrieve.
+
+    In `run` scores rise down the file, and `a` has rank 2; in `other` `b` ties with it. Lines of
+    the queries that are left out are not written.
+    """
+    folder.mkdir(exist_ok=True)
+    (folder / "qrels").write_text("".join(f"{query} 0 a 1\n{query} 0 z 2\n" for query in _QUERIES))
+    for name, ranking in (("run", "b1 a2 c3"), ("other", "a5 b5 c4")):
+        (folder / name).write_text(
+            "".join(
+                f"{query} Q0 {document} 1 {score} {name}\n"
+                for query in _QUERIES
+                if query not in left_out
+                for document, score in ranking.split()
+            )
+        )
+    (folder / "list").write_text(
+        "".join(f"{query} {document}\n" for query in listed for document in "abc")
+    )
+
+
+@pytest.mark.parametrize("emptied", EMPTIED)
+def test_a_query_that_loses_all_documents_changes_no_other(emptied, tmp_path, ragkpi):
+    """It stays in the run: it is printed, with 0, and counts for the mean."""
+    write_three_queries(tmp_path, emptied)
+    outcome = ragkpi("eval", "-q", "-m", "recip_rank", "--exclude", "list", "qrels", "run",
+                     folder=tmp_path)  # fmt: skip
+    mean = (3 - len(emptied)) * 0.5 / 3
+    expected = [b"0.0000" if query in emptied else b"0.5000" for query in _QUERIES]
+    assert (outcome.status, values(outcome)) == (0, [*expected, b"%.4f" % mean])
+    mapping = {query: {"b": 1, "a": 2, "c": 3} for query in _QUERIES}
+    for run in (str(tmp_path / "run"), mapping):
+        with pytest.warns(RagkpiNote):
+            result = evaluate(str(tmp_path / "qrels"), run, "recip_rank",
+                              exclude=str(tmp_path / "list"))  # fmt: skip
+        assert result.mean == {"recip_rank": mean}
+
+
+@pytest.mark.parametrize(
+    ("lines", "expected"),
+    [
+        ("1 Q0 1 1 1 me\n2 Q0 b 1 1 me\n2 Q0 a 2 2 me\n", [b"0.0000", b"1.0000", b"0.5000"]),
+        ("1 Q0 b 1 1 me\n1 Q0 a 2 2 me\n2 Q0 2 1 1 me\n", [b"1.0000", b"0.0000", b"0.5000"]),
+    ],
+)
+def test_a_query_whose_only_document_has_its_id(lines, expected, tmp_path, ragkpi):
+    (tmp_path / "qrels").write_text("1 0 a 1\n2 0 a 1\n")
+    (tmp_path / "run").write_text(lines)
+    outcome = ragkpi("eval", "-q", "-m", "recip_rank", "--ignore-identical-ids", "qrels", "run",
+                     folder=tmp_path)  # fmt: skip
+    assert (outcome.status, values(outcome)) == (0, expected)
+
+
+@pytest.mark.parametrize("emptied", EMPTIED)
+@pytest.mark.parametrize(
+    "line",
+    [
+        "eval -q -c -m all_trec qrels run",
+        "eval -c -m P.2 -m map --ties expected qrels other",
+        "compare --format json -m map -m P.2 qrels run other",
+        "holes --format json qrels run other",
+        "depth --format json -N 100 qrels run other",
+        "diagnose -c --format json qrels run --pool other",
+        "report -N 100 qrels run other -o -",
+        "convert --to trec other -",
+        "convert --to csv run -",
+    ],
+)
+def test_commands_take_an_emptied_query_for_an_empty_ranking(line, emptied, tmp_path, ragkpi):
+    """As `-c` takes a missing one: but for the notes the answer is that without its lines."""
+    write_three_queries(tmp_path / "excluded", emptied)
+    write_three_queries(tmp_path / "without", emptied, emptied)
+    answers = []
+    for name in ("excluded", "without"):
+        outcome = ragkpi(*line.split(), "--exclude", "list", folder=tmp_path / name)
+        assert outcome.status == 0, outcome.err
+        data = re.search(rb'id="data">(.*?)</script>', outcome.out, re.DOTALL)
+        if data is not None or "json" in line:
+            answers.append({**json.loads(data[1] if data else outcome.out), "notes": []})
+        else:
+            answers.append(outcome.out)
+    assert answers[0] == answers[1]
+
+
+@pytest.mark.parametrize("emptied", EMPTIED)
+def test_check_names_the_query_that_is_meant(emptied, tmp_path, ragkpi):
+    """Scores rise in all that are left, the first of which is at line 1, 4 or 7."""
+    write_three_queries(tmp_path, emptied)
+    outcome = ragkpi("check", "--exclude", "list", "qrels", "run", folder=tmp_path)
+    left = [query for query in _QUERIES if query not in emptied]
+    assert b"scores rise down the ranking in %d of %d " % (len(left), len(left)) in outcome.out
+    for query in left:
+        line = 3 * int(query) - 2
+        assert b"run:%d\tquery %b begins with 1\n" % (line, query.encode()) in outcome.out

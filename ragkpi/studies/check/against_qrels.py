@@ -77,7 +77,8 @@ class QuerySpelling(Finding):
             query = run.queries[run.query[row]]
             return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
 
-        self.note(run, run.first_row[np.array(misspelt, dtype=np.int64)], describe)
+        rows = run.first_row[np.array(misspelt, dtype=np.int64)]
+        self.note(run, rows[rows >= 0], describe)
 
     def found(self) -> Found | None:
         if not self.count:

@@ -99,8 +99,11 @@ class CheckedRun:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, (Q,)."""
-        return np.unique(self.query, return_index=True)[1]
+        """The first row of each query in the file, -1 where all of them were left out, (Q,)."""
+        rows = np.full(len(self.queries), -1, dtype=np.int64)
+        query, first = np.unique(self.query, return_index=True)
+        rows[query] = first
+        return rows
 
     @cached_property
     def ranks(self) -> IntArray:
