@@ -189,8 +189,15 @@ def _numbers(array: Any, type_: str) -> FloatArray | IntArray:
 
 
 def numbers_of_column(source: Source, table: Any, name: str, type_: str, above: int = 0) -> Any:
-    """Return a column of numbers, (n,); `InputError` if it is none, or has nulls or NaN."""
+    """Return a column of numbers, (n,); `InputError` if it is none, or has nulls or NaN.
+
+    Truth values are whole numbers (levels), but neither scores nor ranks.
+    """
     kinds = {str(field.type) for field in table.schema if field.name == name}
+    if type_ == "float64" and "bool" in kinds:
+        raise InputError(
+            source.name, 1 + above, f"{name} is true or false", "expected a decimal number"
+        )
     if type_ == "float64" and kinds == {"int64"}:
         integers = _numbers(_column(source, table, name, "int64", above), "int64")
         if integers.min(initial=0) >= -(2**53) and integers.max(initial=0) <= 2**53:

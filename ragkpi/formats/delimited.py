@@ -18,7 +18,7 @@ from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
 from ragkpi.formats.line_scanner import Lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
-from ragkpi.formats.score_order import warn_of_order
+from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.separated_lines import scan_separated
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
@@ -210,17 +210,19 @@ class _Table:
 
     def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
         for number, record in self._records(block):
-            rank = b"" if layout.rank is None else record[layout.rank].strip()
+            ranks = [] if layout.rank is None else [record[layout.rank].strip()]
             if layout.score is not None:
                 value = record[layout.score].strip()
+            elif ranks:
+                value = descending(self._source.name, number, ranks.pop())
             else:
-                value = b"-" + (rank or b"%d" % number)
+                value = b"-%d" % number
             yield Listed(
                 number,
                 record[layout.query],
                 [record[layout.document]],
                 [value],
-                [rank] if rank and layout.score is not None else [],
+                ranks,
                 b"" if layout.run_id is None else record[layout.run_id],
             )
 

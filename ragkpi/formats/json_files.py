@@ -65,8 +65,9 @@ def stream_run(
     reader = BlockReader(source, size)
     block = reader.read_all() if hold else reader.read()
     alike = _layout(block, shape, source.name, "run") if block is not None else None
+    known: ShapeReader | None = None
     if alike is not None and block is not None:
-        layout, known = alike
+        layout, reader_before = alike
         try:
             if hold:
                 yield from _hold_alike(layout, block)
@@ -76,10 +77,10 @@ def stream_run(
         except UnlikeError as unlike:
             if not hold:
                 block = unlike.block
-                shape = known if block.first_line > 1 else shape  # that of the records before
+                known = reader_before if block.first_line > 1 else None  # it read those before
     lines = lines_from(reader, block)
     number = 1 if block is None else block.first_line  # each line before it was a record
-    records = _read_lines(lines, "run", shape, source.name, number)
+    records = _read_lines(lines, "run", shape, source.name, number, known)
     yield from stream_listed(source.name, _rows_of(*records))
 
 
@@ -135,8 +136,8 @@ def _hold_alike(layout: ColumnOrder, block: Block) -> list[RunColumns]:
 
 def _layout(
     block: Block, shape: Shape | None, file: str, kind: Kind
-) -> tuple[ColumnOrder, Shape] | None:
-    """Return where the columns of lines stand that look like one of the first, and their shape."""
+) -> tuple[ColumnOrder, ShapeReader] | None:
+    """Return where the columns of lines stand that look like one of the first; what reads it."""
     text = block.buffer[block.start : block.end]
     for line in text[:LONGEST_PATTERN].tobytes().split(b"\n", _LINES_TRIED)[:-1]:
         try:
@@ -152,7 +153,7 @@ def _layout(
             return None
         pattern = pattern_of(line, keys) if keys is not None else None
         if pattern is not None:
-            return LikeLines(pattern).layout, reader.shape
+            return LikeLines(pattern).layout, reader
     return None
 
 
@@ -246,9 +247,11 @@ def _read_lines(
     shape: Shape | None,
     file: str,
     number: int = 1,
+    reader: ShapeReader | None = None,
 ) -> tuple[ShapeReader, Iterator[Record]]:
     values = _line_values(lines, file)
-    reader = None if shape is None else ShapeReader(shape, file)
+    if reader is None and shape is not None:
+        reader = ShapeReader(shape, file)
     ahead: list[tuple[int, Any]] = []
 
     def first_records() -> Iterator[Any]:

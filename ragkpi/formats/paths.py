@@ -82,6 +82,24 @@ class Path:
             self._remember(layout, None)
         return None
 
+    def first(self, value: Any, key: str | None = None) -> tuple[Any, tuple[str, ...] | None]:
+        """Return the first thing that the path leads to, null too, and by which keys.
+
+        None and None if it leads nowhere. Raises `KeyTwiceError`.
+        """
+        layout = tuple(value) if type(value) is dict else ()
+        if layout in self._layouts:
+            name = self._layouts[layout]
+            return (None, None) if name is None else (value[name], (name,))
+        for steps in self._alternatives:
+            for found, way in _follow(value, steps, key, 0):
+                if layout and len(way) == 1 and is_scalar(found):
+                    self._remember(layout, way[0])
+                return found, way
+        if layout and not any(self._begins(value, steps[0]) for steps in self._alternatives):
+            self._remember(layout, None)
+        return None, None
+
     def name_in(self, layout: tuple[str, ...]) -> str | None:
         """Return the key that the path leads to in objects of some keys, where one is known."""
         return self._layouts.get(layout)

@@ -11,6 +11,7 @@ from ragkpi.formats.json_text import octets_of
 from ragkpi.formats.paths import Path
 from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.shape import Kind, Shape
+from ragkpi.wording import shown
 
 
 class Record(NamedTuple):
@@ -27,6 +28,9 @@ class Record(NamedTuple):
     lines: Sequence[int] = ()
 
 
+Way = tuple[str, ...] | None  # None: there is no number
+
+
 class NumberReader:
     """The part of a shape that says where scores, ranks and levels stand."""
 
@@ -37,6 +41,8 @@ class NumberReader:
         self.value = Path(shape.score or shape.level)
         self.rank, self._scores = Path(shape.rank), Path(shape.scores)
         self._warned = False
+        # By which keys the first record has its score and its rank, where each is one document.
+        self._ways: dict[str, Way] = {}
 
     def of(self, record: Record, items: list[tuple[Any, Any]]) -> tuple[list[bytes], list[bytes]]:
         """Return the texts of scores or levels, and of ranks if there are scores and ranks."""
@@ -76,7 +82,7 @@ class NumberReader:
             if len(beside[1]) != len(items):
                 found = f"{len(beside[1])} scores for {len(items)} documents"
                 raise InputError(file, line, found, "expected a score for each")
-            scores = [value for _, value in beside[1]]
+            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
         elif self.shape.score == "@value":
             lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
             return [
@@ -84,15 +90,12 @@ class NumberReader:
                 for (_, item), at in zip(items, lines, strict=True)
             ], []
         else:
-            scores = [self.value.scalar(item, key) for key, item in items] if self.value else []
-        ranks = [self.rank.scalar(item, key) for key, item in items] if self.rank else []
-        has_scores, has_ranks = (
-            self._all_or_none(line, of, what) for of, what in ((scores, "score"), (ranks, "rank"))
-        )
-        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks] if has_ranks else []
-        if has_scores:
+            scores = self._all_or_none(record, self.value, items, "score")
+        ranks = self._all_or_none(record, self.rank, items, "rank")
+        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks]
+        if scores:
             return [octets_of(score, file, line, "score") for score in scores], rank_texts
-        if has_ranks:
+        if ranks:
             return [descending(file, line, rank) for rank in rank_texts], []
         if not self.shape.list:  # a document a record: the order of the file
             if not self._warned:
@@ -101,7 +104,39 @@ class NumberReader:
             return [b"-%d" % record.number], []
         return [b"-%d" % place for place in range(1, len(items) + 1)], []
 
-    def _all_or_none(self, line: int, values: Sequence[Any], what: str) -> bool:
+    def is_as_first(self, score: str) -> bool:
+        """Say whether the first record of a document has its score under this key, and no rank."""
+        return self._ways == {"score": (score,), "rank": None}
+
+    def _all_or_none(
+        self, record: Record, path: Path, items: list[tuple[Any, Any]], what: str
+    ) -> list[Any]:
+        """Return the scores or ranks of documents, which stand under the same keys; [] if none has.
+
+        `InputError` if only some documents have them: no place in the file is as good as a number.
+        """
+        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
+        if not self.shape.list:
+            ((value, way),) = found
+            first = self._ways.setdefault(what, way)
+            if way != first or (way is not None and value is None):
+                raise self._unlike_first(record, what, value, way, first)
+            return [] if way is None else [value]
+        values = self._refuse_some(record, [value for value, _ in found], what)
+        ways = [way for _, way in found]
+        if values and len(set(ways)) > 1:
+            place = next(place for place, way in enumerate(ways) if way != ways[0])
+            found_there, found_first = (_named_way(ways[at]) for at in (place, 0))
+            raise InputError(
+                self._file,
+                record.line,
+                f"document {place + 1} of the list has its {what} under {found_there}, the first "
+                f"one under {found_first}",
+                "expected all of them under one key",
+            )
+        return values
+
+    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[Any]:
         having = [value is not None for value in values]
         if any(having) and not all(having):
             place = having.index(not having[0]) + 1
@@ -109,9 +144,28 @@ class NumberReader:
             if having[0]:
                 found = f"document {place} of the list has no {what} and others have one"
             raise InputError(
-                self._file, line, found, f"expected a {what} for all of them or for none"
+                self._file, record.line, found, f"expected a {what} for all of them or for none"
             )
-        return bool(having) and having[0]
+        return values if any(having) else []
+
+    def _unlike_first(
+        self, record: Record, what: str, value: Any, way: Way, first: Way
+    ) -> InputError:
+        if way is not None and value is None:
+            found = f"{what} is null"
+        elif way is None:
+            found = f"no {what}, and records before have one"
+        elif first is None:
+            found = f"a {what}, and records before have none"
+        else:
+            found = f"a {what} under {_named_way(way)}, in records before under {_named_way(first)}"
+        return InputError(
+            self._file, record.line, found, f"expected a {what} under one key in all or in none"
+        )
+
+
+def _named_way(way: Way) -> str:
+    return shown(".".join(way or ()))
 
 
 def no_object(file: str, line: int) -> InputError:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ragkpi.formats.trec_runs import RunColumns
 
 
+_DIGITS = 16  # of 2 ** 53
 Numbers = Callable[[Tokens], FloatArray]
 
 
@@ -60,8 +61,10 @@ def parse_scores(
 
 def descending(file: str, line: int, rank: bytes) -> bytes:
     """Return the text of a score that falls with the rank; errors as `parse_ranks` has them."""
-    number = parse_ranks(file, Tokens.from_strings([rank.strip()]), np.array([line]))
-    return b"-%d" % number[0]
+    rank = rank.strip()
+    if rank.isdigit() and len(rank) < _DIGITS:  # as a rule
+        return b"-" + rank
+    return b"-%d" % parse_ranks(file, Tokens.from_strings([rank]), np.array([line]))[0]
 
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:

@@ -166,6 +166,8 @@ class ShapeReader:
         doc, value = self._doc.name_in(layout), self._value.name_in(layout)
         if doc is None or value is None or not self._rank.lacks(layout):
             return None
+        if self.shape.kind == "run" and not self._list and not self._numbers.is_as_first(value):
+            return None
         if any(type(item) is not dict for item in items) or set(map(tuple, items)) != {layout}:
             return None
         documents, values = (

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ragkpi.errors import InputError, RagkpiWarning
+from ragkpi.errors import InputError
 from ragkpi.formats import json_files
 from tests.fuzz.targets import MemorySource
 
@@ -153,13 +153,14 @@ def test_many_blocks(lists, monkeypatch):
             assert bool(decoded) == bool(odd)
 
 
-def test_a_record_without_score_counts_from_the_first_line(monkeypatch):
-    """Wherever the decoder takes over."""
+@pytest.mark.parametrize("odd", ["{}", '{"score": null}', '{"score": true}', '{"rank": 1}'])
+def test_a_record_without_score_is_refused_wherever_the_decoder_takes_over(odd, monkeypatch):
     lines = [b'{"qid": "%d", "docid": "a", "score": 2}' % number for number in range(9)]
-    text = b"\n".join([*lines, b'{"qid": "b", "docid": "a"}'])
+    record = {"qid": "b", "docid": "a", **json.loads(odd)}
     monkeypatch.setattr(json_files, "BLOCK_SIZE", 100)
-    with pytest.warns(RagkpiWarning, match="names no score"):
-        assert [row[2] for row in read(text, False)] == [2] * 9 + [-10]
+    for hold in (False, True):
+        found = read(b"\n".join([*lines, json.dumps(record).encode()]), hold)
+        assert found.startswith(("run:10: no score", "run:10: score is"))
 
 
 @st.composite

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 
 import pytest
 from hypothesis import given, settings
@@ -156,6 +157,118 @@ def test_rows_without_scores_and_ranks_count_in_their_order(name, tmp_path):
         found = rows(path)
     assert [row[:2] for row in found] == [(b"1", b"b"), (b"1", b"a"), (b"2", b"a")]
     assert found[0][2] > found[1][2]
+
+
+ODD = {
+    "null": None,
+    "missing": ...,
+    "true": True,
+    "text": "x",
+    "object": {"a": 1},
+    "nan": float("nan"),
+    "empty": "",
+}
+
+
+FORMATS = ["csv", "quoted.csv", "tsv", "jsonl", "json"]
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("number", ["score", "rank"])
+@pytest.mark.parametrize("place", [0, 1, 2])
+@pytest.mark.parametrize("odd", ODD)
+def test_one_row_without_a_number_is_refused_with_its_line(
+    odd, place, number, name, tmp_path, ragkpi
+):
+    """Among rows that have one; neither the place in the file nor anything else is in its stead."""
+    made = [{"qid": "1", "docid": id_, number: 3 + at} for at, id_ in enumerate("bac")]
+    del made[place][number]
+    if ODD[odd] is not ...:
+        made[place][number] = ODD[odd]
+    # In JSON it is the second record that is unlike the first one.
+    line = place + (odd == "missing" and place == 0 and name.startswith("json"))
+    assert_refused(ragkpi, tmp_path, name, made, number, line)
+
+
+@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("beside", [{}, {"score": 1}])
+@pytest.mark.parametrize("odd", ["1.5", "-1", "inf", "9007199254740992", "1e300", "", None])
+def test_ranks_are_whole_numbers(odd, beside, name, tmp_path, ragkpi):
+    """Whether scores stand beside them or not, whatever is quoted."""
+    made = [{"qid": "1", "docid": id_, "rank": rank, **beside} for id_, rank in ("b1", "a2", "c3")]
+    made[1]["rank"] = odd
+    assert_refused(ragkpi, tmp_path, name, made, "rank", 1)
+
+
+def assert_refused(ragkpi, folder, name, made, number, row):
+    """Write rows as a file, and see that it is refused at a row, from 0, for its number."""
+    write_rows(folder / f"run.{name}", made)
+    (folder / "qrels").write_text("1 0 a 1\n")
+    outcome = ragkpi("eval", "qrels", f"run.{name}", folder=folder)
+    assert (outcome.status, outcome.out) == (2, b"")
+    line = row + (1 if name.startswith("json") else 2)
+    found = rb"ragkpi: run\.%b:%d: [^\n]*\b%b\b[^\n]*; expected [^\n]*\n"
+    last = outcome.err.splitlines(keepends=True)[-1]  # above it may be a warning
+    assert re.fullmatch(found % (name.encode(), line, number.encode()), last), outcome.err
+
+
+def write_rows(path, made):
+    """Write rows as their suffix says; in ``quoted.csv`` stands a comma in an id."""
+    kind = path.suffix
+    with open(path, "w", newline="") as file:
+        if kind == ".json":
+            file.write("[" + ",\n".join(map(json.dumps, made)) + "]\n")
+        elif kind == ".jsonl":
+            file.write("".join(json.dumps(row) + "\n" for row in made))
+        else:
+            names = list(dict.fromkeys(name for row in made for name in row))
+            writer = csv.writer(file, delimiter="," if kind == ".csv" else "\t")
+            writer.writerow(names)
+            for row in made:
+                row = {**row, "docid": f"{row['docid']},"} if "quoted" in path.name else row
+                writer.writerow([row.get(name) for name in names])
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+@pytest.mark.parametrize("number", ["score", "rank"])
+def test_truth_values_are_no_scores(name, number, tmp_path, ragkpi):
+    pyarrow = pytest.importorskip("pyarrow")
+    table = pyarrow.table({"qid": ["1", "1"], "docid": ["b", "a"], number: [False, True]})
+    if name == "parquet":
+        pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "run")
+    else:
+        with pytest.importorskip("pyarrow.ipc").new_file(
+            str(tmp_path / "run"), table.schema
+        ) as writer:
+            writer.write_table(table)
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"%b is true or false" % number.encode() in outcome.err
+
+
+@pytest.mark.parametrize("kind", ["json", "jsonl"])
+def test_scores_under_two_keys_are_not_mixed(kind, tmp_path, ragkpi):
+    """A similarity of 0.9 beside scores of BM25 would rank last."""
+    for made in (
+        [{"qid": "1", "docid": "b", "score": 7}, {"qid": "1", "docid": "a", "similarity": 0.9}],
+        [
+            {"qid": "1", "docid": "b", "score": 7, "similarity": 0.1},
+            {"qid": "1", "docid": "a", "score": None, "similarity": 0.9},
+        ],
+    ):
+        assert_refused(ragkpi, tmp_path, kind, made, "score", 1)
+    hits = [{"docid": "b", "score": 7}, {"docid": "a", "similarity": 0.9}]
+    assert_refused(ragkpi, tmp_path, kind, [{"qid": "1", "hits": hits}] * 2, "score", 0)
+
+
+def test_lists_without_scores_may_say_so(tmp_path, ragkpi):
+    """Elasticsearch's hits have the score null when they are sorted by a field."""
+    hits = [{"_id": "b", "_score": None}, {"_id": "a", "_score": None}]
+    (tmp_path / "run").write_text(json.dumps({"query_id": "1", "hits": {"hits": hits}}) + "\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    outcome = ragkpi("eval", "-m", "recip_rank", "qrels", "run", folder=tmp_path)
+    assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
 
 
 @settings(max_examples=300)
