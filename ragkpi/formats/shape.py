@@ -42,7 +42,8 @@ class Shape(NamedTuple):
     needs
         Keys beside `records`, or of the record, without which the shape is not recognised.
     repeated
-        Whether a document that stands in one list again is ``"refused"`` or ``"dropped"``.
+        Whether a document that stands in one list again is ``"refused"`` or ``"dropped"``; one
+        with another level is refused.
     run_id
         The name of the run.
     """

@@ -137,7 +137,10 @@ class ShapeReader:
         ]
         values, ranks = self._numbers.of(record, items)
         if self.shape.repeated == "dropped" and len(set(documents)) < len(documents):
-            first = {document: place for place, document in reversed(list(enumerate(documents)))}
+            # A document with two levels stays twice, and is refused as in every format.
+            levels = values if self.shape.kind == "qrels" else [b""] * len(values)
+            judged = list(zip(documents, levels, strict=True))
+            first = {pair: place for place, pair in reversed(list(enumerate(judged)))}
             kept = sorted(first.values())
             documents = [documents[place] for place in kept]
             values = [values[place] for place in kept]

@@ -188,6 +188,33 @@ def test_a_wrong_path_says_which_keys_there_are(tmp_path):
             rows(path, reading("run", map_=text))
 
 
+CONTRADICTING = {
+    "judgments": '{"qid": "q", "judgments": [{"id": "a", "level": 0}, {"id": "a", "level": 2}]}',
+    "apart": '{"qid": "q", "judgments": [{"id": "a", "level": 0}, {"id": "b", "level": 0},'
+    ' {"id": "a", "level": 2}]}',
+    "truth": '{"qid": "q", "relevant": [{"id": "a", "label": true}, {"id": "a", "label": false}]}',
+}
+
+
+@pytest.mark.parametrize("text", CONTRADICTING.values(), ids=CONTRADICTING)
+def test_levels_that_contradict_each_other_in_a_list_are_refused(text, ragkpi, tmp_path):
+    put(tmp_path, text + "\n")
+    (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
+    outcome = ragkpi("eval", "file", "run", folder=tmp_path)
+    assert outcome.err == (
+        b"ragkpi: file:1: document a of query q again, first judged at line 1; "
+        b"expected one judgement of each document per query\n"
+    )
+    assert (outcome.status, outcome.out) == (4, b"")
+
+
+def test_a_judgement_that_a_list_repeats_counts_once(ragkpi, tmp_path):
+    put(tmp_path, CONTRADICTING["judgments"].replace('"level": 0', '"level": 2') + "\n")
+    (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
+    outcome = ragkpi("eval", "-m", "num_rel", "file", "run", folder=tmp_path)
+    assert outcome.out.split()[-1] == b"1"
+
+
 def test_distances_are_turned(tmp_path):
     path = put(tmp_path, "qid,docid,score\n1,a,0.1\n1,b,0.2\n2,c,0.1\n2,d,0.7\n")
     turned = rows(path, reading("run", scores="distance"))
