@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 class RagkpiError(Exception):
     """Something the user can mend; its text is one line, and no traceback is shown."""
@@ -32,9 +34,25 @@ class InputError(RagkpiError):
         self.found = found
         self.expected = expected
 
-    def __reduce__(self) -> tuple[type[InputError], tuple[str, int | None, str, str]]:
+    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
         # What an exception is made from again in another process is its text, if nobody says more.
         return type(self), (self.file, self.line, self.found, self.expected)
+
+
+class SeparateRankingsError(InputError):
+    """A run holds several rankings of a query, which are not to be merged.
+
+    ``finding`` is what ``ragkpi check`` calls it.
+    """
+
+    def __init__(
+        self, file: str, line: int | None, found: str, expected: str, finding: str
+    ) -> None:
+        super().__init__(file, line, found, expected)
+        self.finding = finding
+
+    def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
+        return type(self), (self.file, self.line, self.found, self.expected, self.finding)
 
 
 class GateFailedError(RagkpiError):

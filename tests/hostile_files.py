@@ -178,6 +178,24 @@ RUNS = {
         "run:2: a carriage return inside a line; expected lines that end with a newline",
         2,
     ),
+    "MTEB, two subsets": (
+        b'{"mteb_model_meta": {}, "en": {"test": {"1": {"d": 1}}}, '
+        b'"de": {"test": {"1": {"e": 1}}}}',
+        "run: 2 separate rankings of the queries (en/test, de/test); "
+        "expected one of them, such as --subset en/test",
+        2,
+    ),
+    "MS MARCO, a rank twice": (
+        b"1 d 1\n1 e 2\n2 d 1\n2 e 1\n",
+        "run:4: rank 1 of query 2 again, first at line 3; expected one ranking of each query",
+        2,
+    ),
+    "JSON, a list with scores and one without": (
+        b'{"qid": 1, "hits": [{"docid": "d", "score": 3}]}\n{"qid": 1, "hits": ["e"]}\n',
+        "run:2: query 1 with and without scores again, first at line 1; "
+        "expected one ranking of each query",
+        2,
+    ),
     "CSV, score twice": (
         b"qid,docno,score,Score\n1,d,2,1\n",
         "run:1: score and Score both name the score; expected each name once",

@@ -50,6 +50,15 @@ def reading_options(
             "score=_score'; 'ragkpi formats map' explains it.",
         ),
     ] = None,
+    subset: Annotated[
+        str | None,
+        option(
+            "--subset",
+            metavar="NAME",
+            help="Which ranking of RUN is read, where a dump holds several of its queries: "
+            "en, or en/test (MTEB's subset and split).",
+        ),
+    ] = None,
     scores: Annotated[
         Literal["similarity", "distance"],
         option(
@@ -86,7 +95,7 @@ def reading_options(
 
     Raises `UsageError` for the name of a format that there is not, or a map or fold that is none.
     """
-    said = (qrels_format, run_format, map_qrels, map_run, max_passage, exclude)
+    said = (qrels_format, run_format, map_qrels, map_run, subset, max_passage, exclude)
     if said.count(None) == len(said) and scores == "similarity" and not ignore_identical_ids:
         return None, None
     from ragkpi.formats.file_formats import reading
@@ -95,5 +104,5 @@ def reading_options(
     sieve = sieve_for(max_passage, ignore_identical_ids, exclude)
     return (
         reading("qrels", qrels_format, map_qrels, sieve=sieve),
-        reading("run", run_format, map_run, scores, sieve),
+        reading("run", run_format, map_run, scores, sieve, subset=subset),
     )

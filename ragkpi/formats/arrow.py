@@ -103,6 +103,11 @@ class _RunReader:
             line=line,
             run_id=run_id_of(source.name) if run_ids is None else run_ids[len(query) - 1],
             rank=None if self._score is None else rank,
+            by_rank=(
+                np.ones(len(query), dtype=bool)
+                if self._score is None and self._rank is not None
+                else None
+            ),
         )
 
     def _tokens(self, table: Any, name: str) -> Tokens:

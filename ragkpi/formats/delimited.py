@@ -224,6 +224,7 @@ class _Table:
                 [value],
                 ranks,
                 b"" if layout.run_id is None else record[layout.run_id],
+                layout.score is None and layout.rank is not None,
             )
 
     def _judged(

@@ -41,12 +41,15 @@ class Reading(NamedTuple):
         ``"distance"`` if the smaller score is the better one.
     sieve
         What is done with documents before they are ranked.
+    subset
+        Which of several rankings of its queries is read, where a file holds them.
     """
 
     format: str | None = None
     shape: Shape | None = None
     scores: Scores = "similarity"
     sieve: Sieve | None = None
+    subset: str | None = None
 
     def of_pool(self) -> Reading:
         """Return how the pool of such a run is read: its format is its own."""
@@ -60,6 +63,7 @@ class FileReader(NamedTuple):
     shape: Shape | None = None
     scores: Scores = "similarity"
     sieve: Sieve | None = None
+    subset: str | None = None
 
     @property
     def name(self) -> str:
@@ -68,11 +72,11 @@ class FileReader(NamedTuple):
 
     def stream_run(self, source: Source) -> Iterator[RunColumns]:
         """Read a run as `FileFormat.stream_run` does."""
-        return self._watched(self.format.stream_run(source, self.shape))
+        return self._watched(self.format.stream_run(source, self.shape, self.subset))
 
     def hold_run(self, source: Source) -> Iterator[RunColumns]:
         """Read a run as `FileFormat.hold_run` does."""
-        return self._watched(self.format.hold_run(source, self.shape))
+        return self._watched(self.format.hold_run(source, self.shape, self.subset))
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels."""
@@ -80,7 +84,14 @@ class FileReader(NamedTuple):
         return self.sieve.qrels(columns) if self.sieve else columns
 
     def sieved(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
-        """Treat the documents of blocks of whole queries as was asked for."""
+        """Treat the documents of blocks of whole queries as was asked for.
+
+        Raises `SeparateRankingsError` if a query has a rank twice.
+        """
+        if self.name != "trec":
+            from ragkpi.formats.score_order import ranked_once
+
+            blocks = map(ranked_once, blocks)
         return self.sieve.run(blocks) if self.sieve else blocks
 
     @property
@@ -143,7 +154,11 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
     if stranger is not None:
         raise InputError(source.name, None, *stranger)
     form, shape = _resolved(kind, head, reading)
-    return FileReader(form, shape, reading.scores, reading.sieve)
+    if reading.subset is not None and not form.subsets:
+        from ragkpi.formats.json_documents import no_subsets
+
+        raise no_subsets(source.name, reading.subset)
+    return FileReader(form, shape, reading.scores, reading.sieve, reading.subset)
 
 
 def read_any_qrels(
@@ -173,6 +188,7 @@ def reading(
     scores: Scores = "similarity",
     sieve: Sieve | None = None,
     options: tuple[str, str] | None = None,
+    subset: str | None = None,
 ) -> Reading:
     """Return how a file is to be read, from what a user says about it.
 
@@ -190,6 +206,8 @@ def reading(
         What is done with documents before they are ranked.
     options
         What messages call `format_name` and `map_`; by default the options of the command line.
+    subset
+        Which ranking is read of a file that holds several of its queries.
 
     Raises
     ------
@@ -204,4 +222,4 @@ def reading(
     shape = None
     if map_ is not None:
         shape = parse_map(map_, kind, map_option) if isinstance(map_, str) else mapped(map_, kind)
-    return Reading(format_name, shape, scores, sieve)
+    return Reading(format_name, shape, scores, sieve, subset)

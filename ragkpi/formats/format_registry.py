@@ -36,6 +36,8 @@ class FileFormat(NamedTuple):
         Those that write it; empty if it is only read.
     shaped
         Whether names or keys tell what is in it, so that a shape can.
+    subsets
+        Whether a shape of it may hold several rankings of a query.
     """
 
     name: str
@@ -47,15 +49,20 @@ class FileFormat(NamedTuple):
     run_writer: str = ""
     qrels_writer: str = ""
     shaped: bool = True
+    subsets: bool = False
 
-    def stream_run(self, source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+    def stream_run(
+        self, source: Source, shape: Shape | None = None, subset: str | None = None
+    ) -> Iterator[RunColumns]:
         """Read a run in blocks that hold all neighbouring lines of their queries."""
-        blocks: Iterator[RunColumns] = self._read(self.run, source, shape)
+        blocks: Iterator[RunColumns] = self._read(self.run, source, shape, subset)
         return blocks
 
-    def hold_run(self, source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+    def hold_run(
+        self, source: Source, shape: Shape | None = None, subset: str | None = None
+    ) -> Iterator[RunColumns]:
         """Read a run in blocks that stay valid together."""
-        blocks: Iterator[RunColumns] = self._read(self.hold or self.run, source, shape)
+        blocks: Iterator[RunColumns] = self._read(self.hold or self.run, source, shape, subset)
         return blocks
 
     def read_qrels(self, source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -71,7 +78,11 @@ class FileFormat(NamedTuple):
         """Write qrels."""
         _function(self.qrels_writer)(qrels, file)
 
-    def _read(self, function: str, source: Source, shape: Shape | None) -> Any:
+    def _read(
+        self, function: str, source: Source, shape: Shape | None, subset: str | None = None
+    ) -> Any:
+        if subset is not None:
+            return _function(function)(source, shape, subset)
         return _function(function)(source, shape) if self.shaped else _function(function)(source)
 
 
@@ -147,6 +158,7 @@ _FORMATS = (
         qrels="json_files:read_qrels",
         run_writer="text_writing:write_json_document",
         qrels_writer="text_writing:write_json_qrels_document",
+        subsets=True,
     ),
     FileFormat(
         "jsonl",
@@ -157,6 +169,7 @@ _FORMATS = (
         qrels="json_files:read_qrels",
         run_writer="text_writing:write_json_lines",
         qrels_writer="text_writing:write_json_qrels_lines",
+        subsets=True,
     ),
     FileFormat(
         "parquet",

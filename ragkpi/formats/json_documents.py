@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.formats.column_names import shown_names
-from ragkpi.formats.json_text import JsonText, text_of
+from ragkpi.formats.json_text import JsonText, Place, key_twice, rest_behind, text_of
 from ragkpi.formats.opening import MOST_HELD, Source
-from ragkpi.formats.paths import entries_of
+from ragkpi.formats.paths import Repeated, entries_of
 from ragkpi.formats.record_numbers import Record, no_object
 from ragkpi.formats.shape import Kind, Shape
 from ragkpi.formats.shape_choice import (
@@ -23,11 +23,13 @@ from ragkpi.formats.shape_choice import (
 )
 from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.shapes import SHAPES
+from ragkpi.wording import listed, named, shown
 
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
 # Keys of an object that are looked at to recognise a shape.
 MOST_KEYS = 40
+_MOST_SUBSETS = 20  # in a message
 _PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
 _SHORTEST_VALUE = 5
@@ -38,11 +40,11 @@ _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
 def read_document(
-    text: JsonText, kind: Kind, shape: Shape | None
+    text: JsonText, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the records of a document, and what reads them; without a shape, one that fits."""
     reader = recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
-    return reader, _document_records(text, reader.shape)
+    return reader, _document_records(text, reader.shape, subset)
 
 
 def recognised(text: JsonText, kind: Kind) -> ShapeReader:
@@ -75,11 +77,16 @@ def recognised(text: JsonText, kind: Kind) -> ShapeReader:
     return likely_shape(kind, first, text.file)
 
 
-def _document_records(text: JsonText, shape: Shape) -> Iterator[Record]:
+def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
     steps, number = _steps(shape), 0
+    refuse_subset(text.file, shape, subset)
     while text.next():
         if shape.records:
-            entries = text.inside(steps, shape.needs)
+            keys: Sequence[str] = steps
+            if len(steps) > 1 or "*" in steps:
+                places = text.places(steps, shape.needs)
+                keys = _chosen(text.file, shape, places, subset)
+            entries = text.inside(keys)
         elif text.next() == "[":
             entries = text.entries()
         else:
@@ -103,36 +110,87 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
     return lines[:count]
 
 
-def inside_values(shape: Shape, values: Iterable[tuple[int, Any]], file: str) -> Iterator[Record]:
+def inside_values(
+    shape: Shape, values: Iterable[tuple[int, Any]], file: str, subset: str | None = None
+) -> Iterator[Record]:
     """Yield the records inside values that are decoded already."""
     steps = _steps(shape)
     number = 0
     for line, value in values:
-        for key, record in _descend(value, steps, shape.needs, file, line):
+        keys = _chosen(file, shape, list(_places(value, steps, shape.needs)), subset, line)
+        for key, record in _descend(value, keys, file, line):
             number += 1
             yield Record(line, number, record, key)
 
 
+def _places(value: Any, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Place]:
+    """Yield where steps lead, as `JsonText.places` does."""
+    if not steps:
+        yield Place()
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            rest = rest_behind(key, steps, besides)
+            for place in () if rest is None else _places(inner, rest):
+                yield place.under(key, steps)
+
+
 def _descend(
-    value: Any, steps: list[str], besides: tuple[str, ...], file: str, line: int
+    value: Any, keys: Sequence[str], file: str, line: int
 ) -> Iterator[tuple[str | None, Any]]:
+    if isinstance(value, Repeated):
+        raise key_twice(file, line, value.twice())
     if not isinstance(value, dict | list):
         raise no_object(file, line)
-    if not steps:
+    if not keys:
         yield from entries_of(value)
-        return
-    found = False
-    for key, inner in entries_of(value):
-        if steps[0] == key or (steps[0] == "*" and key not in besides):
-            found = True
-            yield from _descend(inner, steps[1:], (), file, line)
-    if not found:
-        raise _no_records(file, line, steps[0], [str(key) for key, _ in entries_of(value)])
+    elif isinstance(value, dict) and keys[0] in value:
+        yield from _descend(value[keys[0]], keys[1:], file, line)
+    else:
+        found = f"no key {keys[0]} (keys: {shown_names(str(key) for key, _ in entries_of(value))})"
+        raise InputError(file, line, found, "expected the records there")
 
 
-def _no_records(file: str, line: int, step: str, keys: list[str]) -> InputError:
-    return InputError(
-        file, line, f"no key {step} (keys: {shown_names(keys)})", "expected the records there"
+def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
+    """Raise `InputError` if a subset is asked for, and files of a shape have none."""
+    if subset is not None and "*" not in _steps(shape):
+        raise no_subsets(file, subset)
+
+
+def no_subsets(file: str, subset: str) -> InputError:
+    """Say that a file holds one ranking of each query, and a subset was asked for."""
+    found = f"no subset {shown(subset)} (subsets: none)"
+    return InputError(file, None, found, "expected no --subset here")
+
+
+def _chosen(
+    file: str, shape: Shape, places: Sequence[Place], subset: str | None, line: int | None = None
+) -> Sequence[str]:
+    """Return the keys to the records: there is one such place, or one that was asked for.
+
+    Raises `SeparateRankingsError` where several are left, and `InputError` where none is.
+    """
+    if not places:
+        return _steps(shape)  # of which the reader says that they are not there
+    by_name = {"/".join(place.subset or place.keys): place.keys for place in places}
+    left = [
+        name
+        for name in by_name
+        if subset is None or name == subset or name.startswith(f"{subset}/")
+    ]
+    if len(left) == 1:
+        return by_name[left[0]]
+    names = [name.encode("utf-8", "surrogatepass") for name in left or by_name]
+    some = listed(names, _MOST_SUBSETS)
+    if not left:
+        no_such = f"no subset {shown(subset or '')}"
+        raise InputError(file, line, f"{no_such} (subsets: {some})", "expected one of these")
+    choice = f"--subset {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
+    raise SeparateRankingsError(
+        file,
+        line,
+        f"{len(left)} separate rankings of the queries ({some})",
+        f"expected one of them, such as {choice}",
+        "subsets",
     )
 
 
@@ -140,11 +198,11 @@ def _steps(shape: Shape) -> list[str]:
     return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
 
 
-def document_text(file: str, octets: bytes, used: int = 0) -> JsonText:
+def document_text(file: str, octets: bytes, used: int = 0, queries: Iterable[str] = ()) -> JsonText:
     """Return a document as a text of JSON; `InputError` if there is none.
 
-    The queries in its first `used` bytes were read already: the text is a document of the rest, on
-    the same lines and columns.
+    The `queries` in its first `used` bytes were read already: the text is a document of the rest,
+    on the same lines and columns.
     """
     octets = octets.removeprefix(MARK)
     if not octets.strip():
@@ -155,7 +213,7 @@ def document_text(file: str, octets: bytes, used: int = 0) -> JsonText:
         begin, behind = text.index("{") + 1, len(text_of(octets[:used]))
         blank = "\n".join(" " * len(line) for line in text[begin:behind].split("\n"))
         text = text[:begin] + blank + text[behind:]
-    return JsonText(file, text, _DOCUMENT)
+    return JsonText(file, text, _DOCUMENT, queries)
 
 
 def hold(source: Source, padding: int = 0) -> bytearray:

@@ -22,6 +22,7 @@ from ragkpi.formats.json_documents import (
     read_document,
     recognised,
     refuse_bomb,
+    refuse_subset,
 )
 from ragkpi.formats.json_objects import read_objects
 from ragkpi.formats.json_patterns import LONGEST_PATTERN, pattern_of
@@ -52,19 +53,22 @@ _RECORDS_AT_ONCE = 1 << 10
 
 
 def stream_run(
-    source: Source, shape: Shape | None = None, hold: bool = False
+    source: Source, shape: Shape | None = None, subset: str | None = None, hold: bool = False
 ) -> Iterator[RunColumns]:
     """Read a run; without a shape, the one that fits the first records.
 
-    Blocks stay valid together only with `hold`.
+    `subset` is which of several rankings is read, as `Shape.records` has them. Blocks stay valid
+    together only with `hold`.
     """
     if not _has_lines(source):
-        yield from _stream_document(source, shape)
+        yield from _stream_document(source, shape, subset)
         return
     size = BLOCK_SIZE if not hold or source.size is None else source.size + 1
     reader = BlockReader(source, size)
     block = reader.read_all() if hold else reader.read()
-    alike = _layout(block, shape, source.name, "run") if block is not None else None
+    alike = None
+    if block is not None and subset is None:
+        alike = _layout(block, shape, source.name, "run")
     known: ShapeReader | None = None
     if alike is not None and block is not None:
         layout, reader_before = alike
@@ -80,14 +84,16 @@ def stream_run(
                 known = reader_before if block.first_line > 1 else None  # it read those before
     lines = lines_from(reader, block)
     number = 1 if block is None else block.first_line  # each line before it was a record
-    records = _read_lines(lines, "run", shape, source.name, number, known)
+    records = _read_lines(lines, "run", shape, source.name, number, known, subset)
     yield from stream_listed(source.name, _rows_of(*records))
 
 
 hold_run = partial(stream_run, hold=True)
 
 
-def _stream_document(source: Source, shape: Shape | None) -> Iterator[RunColumns]:
+def _stream_document(
+    source: Source, shape: Shape | None, subset: str | None
+) -> Iterator[RunColumns]:
     """Read a document: an object of queries by its quotes, as far as that goes, then the rest."""
     file, octets = source.name, hold(source, PADDING)
     start = PADDING + (len(MARK) if octets.startswith(MARK, PADDING) else 0)
@@ -95,6 +101,8 @@ def _stream_document(source: Source, shape: Shape | None) -> Iterator[RunColumns
 
     def fits(beginning: bytes) -> bool:
         nonlocal shape
+        if subset is not None:
+            return False
         known = shape or recognised(document_text(file, beginning), "run").shape
         if (known.records, known.query, known.list, known.doc, known.score) != _OBJECTS:
             return False
@@ -102,10 +110,11 @@ def _stream_document(source: Source, shape: Shape | None) -> Iterator[RunColumns
         return True
 
     buffer = np.frombuffer(octets, dtype=np.uint8)
-    used = yield from read_objects(file, buffer, start, end, fits)
+    queries: set[str] = set()
+    used = yield from read_objects(file, buffer, start, end, fits, queries)
     if used == start or used < end:
-        text = document_text(file, bytes(octets[PADDING:end]), used - start)
-        yield from stream_listed(file, _rows_of(*read_document(text, "run", shape)))
+        text = document_text(file, bytes(octets[PADDING:end]), used - start, queries)
+        yield from stream_listed(file, _rows_of(*read_document(text, "run", shape, subset)))
 
 
 def _stream_alike(
@@ -248,6 +257,7 @@ def _read_lines(
     file: str,
     number: int = 1,
     reader: ShapeReader | None = None,
+    subset: str | None = None,
 ) -> tuple[ShapeReader, Iterator[Record]]:
     values = _line_values(lines, file)
     if reader is None and shape is not None:
@@ -267,11 +277,12 @@ def _read_lines(
         first = ahead[0][1]
         reader = object_shape(kind, list(first.items()), file)
         reader = reader or likely_shape(kind, first, file)
+    refuse_subset(file, reader.shape, subset)
     all_values = itertools.chain(ahead, values)
     if not reader.shape.records:
         numbered = enumerate(all_values, start=number)
         return reader, (Record(line, number, value) for number, (line, value) in numbered)
-    return reader, inside_values(reader.shape, all_values, file)
+    return reader, inside_values(reader.shape, all_values, file, subset)
 
 
 def _line_values(lines: Iterable[tuple[int, bytes]], file: str) -> Iterator[tuple[int, Any]]:

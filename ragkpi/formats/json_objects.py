@@ -16,8 +16,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ragkpi.formats.decimals import parse_json_numbers
-from ragkpi.formats.groups import group_starts
 from ragkpi.formats.json_documents import MOST_KEYS
+from ragkpi.formats.json_text import text_of
 from ragkpi.formats.literals import stand_alone
 from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
 from ragkpi.formats.trec_runs import RunColumns, run_id_of
@@ -96,7 +96,12 @@ class _Piece(NamedTuple):
 
 
 def read_objects(
-    file: str, buffer: ByteArray, start: int, end: int, fits: Callable[[bytes], bool]
+    file: str,
+    buffer: ByteArray,
+    start: int,
+    end: int,
+    fits: Callable[[bytes], bool],
+    read: set[str],
 ) -> Generator[RunColumns, None, int]:
     """Yield the columns of a document, as far as it looks like its beginning.
 
@@ -108,6 +113,8 @@ def read_objects(
         Where it is, with padding around it (`ragkpi.formats.tokens.PADDING`).
     fits
         Says whether a document of the first queries is such a run.
+    read
+        Takes the queries that are read.
 
     Returns
     -------
@@ -134,13 +141,22 @@ def read_objects(
         columns = _columns(file, buffer, piece, literals, line)
         if columns is None:
             break
+        queries = list(map(text_of, _names(buffer, piece)))
+        if not read.isdisjoint(queries) or len(set(queries)) < len(queries):
+            break  # a key twice, which the decoder refuses
         if used == start and not fits(_beginning(buffer, start, piece)):
             break
+        read.update(queries)
         yield columns
         line += int(np.count_nonzero(buffer[begin : piece.stop] == _NEWLINE))
         used = begin = piece.stop
         least = 1
     return used
+
+
+def _names(buffer: ByteArray, piece: _Piece) -> Tokens:
+    """Return the queries of a piece."""
+    return Tokens(buffer, piece.opened[piece.queries] + 1, piece.closed[piece.queries])
 
 
 def _beginning(buffer: ByteArray, start: int, piece: _Piece) -> bytes:
@@ -179,7 +195,7 @@ def _columns(
 ) -> RunColumns | None:
     """Return the columns of a piece; None if anything in it is unlike the beginning."""
     start, stop, opened, closed, queries, is_last = piece
-    names = Tokens(buffer, opened[queries] + 1, closed[queries])
+    names = _names(buffer, piece)
     is_document = np.ones(len(opened), dtype=bool)
     is_document[queries] = False
     is_document[len(opened) - (not is_last) :] = False
@@ -214,10 +230,6 @@ def _columns(
     score = parse_json_numbers(number)
     empty = (names.start == names.end).any() or (document.start == document.end).any()
     if empty or np.isnan(score).any():
-        return None
-    # A query that comes twice in a row is one ranking.
-    near = queries[listed] if is_last else np.append(queries[listed], -1)
-    if len(group_starts(Tokens(buffer, opened[near] + 1, closed[near]))) <= len(near):
         return None
     newlines = start + np.flatnonzero(buffer[start:stop] == _NEWLINE)
     passed = np.bincount(np.searchsorted(document.start, newlines), minlength=len(documents) + 1)

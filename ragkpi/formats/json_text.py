@@ -8,13 +8,37 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
-from ragkpi.errors import InputError
+from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.paths import Repeated
 from ragkpi.wording import shown
+
+
+class Place(NamedTuple):
+    """Where records stand in a document: under which keys, and of which subset they are."""
+
+    keys: tuple[str, ...] = ()
+    subset: tuple[str, ...] = ()
+
+    def under(self, key: str, steps: Sequence[str]) -> Place:
+        """Return the same seen from outside, where `key` is what the first of `steps` names."""
+        subset = (key, *self.subset) if steps[0] == "*" else self.subset
+        return Place((key, *self.keys), subset)
+
+
+def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Sequence[str] | None:
+    """Return the steps behind a key; None if it is not what the first of them name.
+
+    ``*`` is any key but `besides`. A key with dots is as many steps.
+    """
+    count = key.count(".") + 1
+    if ".".join(steps[:count]) == key:
+        return steps[count:]
+    return steps[1:] if steps[0] == "*" and key not in besides else None
+
 
 # Line, key (None in an array), value, and from where to where it stands.
 Entry = tuple[int, str | None, Any, tuple[int, int]]
@@ -52,18 +76,21 @@ class JsonText:
         The whole of it.
     expected
         What messages say it should be.
+    keys
+        What the object at its beginning has had already.
     """
 
-    def __init__(self, file: str, text: str, expected: str) -> None:
+    def __init__(self, file: str, text: str, expected: str, keys: Iterable[str] = ()) -> None:
         self.file = file
         self.text = text
         self._expected = expected
+        self._seen = set(keys)
         self._place = 0
         self._line = 1
 
     def copy(self) -> JsonText:
         """Return a cursor at the beginning of the same text."""
-        return JsonText(self.file, self.text, self._expected)
+        return JsonText(self.file, self.text, self._expected, self._seen)
 
     def next(self) -> str:
         """Go to the next character that is no white space; empty at the end."""
@@ -93,28 +120,49 @@ class JsonText:
         for key in self._keys():
             yield self._entry(key)
 
-    def inside(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Entry]:
-        """Yield the entries of what stands under some keys; ``*`` is any key but `besides`."""
-        if not steps:
+    def inside(self, keys: Sequence[str]) -> Iterator[Entry]:
+        """Yield the entries of what stands under some keys, one inside the other."""
+        if not keys:
             yield from self.entries()
             return
-        found, keys = False, list[str]()
+        found, others = False, list[str]()
         line = self._line
         for key in self._keys():
-            if steps[0] == key or (steps[0] == "*" and key not in besides):
+            if key == keys[0]:
                 found = True
-                yield from self.inside(steps[1:])
+                yield from self.inside(keys[1:])
             else:
-                if len(keys) < _MOST_NAMED:
-                    keys.append(str(key))
+                if len(others) < _MOST_NAMED:
+                    others.append(str(key))
                 self.value()
         if not found:
             raise InputError(
                 self.file,
                 line,
-                f"no key {steps[0]} (keys: {shown_names(keys)})",
+                f"no key {keys[0]} (keys: {shown_names(others)})",
                 "expected the records there",
             )
+
+    def places(self, steps: Sequence[str], besides: Sequence[str]) -> list[Place]:
+        """Return where `steps` lead from here, as `rest_behind` has them; the cursor stays."""
+        place, line, seen = self._place, self._line, set(self._seen)
+        found = list(self._places(steps, besides))
+        self._place, self._line, self._seen = place, line, seen
+        return found
+
+    def _places(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Place]:
+        if not steps or self.next() != "{":
+            self._pass_over()
+            if not steps:
+                yield Place()
+            return
+        for key in self._keys():
+            rest = rest_behind(str(key), steps, besides)
+            if rest is None:
+                self._pass_over()
+            else:
+                for place in self._places(rest):
+                    yield place.under(str(key), steps)
 
     def some_keys(self, most: int) -> list[str]:
         """Return the first keys of the object that stands here; values are passed over unread."""
@@ -134,6 +182,7 @@ class JsonText:
 
     def _keys(self) -> Iterator[str | None]:
         """Yield key after key, each with the cursor at its value, which the caller goes behind."""
+        seen, self._seen = self._seen, set()
         opened = self._take("{[")
         closed = "}" if opened == "{" else "]"
         if self.next() == closed:
@@ -147,6 +196,9 @@ class JsonText:
                 key = self.value()
                 if type(key) is not str:
                     raise self._refusal("Expecting property name enclosed in double quotes")
+                if key in seen:
+                    raise key_twice(self.file, self._line, key)
+                seen.add(key)
                 self._take(":")
             self.next()
             yield key
@@ -209,6 +261,12 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
 
 
 _KINDS = {list: "an array", bool: "true or false", type(None): "null"}
+
+
+def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
+    """Say that an object has a key twice."""
+    found = f"key {shown(key)} twice"
+    return SeparateRankingsError(file, line, found, "expected each key once", "keys-twice")
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:

@@ -31,6 +31,17 @@ class Record(NamedTuple):
 Way = tuple[str, ...] | None  # None: there is no number
 
 
+class Numbers(NamedTuple):
+    """The texts of the scores or levels of some documents, as `Listed` has them.
+
+    `ranks` are those of ranks beside scores; `by_rank` says that the scores are negative ranks.
+    """
+
+    values: list[bytes]
+    ranks: list[bytes] = []  # noqa: RUF012 - never changed
+    by_rank: bool = False
+
+
 class NumberReader:
     """The part of a shape that says where scores, ranks and levels stand."""
 
@@ -44,13 +55,14 @@ class NumberReader:
         # By which keys the first record has its score and its rank, where each is one document.
         self._ways: dict[str, Way] = {}
 
-    def of(self, record: Record, items: list[tuple[Any, Any]]) -> tuple[list[bytes], list[bytes]]:
-        """Return the texts of scores or levels, and of ranks if there are scores and ranks."""
+    def of(self, record: Record, items: list[tuple[Any, Any]]) -> Numbers:
+        """Return the texts of scores or levels, and what is known of ranks."""
         if self.shape.kind == "run":
             return self._scores_of(record, items)
-        return [
+        levels = [
             self._level(record, number, key, item) for number, (key, item) in enumerate(items)
-        ], []
+        ]
+        return Numbers(levels)
 
     def _level(self, record: Record, number: int, key: Any, item: Any) -> bytes:
         line = record.lines[number] if number < len(record.lines) else record.line
@@ -58,26 +70,22 @@ class NumberReader:
             return b"1"
         value = self.value.any_value(item, key)
         if value is None and self.shape.level != "@value":
-            if not isinstance(item, dict):
+            if not isinstance(item, dict) and "level" not in self.shape.required:
                 return b"1"  # an id in a list of relevant ones
-            raise lacking(
-                self._file,
-                self.shape.kind,
-                record._replace(value=item),
-                "level",
-                self.shape.level,
-                "level",
-            )
+            raise self._lacking(record, item, "level")
         if isinstance(value, bool):
             return b"1" if value else b"0"
         return octets_of(value, self._file, line, "number")
 
-    def _scores_of(
-        self, record: Record, items: list[tuple[Any, Any]]
-    ) -> tuple[list[bytes], list[bytes]]:
-        """Return the texts of scores, and of ranks if there are both."""
+    def _lacking(self, record: Record, value: Any, part: str) -> InputError:
+        path = getattr(self.shape, part)
+        return lacking(self._file, self.shape.kind, record._replace(value=value), part, path, part)
+
+    def _scores_of(self, record: Record, items: list[tuple[Any, Any]]) -> Numbers:
         file, line = self._file, record.line
         beside = self._scores.listed(record.value) if self._scores else None
+        if beside is None and "scores" in self.shape.required:
+            raise self._lacking(record, record.value, "scores")
         if beside is not None:
             if len(beside[1]) != len(items):
                 found = f"{len(beside[1])} scores for {len(items)} documents"
@@ -85,24 +93,25 @@ class NumberReader:
             scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
         elif self.shape.score == "@value":
             lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
-            return [
-                octets_of(item, file, at, "number")
-                for (_, item), at in zip(items, lines, strict=True)
-            ], []
+            numbers = zip(items, lines, strict=True)
+            return Numbers([octets_of(item, file, at, "number") for (_, item), at in numbers])
         else:
             scores = self._all_or_none(record, self.value, items, "score")
         ranks = self._all_or_none(record, self.rank, items, "rank")
+        for part, values in (("score", scores), ("rank", ranks)):
+            if part in self.shape.required and items and not values:
+                raise self._lacking(record, items[0][1], part)
         rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks]
         if scores:
-            return [octets_of(score, file, line, "score") for score in scores], rank_texts
+            return Numbers([octets_of(score, file, line, "score") for score in scores], rank_texts)
         if ranks:
-            return [descending(file, line, rank) for rank in rank_texts], []
+            return Numbers([descending(file, line, rank) for rank in rank_texts], by_rank=True)
         if not self.shape.list:  # a document a record: the order of the file
             if not self._warned:
                 self._warned = True
                 warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
-            return [b"-%d" % record.number], []
-        return [b"-%d" % place for place in range(1, len(items) + 1)], []
+            return Numbers([b"-%d" % record.number])
+        return Numbers([b"-%d" % place for place in range(1, len(items) + 1)], by_rank=True)
 
     def is_as_first(self, score: str) -> bool:
         """Say whether the first record of a document has its score under this key, and no rank."""

@@ -29,6 +29,8 @@ class Listed(NamedTuple):
         The texts of the scores or of the judged levels.
     ranks
         The texts of the ranks, where there are scores as well; else empty.
+    by_rank
+        Whether the values are negative ranks, of which the query has each once.
     """
 
     lines: int | list[int]
@@ -37,6 +39,7 @@ class Listed(NamedTuple):
     values: list[bytes]
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
+    by_rank: bool = False
 
 
 class _Gathered:
@@ -50,6 +53,7 @@ class _Gathered:
         self.values: list[bytes] = []
         self.ranks: list[bytes] = []
         self.lines: list[int] = []
+        self.by_rank: list[bool] = []
         self.run_id = b""
 
     def add(self, listed: Listed) -> None:
@@ -59,6 +63,7 @@ class _Gathered:
         self.documents += listed.documents
         self.values += listed.values
         self.ranks += listed.ranks
+        self.by_rank.append(listed.by_rank)
         self.lines += listed.lines if isinstance(listed.lines, list) else [listed.lines] * count
         self.run_id = listed.run_id or self.run_id
 
@@ -107,6 +112,7 @@ def _run_columns(gathered: _Gathered) -> RunColumns:
             if ranked
             else None
         ),
+        by_rank=(np.repeat(gathered.by_rank, gathered.counts) if any(gathered.by_rank) else None),
     )
 
 
@@ -150,4 +156,5 @@ def split_columns(columns: RunColumns) -> Iterator[RunColumns]:
             line=columns.line[rows],
             run_id=columns.run_id,
             rank=None if columns.rank is None else columns.rank[rows],
+            by_rank=None if columns.by_rank is None else columns.by_rank[rows],
         )

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiWarning
+from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
 from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.groups import within_groups
 from ragkpi.formats.integers import parse_integers
@@ -65,6 +65,40 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
     if rank.isdigit() and len(rank) < _DIGITS:  # as a rule
         return b"-" + rank
     return b"-%d" % parse_ranks(file, Tokens.from_strings([rank]), np.array([line]))[0]
+
+
+def ranked_once(columns: RunColumns) -> RunColumns:
+    """Return the columns of whole queries; `SeparateRankingsError` if one is ranked again.
+
+    That is a rank that comes twice, or documents without scores beside others with scores.
+    """
+    if columns.by_rank is None:
+        return columns
+    group, score = columns.group(), columns.score
+    rises = (group[1:] == group[:-1]) & (score[1:] >= score[:-1])
+    if columns.by_rank.all() and not rises.any():  # as a rule
+        return columns._replace(by_rank=None)
+    order = np.lexsort((columns.line, score, group))
+    again = (group[order[1:]] == group[order[:-1]]) & (score[order[1:]] == score[order[:-1]])
+    again &= columns.by_rank[order[1:]] & columns.by_rank[order[:-1]]
+    rows, first = order[1:][again], order[:-1][again]
+    what = "rank {rank:.0f} of query {query}"
+    if not len(rows):
+        of_group = columns.starts[:-1][group]
+        rows = np.flatnonzero(columns.by_rank != columns.by_rank[of_group])
+        first, what = of_group[rows], "query {query} with and without scores"
+    if not len(rows):
+        return columns._replace(by_rank=None)
+    place = int(np.lexsort((rows, columns.line[rows]))[0])  # the one that comes first
+    row, line = int(rows[place]), int(columns.line[first[place]])
+    text = what.format(rank=abs(score[row]), query=named(columns.query[int(group[row])]))
+    raise SeparateRankingsError(
+        columns.file,
+        int(columns.line[row]),
+        f"{text} again, first at line {line}",
+        "expected one ranking of each query",
+        "ranks-twice",
+    )
 
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:

@@ -38,7 +38,8 @@ class Shape(NamedTuple):
         A second list, of the scores of the documents in the first one.
     records
         Where the records stand: empty if each line, or each element of one array, is a record;
-        ``$`` for the values of one object; ``$.results`` for what stands there.
+        ``$`` for the values of one object; ``$.results`` for what stands there. ``*`` is any key:
+        under each stands another ranking of the queries, a subset, of which one is read.
     needs
         Keys beside `records`, or of the record, without which the shape is not recognised.
     repeated
@@ -46,6 +47,8 @@ class Shape(NamedTuple):
         with another level is refused.
     run_id
         The name of the run.
+    required
+        The parts without which a record is refused: those that a map names.
     """
 
     name: str
@@ -62,3 +65,4 @@ class Shape(NamedTuple):
     needs: tuple[str, ...] = ()
     repeated: Literal["refused", "dropped"] = "refused"
     run_id: str = RUN
+    required: tuple[str, ...] = ()

@@ -9,7 +9,7 @@ from typing import Any, Literal
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.json_patterns import RecordKeys
-from ragkpi.formats.json_text import octets_of
+from ragkpi.formats.json_text import key_twice, octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.record_numbers import NumberReader, Record, lacking, no_object
 from ragkpi.formats.rows import Listed
@@ -72,7 +72,7 @@ class ShapeReader:
             ):
                 raise self._no_object(record)
             if isinstance(record.value, Repeated) and self.shape.list != "@value":
-                raise KeyTwiceError(f"key {shown(record.value.twice())} twice")
+                raise key_twice(file, line, record.value.twice())
             name, items = self._items(record)
             query = self._query_of(record)
             listed = self._of_items(record, query, name, items)
@@ -135,7 +135,7 @@ class ShapeReader:
             self._document(record, number, name, key, item)
             for number, (key, item) in enumerate(items)
         ]
-        values, ranks = self._numbers.of(record, items)
+        values, ranks, by_rank = self._numbers.of(record, items)
         if self.shape.repeated == "dropped" and len(set(documents)) < len(documents):
             # A document with two levels stays twice, and is refused as in every format.
             levels = values if self.shape.kind == "qrels" else [b""] * len(values)
@@ -146,7 +146,7 @@ class ShapeReader:
             values = [values[place] for place in kept]
             ranks = [ranks[place] for place in kept] if ranks else []
             lines = [lines[place] for place in kept] if isinstance(lines, list) else lines
-        return Listed(lines, query, documents, values, ranks, self._run_id(record))
+        return Listed(lines, query, documents, values, ranks, self._run_id(record), by_rank)
 
     def _run_id(self, record: Record) -> bytes:
         tag = None if self._objects else self._run.scalar(record.value)

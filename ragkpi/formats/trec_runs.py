@@ -16,7 +16,7 @@ from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.line_scanner import Lines, LineShape, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import Numbers, parse_ranks, parse_scores
-from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 
 LINE = LineShape(
@@ -99,6 +99,8 @@ class RunColumns(NamedTuple):
         The run id of the last row.
     rank : length n
         The ranks that stand beside the scores, in formats where they mean something; else None.
+    by_rank : (n,) bool
+        Which scores are negative ranks, of which a query has each once; None if none is.
     where : (n,)
         The byte of the file at which each row begins, where not all of a query is here
         (`ragkpi.formats.line_places`); else None.
@@ -113,6 +115,7 @@ class RunColumns(NamedTuple):
     run_id: bytes
     rank: FloatArray | None = None
     where: IntArray | None = None
+    by_rank: BoolArray | None = None
 
     def group(self) -> IntArray:
         """Return the group that each row belongs to, (n,)."""
@@ -243,6 +246,9 @@ def columns_of(
             else table.column(layout.run_id, slice(used - 1, used))[0]
         ),
         rank=None if layout.score is None else rank,
+        by_rank=(
+            np.ones(used, dtype=bool) if layout.score is None and layout.rank is not None else None
+        ),
     )
     if layout is not TREC:
         refuse_empty(block.file, columns.document, line, "document id")

@@ -30,7 +30,8 @@ _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
 
 Parts, between commas; what is not said is found by its name:
   records  where the records stand: nothing for a record a line or the elements of an array,
-           $ for the values of one object, $.results for what stands under that key
+           $ for the values of one object, $.results for what stands under that key; * is any
+           key: under each stands another ranking of the queries, of which --subset reads one
   query    the id of the query, from a record
   list     the list of documents, from a record; nothing if each record is one document
   doc      the id of the document, from an element of the list
@@ -290,6 +291,8 @@ def _shape_text(shape: Shape) -> str:
         for alias, names in NAMES.items()
         if any(alias in path for path in paths.values())
     ]
+    if "*" in shape.records.split("."):
+        lines.append("  each * is a subset, another ranking of the queries: --subset reads one")
     if shape.repeated == "dropped":
         lines.append("  a document that a list names again counts once")
     return "\n".join(lines)

@@ -32,6 +32,9 @@ class HowRead(TypedDict, total=False):
     map_qrels, map_run
         Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
         mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
+    subset
+        Which ranking is read of a path to a dump that holds several of its queries: ``"en"``, or
+        ``"en/test"`` (MTEB's subset and split).
     scores
         ``"distance"`` if smaller scores are better.
     max_passage
@@ -45,6 +48,7 @@ class HowRead(TypedDict, total=False):
     run_format: str | Reading | None
     map_qrels: str | Mapping[str, str] | None
     map_run: str | Mapping[str, str] | None
+    subset: str | None
     scores: Scores
     max_passage: str | None
     ignore_identical_ids: bool

@@ -14,6 +14,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from ragkpi.errors import UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.in_memory import mapped_rows, run_blocks
@@ -50,6 +51,8 @@ class RunInMemory:
         """The run as columns; errors as `run_blocks` has them."""
         if self.reading is None:
             return run_blocks(self.given)
+        if self.reading.subset is not None:
+            raise UsageError(f"--subset {self.reading.subset}: only a path can hold subsets")
         shape = self.reading.shape
         blocks = run_blocks(self.given if shape is None else mapped_rows(self.given, shape))
         if self.reading.scores == "distance":

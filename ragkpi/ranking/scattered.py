@@ -45,6 +45,14 @@ def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
     document = Tokens.joined([part.document for part in parts])
     score = np.concatenate([part.score for part in parts])
     line = np.concatenate([part.line for part in parts])
+    by_rank = None
+    if any(part.by_rank is not None for part in parts):
+        by_rank = np.concatenate(
+            [
+                np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
+                for part in parts
+            ]
+        )
     parts.clear()
     order = np.argsort(number, kind="stable")
     starts = np.append(0, np.cumsum(np.bincount(number)))
@@ -59,6 +67,7 @@ def regroup_run(pieces: Iterable[RunColumns]) -> Iterator[RunColumns]:
             score=score[some],
             line=line[some],
             run_id=run_id,
+            by_rank=None if by_rank is None else by_rank[some],
         )
 
 

@@ -103,9 +103,9 @@ def test_many_pieces(indent, text, is_odd, monkeypatch):
     decoded = []
     decoder = json_files.document_text
 
-    def watched(file, octets, used=0):
+    def watched(file, octets, used=0, queries=()):
         decoded.append(used)
-        return decoder(file, octets, used)
+        return decoder(file, octets, used, queries)
 
     monkeypatch.setattr(json_files, "document_text", watched)
     fast, slow = both_ways(document, False)

@@ -99,8 +99,9 @@ class CheckedFile:
                 yield _of_columns([block], problems)
             return
         blocks = list(self._reader.hold_run(self._source))
-        if self._reader.sieve:
-            blocks = list(self._reader.sieved(regroup_run(blocks)))
+        if self._reader.sieve or any(block.by_rank is not None for block in blocks):
+            regrouped = list(self._reader.sieved(regroup_run(blocks)))
+            blocks = regrouped if self._reader.sieve else blocks
         if blocks:
             yield _of_columns(blocks, problems)
 

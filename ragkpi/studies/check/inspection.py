@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from ragkpi.errors import SeparateRankingsError
 from ragkpi.records import dataclass
 from ragkpi.studies.check.catalogue import CHECKS
 from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.checked_run import CheckedRun
-from ragkpi.studies.check.finding import Asked, Check, Found, Part, Severity
+from ragkpi.studies.check.finding import Asked, Check, Example, Found, Part, Severity
 from ragkpi.studies.check.mend import without_repetitions
 from ragkpi.studies.check.tie_range import TieRange, TieRanges, has_range
 
@@ -87,5 +88,14 @@ def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspect
 
 
 def inspect_file(run: CheckedFile, asked: Asked) -> Inspection:
-    """Check everything in the catalogue, in a file that may have to be read twice."""
-    return run.through(lambda parts: inspect_run(parts, asked, run.name))
+    """Check everything in the catalogue, in a file that may have to be read twice.
+
+    Separate rankings of a query are all that is found: nothing says which one is to be checked.
+    """
+    try:
+        return run.through(lambda parts: inspect_run(parts, asked, run.name))
+    except SeparateRankingsError as problem:
+        check = next(check for check in CHECKS if check.name == problem.finding)
+        examples = [] if problem.line is None else [Example(problem.line, problem.found)]
+        found = Found(1, f"{problem.found}; {problem.expected}", examples)
+        return Inspection(run.name, 0, 0, [(check, found)], [], [])

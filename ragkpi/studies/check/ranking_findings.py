@@ -45,6 +45,34 @@ class Duplicates(Finding):
         return Found(self.count, text, self.examples)
 
 
+class _SeparateRankings(Finding):
+    """Several rankings of a query in one file; reading ends there, and says so itself."""
+
+    def found(self) -> Found | None:
+        return None
+
+
+class Subsets(_SeparateRankings):
+    """Several rankings of the queries, such as MTEB's subsets and splits, in one file.
+
+    Every command refuses such a run, and nothing else is checked: --subset chooses one.
+    """
+
+
+class KeysTwice(_SeparateRankings):
+    """A key that comes twice in an object of JSON: two rankings of a query, or two values.
+
+    Every command refuses such a run, and nothing else is checked.
+    """
+
+
+class RanksTwice(_SeparateRankings):
+    """Ranks without scores, or lists in their order, that a query has twice: two rankings of it.
+
+    Every command refuses such a run, and nothing else is checked.
+    """
+
+
 class MaxHits(Finding):
     """Queries with more documents than --max-hits allows. --fix keeps the best ones."""
 

@@ -13,6 +13,14 @@ FINDINGS = {
     "columns": (CLEAN + b"2 Q0 d3 2\n\n# x\n2 Q0\n", 2, [4, 7]),
     "number": (CLEAN + b"2 Q0 d3 2 nan me\n2 Q0 d4 2 1,5 me\n", 2, [4, 5]),
     "nul-byte": (CLEAN + b"2 Q0 d\0 2 0 me\n", 1, [4]),
+    "subsets": (
+        b'{"mteb_model_meta": {}, "en": {"test": {"1": {"d1": 1}}}, '
+        b'"de": {"test": {"1": {"d2": 1}}}}',
+        1,
+        [],
+    ),
+    "keys-twice": (b'{"1": {"d1": 1},\n"1": {"d2": 1}}', 1, [2]),
+    "ranks-twice": (b"1 d1 1\n1 d2 2\n2 d1 1\n2 d2 1\n", 1, [4]),
     "duplicates": (CLEAN + b"1 Q0 d1 3 1 me\n1 Q0 d1 4 0 me\n", 2, [4, 5]),
     "max-hits": (CLEAN + b"1 Q0 d3 3 1 me\n", 1, [1]),
     "extra-columns": (CLEAN + b"2 Q0 d3 2 0 me too\n2 Q0 d4 3 -1 me \t\r\n", 1, [4]),

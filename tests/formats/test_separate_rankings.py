@@ -1,0 +1,241 @@
+"""Several rankings of one query in one file are refused, and one of them can be chosen."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+import ragkpi as library
+
+MTEB = Path(__file__).parents[2] / "../shared/data/stacks/more/mteb_pred_two.json"
+QRELS = b"q 0 a 1\n"
+TWO = {"mteb_model_meta": {"model_name": "m"}}
+TWO |= {"en": {"test": {"q": {"a": 0.9, "b": 0.1}}}, "de": {"test": {"q": {"c": 0.9, "d": 0.1}}}}
+SPLITS = {"mteb_model_meta": {}, "en": {"dev": {"q": {"b": 1}}, "test": {"q": {"a": 1}}}}
+EACH = "expected one ranking of each query"
+KEYS = "key 'q' twice; expected each key once"
+
+TWICE = {
+    "subsets": (
+        json.dumps(TWO),
+        "subsets",
+        "run: 2 separate rankings of the queries (en/test, de/test); "
+        "expected one of them, such as --subset en/test",
+    ),
+    "splits": (
+        json.dumps(SPLITS, indent=1),
+        "subsets",
+        "run: 2 separate rankings of the queries (en/dev, en/test); "
+        "expected one of them, such as --subset en/dev",
+    ),
+    "lists of ids": (
+        '[{"qid": "q", "results": ["a", "b"]},\n {"qid": "q", "results": ["c"]}]',
+        "ranks-twice",
+        f"run:2: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "lists of ids, apart": (
+        '{"qid": "q", "results": ["a", "b"]}\n{"qid": "r", "results": ["a"]}\n'
+        '{"qid": "q", "results": ["c"]}\n',
+        "ranks-twice",
+        f"run:3: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "lists of documents": (
+        '{"qid": "q", "hits": [{"docid": "a"}]}\n{"qid": "q", "hits": [{"docid": "b"}]}\n',
+        "ranks-twice",
+        f"run:2: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "a list with scores and one without": (
+        '{"qid": "q", "hits": [{"docid": "a", "score": 7}]}\n{"qid": "q", "hits": ["b"]}\n',
+        "ranks-twice",
+        f"run:2: query q with and without scores again, first at line 1; {EACH}",
+    ),
+    "lists under keys, on several lines": (
+        '{"q": ["a", "b"]}\n{"q": ["c"]}\n',
+        "ranks-twice",
+        f"run:2: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "keys": ('{"q": {"a": 1},\n "q": {"b": 2}}', "keys-twice", f"run:2: {KEYS}"),
+    "keys, apart": (
+        '{"q": {"a": 1}, "r": {"a": 1},\n "q": {"b": 2}}',
+        "keys-twice",
+        f"run:2: {KEYS}",
+    ),
+    "keys, one without documents": (
+        '{"q": {"a": 1}, "r": {"a": 1},\n "q": {}}',
+        "keys-twice",
+        f"run:2: {KEYS}",
+    ),
+    "keys, behind what has to be decoded": (
+        '{"q": {"a": 1},\n "r": {"\\u0061": 1},\n "q": {"b": 2}}',
+        "keys-twice",
+        f"run:3: {KEYS}",
+    ),
+    "keys on one of several lines": (
+        '{"p": {"a": 1}}\n{"q": {"a": 1}, "q": {"b": 2}}\n',
+        "keys-twice",
+        f"run:2: {KEYS}",
+    ),
+    "keys of lists": ('{"q": ["a"],\n "q": ["b"]}', "keys-twice", f"run:2: {KEYS}"),
+    "keys of subsets": (
+        json.dumps(TWO, indent=0).replace('"de"', '"en"'),
+        "keys-twice",
+        "run:13: key 'en' twice; expected each key once",
+    ),
+    "MS MARCO": (
+        "q\ta\t1\nq\tb\t2\nq\tc\t1\n",
+        "ranks-twice",
+        f"run:3: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "MS MARCO, apart": (
+        "q\ta\t1\nr\ta\t1\nq\tb\t1\n",
+        "ranks-twice",
+        f"run:3: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+    "CSV of ranks": (
+        "qid,docid,rank\nq,a,1\nq,b,2\nq,c,2\n",
+        "ranks-twice",
+        f"run:4: rank 2 of query q again, first at line 3; {EACH}",
+    ),
+    "CSV of ranks, quoted": (
+        'qid,docid,rank\nq,"a,b",1\nq,c,1\n',
+        "ranks-twice",
+        f"run:3: rank 1 of query q again, first at line 2; {EACH}",
+    ),
+    "JSON lines of ranks": (
+        '{"qid": "q", "docid": "a", "rank": 1}\n{"qid": "q", "docid": "b", "rank": 1}\n',
+        "ranks-twice",
+        f"run:2: rank 1 of query q again, first at line 1; {EACH}",
+    ),
+}
+
+
+@pytest.fixture
+def files(tmp_path):
+    """Write qrels and a run of some text."""
+
+    def write(text, qrels=QRELS):
+        (tmp_path / "qrels").write_bytes(qrels)
+        (tmp_path / "run").write_text(text)
+        return tmp_path
+
+    return write
+
+
+def formats_of(text):
+    return ["--run-format", "msmarco"] if text.startswith("q\t") else []
+
+
+@pytest.mark.parametrize(("text", "finding", "message"), TWICE.values(), ids=TWICE)
+def test_separate_rankings_are_refused_and_found(text, finding, message, ragkpi, files):
+    folder, how = files(text), formats_of(text)
+    for command in (
+        ["eval", *how, "qrels", "run"],
+        ["depth", *how, "qrels", "run"],
+        ["convert", *(["--from", "msmarco"] if how else []), "run", "-", "--to", "trec"],
+    ):
+        outcome = ragkpi(*command, folder=folder)
+        assert outcome.err.decode() == f"ragkpi: {message}\n"
+        assert (outcome.status, outcome.out) == (2, b"")
+    outcome = ragkpi("check", *how, "--format", "json", "run", folder=folder)
+    rows = json.loads(outcome.out)["rows"]
+    assert {(row["severity"], row["finding"]) for row in rows} == {("error", finding)}
+    assert message.split(": ", 1)[1] in rows[0]["what"]
+    assert outcome.status == 3
+    outcome = ragkpi("check", *how, "--fix", "fixed", "run", folder=folder)
+    assert outcome.status == 1
+    assert not (folder / "fixed").exists()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"qid": "q", "hits": [{"docid": "a", "score": 2}]}\n'
+        '{"qid": "q", "hits": [{"docid": "b", "score": 1}]}\n',
+        '{"qid": "q", "hits": [{"docid": "a", "rank": 1}]}\n'
+        '{"qid": "q", "hits": [{"docid": "b", "rank": 2}]}\n',
+        '{"q": {"a": 2}}\n{"q": {"b": 1}}\n',
+        "q\tb\t2\nr\tb\t1\nq\ta\t1\n",
+        json.dumps({"mteb_model_meta": {}, "en": {"test": {"q": {"a": 2, "b": 1}}}}),
+    ],
+)
+def test_one_ranking_in_parts_is_one(text, ragkpi, files):
+    outcome = ragkpi(
+        "eval", *formats_of(text), "-m", "recip_rank", "-m", "num_ret", "qrels", "run",
+        folder=files(text),
+    )  # fmt: skip
+    assert [line.split()[-1] for line in outcome.out.splitlines()] == [b"2", b"1.0000"]
+
+
+@pytest.mark.parametrize(
+    ("subset", "found"), [("en", b"1.0000"), ("en/test", b"1.0000"), ("de", b"0.0000")]
+)
+@pytest.mark.filterwarnings("ignore:none of the 2 documents")
+@pytest.mark.parametrize("layout", [{}, {"indent": 2}], ids=["compact", "indented"])
+def test_a_subset_is_chosen(subset, found, layout, ragkpi, files):
+    folder = files(json.dumps(TWO, **layout))
+    outcome = ragkpi("eval", "--subset", subset, "-m", "P.1", "qrels", "run", folder=folder)
+    assert (outcome.out.split()[-1:], outcome.status) == ([found], 0)
+    result = library.evaluate(folder / "qrels", folder / "run", ["P.1"], subset=subset)
+    assert result.mean["P_1"] == float(found)
+
+
+def test_a_subset_is_chosen_by_every_command(ragkpi, files):
+    folder = files(json.dumps(TWO))
+    outcome = ragkpi("convert", "--subset", "de", "run", "-", "--to", "trec", folder=folder)
+    assert [line.split()[2] for line in outcome.out.splitlines()] == [b"c", b"d"]
+    outcome = ragkpi("check", "--subset", "en", "run", folder=folder)
+    assert (outcome.status, b"(1 query, 2 documents)" in outcome.err) == (0, True)
+    (folder / "other").write_bytes((folder / "run").read_bytes())
+    outcome = ragkpi("compare", "--subset", "en", "qrels", "run", "other", folder=folder)
+    assert outcome.status == 0
+    assert ragkpi("depth", "--subset", "en", "qrels", "run", folder=folder).status == 0
+
+
+def test_a_subset_of_splits_names_both(ragkpi, files):
+    folder = files(json.dumps(SPLITS))
+    outcome = ragkpi("eval", "--subset", "en", "qrels", "run", folder=folder)
+    assert (outcome.status, outcome.out) == (2, b"")
+    assert b"(en/dev, en/test)" in outcome.err
+    outcome = ragkpi("eval", "--subset", "en/test", "-m", "P.1", "qrels", "run", folder=folder)
+    assert outcome.out.split()[-1] == b"1.0000"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            json.dumps(TWO),
+            "run: no subset 'fr' (subsets: en/test, de/test); expected one of these",
+        ),
+        ("q Q0 a 1 1 t\n", "run: no subset 'fr' (subsets: none); expected no --subset here"),
+        ('{"fr": {"a": 1}}', "run: no subset 'fr' (subsets: none); expected no --subset here"),
+        (
+            '{"qid": "q", "hits": ["a"]}\n{"qid": "r", "hits": ["a"]}\n',
+            "run: no subset 'fr' (subsets: none); expected no --subset here",
+        ),
+    ],
+)
+def test_a_subset_that_is_not_there(text, message, ragkpi, files):
+    outcome = ragkpi("eval", "--subset", "fr", "qrels", "run", folder=files(text))
+    assert outcome.err.decode() == f"ragkpi: {message}\n"
+    assert (outcome.status, outcome.out) == (2, b"")
+
+
+def test_what_is_in_memory_has_no_subsets():
+    with pytest.raises(library.UsageError, match="subset= en: only a path can hold subsets"):
+        library.evaluate({"q": {"a": 1}}, {"q": {"a": 1.0}}, ["P.1"], subset="en")
+
+
+def test_a_map_has_subsets_too(ragkpi, files):
+    text = '{"runs": {"x": [{"q": "q", "d": ["b"]}], "y.z": [{"q": "q", "d": ["a"]}]}}'
+    how = ["--map-run", "records=$.runs.*, query=q, list=d", "-m", "P.1"]
+    outcome = ragkpi("eval", *how, "qrels", "run", folder=files(text))
+    assert b"2 separate rankings of the queries (x, y.z)" in outcome.err
+    outcome = ragkpi("eval", *how, "--subset", "y.z", "qrels", "run", folder=files(text))
+    assert outcome.out.split()[-1] == b"1.0000"
+
+
+@pytest.mark.skipif(not MTEB.exists(), reason="needs ../shared/data/stacks")
+def test_predictions_that_mteb_wrote(ragkpi):
+    assert ragkpi("check", MTEB).status == 3
+    assert ragkpi("check", MTEB, "--subset", "de").status == 0
