@@ -69,6 +69,8 @@ class _RunReader:
         self._score, self._rank, self._run_id = (
             _find(source, table, path) for path in (shape.score, shape.rank, shape.run_id)
         )
+        for part in shape.required:
+            _named(source, table, shape, part)
         self._row = 0
         if self._score is None and self._rank is None:
             warn_of_order(source.name, table.column_names)

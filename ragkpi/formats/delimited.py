@@ -66,6 +66,8 @@ class _Table:
         self._block = self._reader.read_all() if hold else self._reader.read()
         self._header = self._take_header()
         self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
+        for part in shape.required:
+            self._needed(part)
 
     def run(self, hold: bool) -> Iterator[RunColumns]:
         numbers = self._numbers

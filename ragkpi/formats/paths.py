@@ -2,9 +2,9 @@
 
 A path is steps between dots; alternatives stand between bars, and the first that leads somewhere
 counts. A step is the name of a key; ``<document>`` and its like stand for all names of the kind
-(`column_names.NAMES`). ``[]`` behind a name goes through the elements of a list. ``@key`` is the
-key under which a record or a document stands, ``@value`` what stands there, ``@number`` the number
-of the record from 1.
+(`column_names.NAMES`). Where an object has a key with dots in it, ``node.id``, that key is meant.
+``[]`` behind a name goes through the elements of a list. ``@key`` is the key under which a record
+or a document stands, ``@value`` what stands there, ``@number`` the number of the record from 1.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from ragkpi.formats.column_names import NAMES, find_only, plain_name
 from ragkpi.wording import shown
 
 _MOST_LAYOUTS = 256
+_OF_RECORDS = ("@key", "@value", "@number")
 
 
 class Repeated(dict[str, Any]):
@@ -72,13 +73,15 @@ class Path:
                 return value[name]
             if name is None and layout in self._layouts:
                 return None
+        first = True  # whether no key before it could hold the value in another object
         for steps in self._alternatives:
             for found, way in _follow(value, steps, key, number):
                 if is_scalar(found):
-                    if layout and len(way) == 1 and way[0] in value:
+                    if first and layout and len(way) == 1 and way[0] in value:
                         self._remember(layout, way[0])
                     return found
-        if layout and not any(self._begins(value, steps[0]) for steps in self._alternatives):
+                first = first and not way
+        if layout and not any(self._begins(value, steps) for steps in self._alternatives):
             self._remember(layout, None)
         return None
 
@@ -114,8 +117,9 @@ class Path:
         self._layouts[layout] = name
 
     @staticmethod
-    def _begins(value: dict[str, Any], step: str) -> bool:
-        return step.startswith("@") or any(_names(value, step.removesuffix("[]")))
+    def _begins(value: dict[str, Any], steps: list[str]) -> bool:
+        step = steps[: _length_of_first(value, steps)]
+        return step[0] in _OF_RECORDS or any(_names(value, ".".join(step).removesuffix("[]")))
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return what the path leads to, of whatever kind; None if it is nothing."""
@@ -178,8 +182,9 @@ def _follow(
     if not steps:
         yield value, ()
         return
-    step, rest = steps[0], steps[1:]
-    if step.startswith("@"):
+    length = _length_of_first(value, steps)
+    step, rest = ".".join(steps[:length]), steps[length:]
+    if step in _OF_RECORDS:
         if not rest:
             yield (
                 {"@key": key, "@value": value, "@number": str(number) if number else None}[step],
@@ -200,6 +205,15 @@ def _follow(
         for child in children if through else (children,):
             for found, way in _follow(child, rest, key, number):
                 yield found, (known, *way)
+
+
+def _length_of_first(value: Any, steps: list[str]) -> int:
+    """Return how many steps the first key is: as many as name a key with dots, or one."""
+    if isinstance(value, dict):
+        for length in range(len(steps), 1, -1):
+            if ".".join(steps[:length]).removesuffix("[]") in value:
+                return length
+    return 1
 
 
 def _names(value: dict[str, Any], name: str) -> Iterator[str]:

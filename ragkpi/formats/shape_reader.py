@@ -163,6 +163,7 @@ class ShapeReader:
             or type(items[0]) is not dict
             or self.shape.scores
             or self.shape.repeated != "refused"
+            or "rank" in self.shape.required
         ):
             return None
         layout = tuple(items[0])

@@ -77,6 +77,7 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
     return base._replace(
         name="map",
         repeated="refused",
+        required=tuple(paths),
         records=paths.get("records", base.records),
         query=paths.get("query", base.query),
         list=paths.get("list", base.list),

@@ -39,10 +39,11 @@ Parts, between commas; what is not said is found by its name:
   rank     its rank, where there is no score; without both the order of the list counts
   level    its judged level (qrels); without it each document has level 1
 
-A path is names between dots (hits.hits); name[] goes through a list (output[].provenance); a|b is
-a or else b; @key is the key under which something stands, @value what stands there, @number the
-number of the record. In CSV, TSV and tables a path is the name of a column, or its number from 1
-where there is no line of names: --map-run 'query=1, doc=2, score=4'."""
+A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
+through a list (output[].provenance); a|b is a or else b; @key is the key under which something
+stands, @value what stands there, @number the number of the record. In CSV, TSV and tables a path is
+the name of a column, or its number from 1 where there is no line of names:
+--map-run 'query=1, doc=2, score=4'. What a map names has to be there."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

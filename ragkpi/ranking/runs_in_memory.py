@@ -18,6 +18,7 @@ from ragkpi.errors import UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.in_memory import mapped_rows, run_blocks
+from ragkpi.formats.score_order import ranked_once
 from ragkpi.formats.tokens import FloatArray, IntArray
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.doubts import Beginning
@@ -55,6 +56,8 @@ class RunInMemory:
             raise UsageError(f"--subset {self.reading.subset}: only a path can hold subsets")
         shape = self.reading.shape
         blocks = run_blocks(self.given if shape is None else mapped_rows(self.given, shape))
+        if shape is not None and not shape.score:
+            blocks = [ranked_once(_by_rank(block)) for block in blocks]
         if self.reading.scores == "distance":
             blocks = [block._replace(score=-block.score) for block in blocks]
         return list(self.reading.sieve.run(blocks)) if self.reading.sieve else blocks
@@ -64,6 +67,11 @@ class RunInMemory:
         plain = wanted == JUDGED_ONLY and self.reading is None
         hits = find_mapping_hits(self.given, judgements) if plain else None
         return hits or find_hits(self.blocks, judgements, wanted)
+
+
+def _by_rank(block: RunColumns) -> RunColumns:
+    """Return a run whose numbers are ranks, as one of scores."""
+    return block._replace(score=-block.score, by_rank=np.ones(len(block.score), dtype=bool))
 
 
 def find_mapping_hits(run: Any, judgements: Judgements) -> Hits | None:

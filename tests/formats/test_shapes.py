@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+import ragkpi as library
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.file_formats import read_any_qrels, reading, run_format
 from ragkpi.formats.opening import Source
@@ -188,6 +189,96 @@ def test_a_wrong_path_says_which_keys_there_are(tmp_path):
             rows(path, reading("run", map_=text))
 
 
+NOT_THERE = {
+    "list=docs, score=no": "no score (keys: 'id score x.y')",
+    "list=docs, rank=no": "no rank (keys: 'id score x.y')",
+    "list=docs, score=score, rank=no": "no rank (keys: 'id score x.y')",
+    "list=docs, scores=no": "no scores (keys: 'q docs')",
+    "list=docs, score=x.z": "no score (keys: 'id score x.y')",
+    "list=docs, doc=@index": "a document without an id (keys: 'id score x.y')",
+    "list=docs, query=@index": "no query id (keys: 'q docs')",
+    "list=no": "no list of documents (keys: 'q docs')",
+}
+TABLE_LACKS = {
+    "query=q, doc=d, score=no": "names no no ('q d s')",
+    "query=q, doc=d, rank=no": "names no no ('q d s')",
+    "query=@index, doc=d": "names no @index ('q d s')",
+}
+
+
+@pytest.mark.parametrize(("text", "message"), NOT_THERE.items(), ids=NOT_THERE)
+@pytest.mark.parametrize("layout", [lines, json.dumps])
+def test_what_a_map_names_has_to_be_there(text, message, layout, ragkpi, tmp_path):
+    found = [{"id": "b", "score": 1, "x.y": 4}, {"id": "a", "score": 2, "x.y": 9}]
+    put(tmp_path, layout([{"q": query, "docs": found} for query in "qrs"]))
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    how = text if "query=" in text else f"query=q, {text}"
+    outcome = ragkpi("eval", "--map-run", how, "qrels", "file", folder=tmp_path)
+    assert outcome.err.decode().startswith(f"ragkpi: file:1: {message}; expected one of ")
+    assert (outcome.status, outcome.out, outcome.err.count(b"\n")) == (2, b"", 1)
+
+
+@pytest.mark.parametrize(("text", "message"), TABLE_LACKS.items(), ids=TABLE_LACKS)
+@pytest.mark.parametrize("form", ["csv", "parquet"])
+def test_what_a_map_names_has_to_be_in_a_table(text, message, form, ragkpi, tmp_path):
+    put(tmp_path, "q,d,s\nq,a,1\n")
+    if form == "parquet":
+        arrow = pytest.importorskip("pyarrow")
+        table = arrow.table({"q": ["q"], "d": ["a"], "s": [1.0]})
+        pytest.importorskip("pyarrow.parquet").write_table(table, tmp_path / "file")
+    (tmp_path / "qrels").write_text("q 0 a 1\n")
+    outcome = ragkpi("eval", "--map-run", text, "qrels", "file", folder=tmp_path)
+    place = "file:1" if form == "csv" else "file"
+    assert outcome.err.decode().startswith(f"ragkpi: {place}: {message}; expected one of ")
+    assert (outcome.status, outcome.out, outcome.err.count(b"\n")) == (2, b"", 1)
+
+
+DOTTED = {
+    "score=x.y": {"q": "1", "docs": [{"id": "a", "x.y": 9}, {"id": "b", "x.y": 4}]},
+    "score=x.y.z": {"q": "1", "docs": [{"id": "b", "x": {"y.z": 4}},
+                                       {"id": "a", "x": {"y.z": 9}}]},
+    "doc=node.id, score=s": {"q": "1", "docs": [{"node.id": "b", "s": 1},
+                                                {"node.id": "a", "s": 2}]},
+    "list=a.b, score=s": {"q": "1", "a.b": [{"id": "a", "s": 2}, {"id": "b", "s": 1}]},
+    "list=a.b[].c, score=s": {"q": "1", "a.b": [{"c": [{"id": "b", "s": 1}, {"id": "a", "s": 2}]}]},
+    "records=$.all.v1, score=s": {"all.v1": [{"q": "1", "docs": [{"id": "a", "s": 2},
+                                                                {"id": "b", "s": 1}]}]},
+    "query=@number, score=s": {"docs": [{"id": "b", "s": 1}, {"id": "a", "s": 2}]},
+    "query=@id, score=s": {"@id": "1", "docs": [{"id": "b", "s": 1}, {"id": "a", "s": 2}]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "record"), DOTTED.items(), ids=DOTTED)
+@pytest.mark.parametrize("layout", [json.dumps, lambda value: json.dumps(value, indent=1)])
+def test_keys_with_dots_are_named_as_they_are(text, record, layout, ragkpi, tmp_path):
+    put(tmp_path, layout(record) + "\n")
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    rest = [f"{part}={part[0] if part == 'query' else 'docs'}" for part in ("query", "list")]
+    how = ", ".join([text, *(part for part in rest if part.split("=")[0] + "=" not in text)])
+    outcome = ragkpi("eval", "--map-run", how, "-m", "recip_rank", "qrels", "file", folder=tmp_path)
+    assert (outcome.err, outcome.out.split()[-1:]) == (b"", [b"1.0000"])
+
+
+@pytest.mark.parametrize("key", ["x.y", "uri"])
+def test_what_is_null_in_one_record_counts_in_the_next(key, ragkpi, tmp_path):
+    found = [("1", {key: None, "id": "1", "s": 1}), ("2", {key: "a", "id": "2", "s": 1})]
+    put(tmp_path, [{"q": query, "docs": [document]} for query, document in found])
+    (tmp_path / "qrels").write_text("2 0 a 1\n1 0 1 1\n")
+    how = f"query=q, list=docs, doc={key}|id, score=s"
+    outcome = ragkpi("eval", "--map-run", how, "-m", "P.1", "qrels", "file", folder=tmp_path)
+    assert outcome.out.split()[-1] == b"1.0000"
+
+
+def test_ranks_that_a_map_names_in_rows_rank_upwards():
+    qrels = {"q": {"a": 1}}
+    rows_ = [{"q": "q", "d": "a", "place": 1}, {"q": "q", "d": "b", "place": 2}]
+    how = {"map_run": "query=q, doc=d, rank=place"}
+    assert library.evaluate(qrels, rows_, ["recip_rank"], **how).mean == {"recip_rank": 1.0}
+    rows_[1]["place"] = 1
+    with pytest.raises(InputError, match="rank 1 of query q again"):
+        library.evaluate(qrels, rows_, ["recip_rank"], **how)
+
+
 CONTRADICTING = {
     "judgments": '{"qid": "q", "judgments": [{"id": "a", "level": 0}, {"id": "a", "level": 2}]}',
     "apart": '{"qid": "q", "judgments": [{"id": "a", "level": 0}, {"id": "b", "level": 0},'
@@ -213,6 +304,17 @@ def test_a_judgement_that_a_list_repeats_counts_once(ragkpi, tmp_path):
     (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
     outcome = ragkpi("eval", "-m", "num_rel", "file", "run", folder=tmp_path)
     assert outcome.out.split()[-1] == b"1"
+
+
+def test_a_map_of_levels_that_are_not_there(ragkpi, tmp_path):
+    put(tmp_path, '{"q": "q", "gold": ["a"]}\n')
+    (tmp_path / "run").write_text("q Q0 a 1 1 t\n")
+    how = "query=q, list=gold, level=grade"
+    outcome = ragkpi("eval", "--map-qrels", how, "file", "run", folder=tmp_path)
+    assert outcome.err.startswith(
+        b"ragkpi: file:1: no level (keys: no keys); expected one of grade"
+    )
+    assert (outcome.status, outcome.out) == (2, b"")
 
 
 def test_distances_are_turned(tmp_path):
