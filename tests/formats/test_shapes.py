@@ -234,7 +234,7 @@ def test_what_a_map_names_has_to_be_in_a_table(text, message, form, ragkpi, tmp_
 
 
 DOTTED = {
-    "score=x.y": {"q": "1", "docs": [{"id": "a", "x.y": 9}, {"id": "b", "x.y": 4}]},
+    "score=x.y": {"q": "1", "docs": [{"id": "b", "x.y": 4}, {"id": "a", "x.y": 9}]},
     "score=x.y.z": {"q": "1", "docs": [{"id": "b", "x": {"y.z": 4}},
                                        {"id": "a", "x": {"y.z": 9}}]},
     "doc=node.id, score=s": {"q": "1", "docs": [{"node.id": "b", "s": 1},
