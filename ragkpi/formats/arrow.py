@@ -5,22 +5,14 @@ A run streams through in pieces: a table of few bytes may hold very many rows.
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.arrow_tables import (
-    ROWS_AT_ONCE,
-    Pieces,
-    numbers_of_column,
-    pyarrow,
-    refuse_bomb,
-    tokens_of_column,
-)
+from ragkpi.formats.arrow_tables import ArrowTable, Wanted, broken, refuse_bomb
 from ragkpi.formats.groups import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record
@@ -35,103 +27,120 @@ from ragkpi.formats.trec_qrels import QrelsColumns, judged_or_not
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _IDS = ("query", "doc")
+_QRELS: tuple[Wanted, ...] = ("ids", "ids", "level")
 _ROWS_OF_PIECE = 1 << 16  # that are looked at together
+_RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
 
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
     """Read a run in blocks of whole queries; its `line` numbers are rows from 1."""
-    pieces = Pieces(source)
-    first = pieces.read(_ROWS_OF_PIECE)
-    if _is_nested(first, shape, SHAPES["run"]):
-        yield from stream_listed(source.name, _listed(source, first, pieces, "run", shape))
-        return
-    columns = _RunReader(source, first, shape or SHAPES["run"]["flat"])
-    rest, rows = first, _ROWS_OF_PIECE
-    while len(rest):
-        more = pieces.read(rows)
-        used = len(rest) if more is None else columns.whole_queries(rest)
-        if used:
-            yield columns.read(rest.slice(0, used))
-        if more is None:
-            return
-        rest = rest.slice(used)
-        refuse_bomb(source, len(rest))
-        rows = max(_ROWS_OF_PIECE, len(rest))  # of one long query twice as many, each time
-        rest = pieces.joined([rest, more])
-
-
-class _RunReader:
-    """Which columns of a table hold a run."""
-
-    def __init__(self, source: Source, table: Any, shape: Shape) -> None:
-        self._source = source
-        self._query, self._document = (_named(source, table, shape, part) for part in _IDS)
-        self._score, self._rank, self._run_id = (
-            _find(source, table, path) for path in (shape.score, shape.rank, shape.run_id)
-        )
-        for part in shape.required:
-            _named(source, table, shape, part)
-        self._row = 0
-        if self._score is None and self._rank is None:
-            warn_of_order(source.name, table.column_names)
-
-    def whole_queries(self, table: Any) -> int:
-        """Return how many rows stand above the last query, which may go on."""
-        return int(group_starts(self._tokens(table, self._query))[-2])
-
-    def read(self, table: Any) -> RunColumns:
-        """Return the columns of the rows that come next."""
-        source = self._source
-        query, document = self._tokens(table, self._query), self._tokens(table, self._document)
-        line = np.arange(self._row + 1, self._row + 1 + len(query))
-        rank = None
-        if self._rank is not None:
-            rank = numbers_of_column(source, table, self._rank, "float64", self._row)
-        if self._score is not None:
-            score = numbers_of_column(source, table, self._score, "float64", self._row)
+    with ArrowTable(source) as table:
+        if _is_nested(table, shape, SHAPES["run"]):
+            yield from stream_listed(source.name, _listed(source, table, "run", shape))
         else:
-            score = -line.astype(np.float64) if rank is None else -rank
-        refuse_empty(source.name, query, line, "query id")
-        refuse_empty(source.name, document, line, "document id")
-        starts = group_starts(query)
-        run_ids = None if self._run_id is None else self._tokens(table, self._run_id)
-        self._row += len(query)
-        return RunColumns(
+            yield from _stream_flat(source, table, shape or SHAPES["run"]["flat"])
+
+
+def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
+    query, document = (_named(source, table, shape, part) for part in _IDS)
+    score, rank, run_id = (
+        _find(source, table, path) for path in (shape.score, shape.rank, shape.run_id)
+    )
+    for part in shape.required:
+        _named(source, table, shape, part)
+    if score is None and rank is None:
+        warn_of_order(source.name, table.names)
+    wanted: list[tuple[str, Wanted]] = [(query, "ids"), (document, "ids")]
+    wanted += [(name, "number") for name in (score, rank) if name is not None]
+    wanted += [] if run_id is None else [(run_id, "ids")]
+    row = 0
+    for columns in _whole_queries(source, table.columns(wanted, _ROWS_OF_PIECE)):
+        queries, documents, *rest = columns
+        line = np.arange(row + 1, row + 1 + len(queries))
+        row += len(queries)
+        scores = None if score is None else rest.pop(0)
+        ranks = None if rank is None else rest.pop(0)
+        run_ids = None if run_id is None else rest.pop(0)
+        by_rank = None
+        if scores is None and ranks is not None:
+            by_rank = np.ones(len(ranks), dtype=bool)
+        if scores is None:
+            scores, ranks = -line.astype(np.float64) if ranks is None else -ranks, None
+        refuse_empty(source.name, queries, line, "query id")
+        refuse_empty(source.name, documents, line, "document id")
+        starts = group_starts(queries)
+        yield RunColumns(
             file=source.name,
-            query=query.take(starts[:-1]),
+            query=queries.take(starts[:-1]),
             starts=starts,
-            document=document,
-            score=score,
+            document=documents,
+            score=scores,
             line=line,
-            run_id=run_id_of(source.name) if run_ids is None else run_ids[len(query) - 1],
-            rank=None if self._score is None else rank,
-            by_rank=(
-                np.ones(len(query), dtype=bool)
-                if self._score is None and self._rank is not None
-                else None
-            ),
+            run_id=run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1],
+            rank=ranks,
+            by_rank=by_rank,
         )
 
-    def _tokens(self, table: Any, name: str) -> Tokens:
-        return tokens_of_column(self._source, table, name, self._row)
+
+def _whole_queries(source: Source, batches: Iterator[list[Any]]) -> Iterator[list[Any]]:
+    """Put the columns of batches together so that neighbouring rows of a query stay together.
+
+    The first column is the query.
+    """
+    held: list[list[Any]] = []
+    rows, enough = 0, 1
+    for batch in batches:
+        held.append(batch)
+        rows += len(batch[0])
+        if rows < enough:
+            continue
+        columns = _joined(held)
+        whole = int(group_starts(columns[0])[-2])  # the last query may go on
+        if whole:
+            yield _sliced(columns, slice(0, whole))
+        held = [_sliced(columns, slice(whole, rows))]
+        rows -= whole
+        refuse_bomb(source, rows)
+        enough = 2 * rows  # of one long query twice as many, each time
+    if rows:
+        yield _joined(held)
+
+
+def _sliced(columns: list[Any], rows: slice) -> list[Any]:
+    return [column.take(rows) if isinstance(column, Tokens) else column[rows] for column in columns]
+
+
+def _joined(batches: Sequence[list[Any]]) -> list[Any]:
+    if len(batches) == 1:
+        return batches[0]
+    return [
+        _joined_ids(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
+        for parts in zip(*batches, strict=True)
+    ]
+
+
+def _joined_ids(parts: Sequence[Tokens]) -> Tokens:
+    """Put ids together that stand next to each other in each part, without what is around them."""
+    text = b"".join(part.buffer[part.start[0] : part.end[-1]].tobytes() for part in parts)
+    return Tokens.from_text(text, np.concatenate([part.end - part.start for part in parts]))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
-    pieces = Pieces(source)
-    table = pieces.read(_ROWS_OF_PIECE)
-    if _is_nested(table, shape, SHAPES["qrels"]):
-        return collect_qrels(source.name, _listed(source, table, pieces, "qrels", shape))
-    tables = [table]
-    while (more := pieces.read(_ROWS_OF_PIECE)) is not None:
-        tables.append(more)
-        refuse_bomb(source, sum(map(len, tables)))
-    table = pieces.joined(tables)
-    shape = shape or SHAPES["qrels"]["flat"]
-    query, document = (
-        tokens_of_column(source, table, _named(source, table, shape, part)) for part in _IDS
-    )
-    level, gain = _levels(source, table, _named(source, table, shape, "level"))
+    with ArrowTable(source) as table:
+        if _is_nested(table, shape, SHAPES["qrels"]):
+            return collect_qrels(source.name, _listed(source, table, "qrels", shape))
+        shape = shape or SHAPES["qrels"]["flat"]
+        names = [_named(source, table, shape, part) for part in (*_IDS, "level")]
+        wanted: list[tuple[str, Wanted]] = list(zip(names, _QRELS, strict=True))
+        batches, rows = [], 0
+        for batch in table.columns(wanted, _ROWS_OF_PIECE):
+            batches.append(batch)
+            rows += len(batch[0])
+            refuse_bomb(source, rows)
+    nothing: list[Any] = [Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]
+    query, document, number = _joined(batches) if batches else nothing
+    level, gain = _levels(source, names[-1], number)
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
     refuse_empty(source.name, document, line, "document id")
@@ -146,41 +155,30 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     )
 
 
-def _is_nested(table: Any, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
+def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
     """Say whether rows hold lists of documents: the shape says so, or flat columns are lacking."""
     if shape is not None:
         return bool(shape.list)
-    types = pyarrow("pyarrow").types
-    flat = shapes["flat"]
-    found = fields.find_one("", None, table.column_names, fields.NAMES[flat.doc])
-    return found is None and any(
-        types.is_list(field.type) or types.is_large_list(field.type) or types.is_struct(field.type)
-        for field in table.schema
-    )
+    found = fields.find_one("", None, table.names, fields.NAMES[shapes["flat"].doc])
+    return found is None and table.nested
 
 
-def _listed(
-    source: Source, first: Any, pieces: Pieces, kind: Kind, shape: Shape | None
-) -> Iterator[Listed]:
+def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
     """Interpret rows as if they were objects of JSON."""
     reader = None if shape is None else ShapeReader(shape, source.name)
     number = 0
-    later = iter(lambda: pieces.read(_ROWS_OF_PIECE), None)
-    for table in itertools.chain([first], later):
-        for batch in table.to_batches(max_chunksize=ROWS_AT_ONCE):
-            rows = batch.to_pylist()
-            if reader is None and rows:
-                reader = choose_shape(kind, rows[:100], source.name)
-                reader = reader or likely_shape(kind, rows[0], source.name)
-            for row in rows:
-                number += 1
-                assert reader is not None
-                yield reader.listed(Record(number, number, row))
+    for rows in table.rows(table.names, _RECORDS_AT_ONCE):
+        if reader is None:
+            reader = choose_shape(kind, rows[:100], source.name)
+            reader = reader or likely_shape(kind, rows[0], source.name)
+        for row in rows:
+            number += 1
+            yield reader.listed(Record(number, number, row))
 
 
-def _find(source: Source, table: Any, path: str) -> str | None:
+def _find(source: Source, table: ArrowTable, path: str) -> str | None:
     """Return the column that a path names; None if there is none."""
-    names = table.column_names
+    names = table.names
     for name in path.split("|"):
         if name in names:
             return name
@@ -191,7 +189,7 @@ def _find(source: Source, table: Any, path: str) -> str | None:
     return None
 
 
-def _named(source: Source, table: Any, shape: Shape, part: str) -> str:
+def _named(source: Source, table: ArrowTable, shape: Shape, part: str) -> str:
     path = getattr(shape, part)
     name = _find(source, table, path)
     if name is None:
@@ -199,21 +197,19 @@ def _named(source: Source, table: Any, shape: Shape, part: str) -> str:
         raise InputError(
             source.name,
             None,
-            f"names no {wanted[0]} ({fields.shown_names(table.column_names)})",
+            f"names no {wanted[0]} ({fields.shown_names(table.names)})",
             f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
         )
     return name
 
 
-def _levels(source: Source, table: Any, name: str) -> tuple[IntArray, FloatArray | None]:
+def _levels(
+    source: Source, name: str, number: IntArray | FloatArray
+) -> tuple[IntArray, FloatArray | None]:
     """Return levels, and gains if any is fractional, as `QrelsColumns` has them."""
-    try:
-        return numbers_of_column(source, table, name, "int64"), None
-    except InputError as no_whole_numbers:
-        try:
-            gain = numbers_of_column(source, table, name, "float64")
-        except InputError:
-            raise no_whole_numbers from None
-        if not (np.abs(gain) <= 2.0**53).all():
-            raise
-        return judged_or_not(gain), gain
+    if number.dtype == np.int64:
+        return number.astype(np.int64, copy=False), None
+    if not (np.abs(number) <= 2.0**53).all():
+        raise broken(source, f"column {name} (numbers beyond 2^53)")
+    gain = number.astype(np.float64, copy=False)
+    return judged_or_not(gain), gain

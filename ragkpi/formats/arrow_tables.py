@@ -1,211 +1,252 @@
-"""Tables of parquet and Arrow read in pieces, and their columns as ids and numbers."""
+"""Tables of parquet and Arrow, whose columns a child process reads for this one.
+
+A flipped bit can make pyarrow end its process. So it gets bytes of files in a child only
+(`arrow_child`), and this process gets plain ids and numbers, some rows at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.json_documents import hold
+from ragkpi.formats.arrow_child import send
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
 
-# Rows that are decoded at a time: each may have an id that is long and takes few bytes in the file.
-ROWS_AT_ONCE = 1 << 11
-# Types that are read alike. A cast imports pyarrow.compute, which takes as long as a small run.
-_SAME = {
-    "large_binary": ("large_binary", "large_string"),
-    "float64": ("double",),
-    "int64": ("int64",),
-}
+# A column is of ids; of numbers; or of levels, which are int64 in a batch where all are whole.
+Wanted = Literal["ids", "number", "level"]
+Column: TypeAlias = "Tokens | FloatArray | IntArray"
+
+_PIECE = 1 << 20
+_PATIENCE = 5  # seconds for a child to end that has closed its pipe
+_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # somebody else sends them
 _COST = 200  # bytes of memory that the smallest row or element needs
+# Modules come from where those of this process come from, and not from the current folder.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; from ragkpi.formats.arrow_child import serve; serve()"
+)
 
 
-def pyarrow(name: str) -> Any:
-    """Import a module of pyarrow; `UsageError` says how to install it."""
-    import importlib
+class ArrowTable:
+    """A table, or the parts of one in a folder; a child process reads it until it is closed.
 
-    try:
-        return importlib.import_module(name)
-    except ImportError as problem:
-        raise UsageError(
-            f"parquet and Arrow files need a package ({problem}); "
-            "expected it installed, e.g. pip install 'ragkpi[arrow]'"
-        ) from None
+    Attributes
+    ----------
+    names
+        Its columns, those of the first part.
+    nested
+        Whether a column holds lists or objects.
 
-
-class Pieces:
-    """The rows of a table, or of the parts of one in a folder, some at a time."""
+    Raises
+    ------
+    InputError
+        If it is damaged, even so that its reader crashes; from every method.
+    UsageError
+        If pyarrow is not installed.
+    """
 
     def __init__(self, source: Source) -> None:
         self._source = source
-        self._arrow = pyarrow("pyarrow")
-        self._batches = self._all_batches()
-        self._nothing: Any = None  # a table without rows
-
-    def read(self, rows: int) -> Any:
-        """Return at least so many rows, fewer at the end; None behind it, but for the first."""
-        begun = self._nothing is not None
-        batches, count = [], 0
-        for batch in self._batches:
-            batches.append(batch)
-            count += len(batch)
-            if count >= rows:
-                break
-        if begun and not count:
-            return None
-        return self.joined(batches).combine_chunks()
-
-    def joined(self, tables: list[Any]) -> Any:
-        """Put tables together, with the columns of the first one of all."""
-        if self._nothing is None:
-            self._nothing = tables[0].slice(0, 0)
-        if all(table.schema.equals(self._nothing.schema) for table in tables):
-            return self._arrow.concat_tables(tables)
+        self._read = 0  # rows
+        self._child = _start(source)
         try:
-            tables = [self._nothing, *tables]
-            joined = self._arrow.concat_tables(tables, promote_options="permissive")
-        except self._arrow.ArrowException as problem:
-            found = f"parts that do not fit ({_first_line(problem)})"
-            raise _broken(self._source, found) from None
-        return joined.select(self._nothing.column_names)
+            self.names, self.nested = self._open_part(source)
+        except BaseException:
+            self.close()
+            raise
 
-    def _all_batches(self) -> Iterator[Any]:
-        yield from self._batches_of(self._source)
+    def columns(self, wanted: Sequence[tuple[str, Wanted]], at_once: int) -> Iterator[list[Column]]:
+        """Yield columns of the next rows, at least `at_once` of them where they are short.
+
+        A null and a number that is NaN are refused with their row.
+        """
+        order = {"columns": wanted, "at_once": at_once}
+        for message, sizes in self._batches(order):
+            buffers = iter(sizes)
+            columns: list[Column] = []
+            for (name, kind), type_ in zip(wanted, message["types"], strict=True):
+                if type_ == "large_binary":
+                    columns.append(self._ids(next(buffers), next(buffers)))
+                else:
+                    columns.append(self._numbers(next(buffers), name, kind, type_))
+            self._read += len(columns[0])
+            yield columns
+
+    def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
+        """Yield the next rows as JSON would have them, with these columns; none may lack."""
+        for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
+            yield json.loads(self._buffer(size).tobytes())
+
+    def close(self) -> None:
+        """End the child."""
+        self._child.kill()
+        for pipe in (self._child.stdin, self._child.stdout):
+            with suppress(OSError):  # the child took not all of what was written
+                pipe.close()
+        self._child.wait()
+
+    def __enter__(self) -> ArrowTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        """Yield the batches of all parts: each message, and how long the buffers behind it are."""
+        self._send(order)
+        yield from self._batches_of_part()
         for path in self._source.parts[1:]:
             with Source(path) as part:
-                yield from self._batches_of(part)
+                self._open_part(part)
+            yield from self._batches_of_part()
 
-    def _batches_of(self, source: Source) -> Iterator[Any]:
-        """Yield tables, which are checked in full: a damaged one must not become numbers."""
-        octets = hold(source)
+    def _batches_of_part(self) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        while "end" not in (message := self._answer()):
+            yield message, message["sizes"]
+
+    def _open_part(self, part: Source) -> tuple[list[str], bool]:
+        """Send the bytes of a part; return its columns, and whether some are nested."""
+        self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
+        piece, total = memoryview(bytearray(_PIECE)), 0
+        while count := part.fill(piece):
+            total += count
+            if part.size is None and total > MOST_HELD:
+                found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+                raise InputError(part.name, None, found, "expected a format of lines")
+            self._send({}, piece[:count])
+        self._send({"most": MOST_HELD // _COST})
+        answer = self._answer()
+        return answer["names"], answer["nested"]
+
+    def _send(self, message: dict[str, Any], *buffers: memoryview) -> None:
         try:
-            for batch in self._opened(source, octets):
-                table = self._as_table(batch)
-                table.validate(full=True)
-                yield table
-        except (UsageError, InputError, MemoryError):
-            raise
-        except Exception as problem:  # damaged files end in errors of many kinds
-            raise _broken(source, f"no table ({_first_line(problem)})") from None
+            send(self._child.stdin, message, *buffers)
+            if not buffers:
+                self._child.stdin.flush()
+        except OSError:  # the child has ended, and its answer says why
+            pass
 
-    def _as_table(self, batch: Any) -> Any:
-        """Return a batch as a table; `pyarrow.table` would import pandas, to see if it is one."""
-        if isinstance(batch, self._arrow.RecordBatch):
-            return self._arrow.Table.from_batches([batch])
-        return batch
+    def _answer(self) -> dict[str, Any]:
+        try:
+            message: dict[str, Any] = json.loads(self._child.stdout.readline())
+        except ValueError:
+            raise self._ended() from None
+        error = message.get("error")
+        if error is None:
+            return message
+        if error == "memory":
+            raise MemoryError
+        if error == "package":
+            raise no_pyarrow(message["reason"])
+        if error == "bomb":
+            raise _bomb(self._part)
+        if error == "null":
+            found, expected = f"{message['name']} is null", "expected a value in every row"
+            raise InputError(self._source.name, message["row"], found, expected)
+        if error == "column":
+            raise broken(self._source, f"column {message['reason']}")
+        raise broken(self._part, f"no table ({message['reason']})")
 
-    def _opened(self, source: Source, octets: bytearray) -> Iterator[Any]:
-        file = self._arrow.BufferReader(octets)
-        if octets.startswith(b"PAR1"):
-            parquet = pyarrow("pyarrow.parquet").ParquetFile(file)
-            for number in range(parquet.metadata.num_row_groups):
-                group = parquet.metadata.row_group(number)
-                for column in range(group.num_columns):
-                    values = group.column(column).num_values
-                    if values > group.num_rows:  # a row may have all of them
-                        refuse_bomb(source, values)
-            yield self._arrow.Table.from_batches([], parquet.schema_arrow)
-            yield from parquet.iter_batches(ROWS_AT_ONCE)
-        elif octets.startswith(b"ARROW1"):
-            table = pyarrow("pyarrow.ipc").open_file(file)
-            yield self._arrow.Table.from_batches([], table.schema)
-            for number in range(table.num_record_batches):
-                yield table.get_batch(number)
-        else:
-            stream = pyarrow("pyarrow.ipc").open_stream(file)
-            yield self._arrow.Table.from_batches([], stream.schema)
-            yield from stream
+    def _buffer(self, size: int, padding: int = 0) -> Any:
+        """Return the bytes that come next, (padding + size + padding,) uint8."""
+        buffer = np.zeros(padding + size + padding, dtype=np.uint8)
+        rest = buffer[padding : padding + size].data
+        while len(rest):
+            count = self._child.stdout.readinto(rest)
+            if not count:
+                raise self._ended()
+            rest = rest[count:]
+        return buffer
+
+    def _ids(self, bounds_size: int, text_size: int) -> Tokens:
+        bounds: IntArray = self._buffer(bounds_size).view(np.int64)
+        text = self._buffer(text_size, PADDING)
+        bounds += PADDING - bounds[0]
+        return Tokens(text, bounds[:-1], bounds[1:])
+
+    def _numbers(self, size: int, name: str, kind: Wanted, type_: str) -> FloatArray | IntArray:
+        numbers: FloatArray | IntArray = self._buffer(size).view(type_)
+        if kind == "number" and type_ == "int64":
+            if numbers.min() < -(2**53) or numbers.max() > 2**53:
+                raise broken(self._source, f"column {name} (whole numbers beyond 2^53)")
+            return numbers.astype(np.float64)
+        wrong = np.flatnonzero(np.isnan(numbers))
+        if len(wrong):
+            row = self._read + int(wrong[0]) + 1
+            raise InputError(self._source.name, row, f"{name} 'nan'", "expected a decimal number")
+        return numbers
+
+    def _ended(self) -> InputError:
+        """Say how the child ended before its answer."""
+        try:
+            status = self._child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            status = 0  # it lives, and what it says is no answer
+        reader = f"the {self._format} reader"
+        if -status in _KILLING:
+            found = f"{reader} was killed (signal {-status}), perhaps for want of memory"
+            return InputError(self._part.name, None, found, "expected a smaller table")
+        if 0 <= status <= 2:  # Python itself ends so
+            found = f"{reader}, a process of {sys.executable}, ended with status {status}"
+            return InputError(self._part.name, None, found, "expected a Python that has ragkpi")
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return broken(self._part, f"{reader} crashed ({how}), so that the file is damaged")
+
+
+def _start(source: Source) -> Any:
+    """Start a child process, in a session of its own: signals from a terminal are for this one."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise InputError(
+            source.name,
+            None,
+            "parquet and Arrow are read by another Python, and this program does not say where one "
+            f"is (sys.executable is {sys.executable!r})",
+            "expected ragkpi called by a Python, or a format of text",
+        )
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        found = f"its reader, {sys.executable}, cannot be started ({problem.strerror or problem})"
+        raise InputError(source.name, None, found, "expected a Python, and room for it") from None
+
+
+def no_pyarrow(reason: object) -> UsageError:
+    """Say how pyarrow is installed."""
+    return UsageError(
+        f"parquet and Arrow files need a package ({reason}); "
+        "expected it installed, e.g. pip install 'ragkpi[arrow]'"
+    )
 
 
 def refuse_bomb(source: Source, rows: int) -> None:
     """Raise `InputError` for rows that would need more memory than is held."""
     if rows * _COST > MOST_HELD:
-        raise InputError(
-            source.name,
-            None,
-            f"more than {MOST_HELD >> 30} GB that have to be held in memory",
-            "expected a smaller table, or a format of lines",
-        )
+        raise _bomb(source)
 
 
-def _first_line(problem: Exception) -> str:
-    return (str(problem).splitlines() or [type(problem).__name__])[0][:100]
+def _bomb(source: Source) -> InputError:
+    return InputError(
+        source.name,
+        None,
+        f"more than {MOST_HELD >> 30} GB that have to be held in memory",
+        "expected a smaller table, or a format of lines",
+    )
 
 
-def _broken(source: Source, found: str) -> InputError:
+def broken(source: Source, found: str) -> InputError:
+    """Say that a file is no table, or one with columns of odd types."""
     return InputError(source.name, None, found, "expected a complete parquet or Arrow table")
-
-
-def _column(source: Source, table: Any, name: str, type_: str, above: int = 0) -> Any:
-    """Return a column without nulls, in one piece, as a type; so many rows stand above it."""
-    arrow = pyarrow("pyarrow")
-    if table.column_names.count(name) > 1:
-        raise _broken(source, f"column {name} twice")
-    column = table[name]
-    if column.null_count:
-        row = int(np.flatnonzero(column.is_null().to_numpy())[0]) + 1 + above
-        raise InputError(source.name, row, f"{name} is null", "expected a value in every row")
-    try:
-        if type_ == "large_binary":
-            kind = column.type
-            if arrow.types.is_dictionary(kind):
-                column, kind = column.cast(kind.value_type), kind.value_type
-            if arrow.types.is_floating(kind):
-                raise _broken(source, f"column {name} (ids that are decimal numbers)")
-            if not (arrow.types.is_binary(kind) or str(kind) in _SAME[type_]):
-                column = column.cast("large_string")
-        if str(column.type) not in _SAME[type_]:
-            column = column.cast(type_)
-    except (arrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
-        raise _broken(source, f"column {name} ({_first_line(problem)})") from None
-    return arrow.concat_arrays(column.chunks) if column.num_chunks else arrow.nulls(0, type_)
-
-
-def tokens_of_column(source: Source, table: Any, name: str, above: int = 0) -> Tokens:
-    """Return a column of ids; `InputError` if it is none, or has nulls."""
-    return tokens_of_array(_column(source, table, name, "large_binary", above))
-
-
-def tokens_of_array(array: Any) -> Tokens:
-    """Return an array of large strings or large binary, without nulls, as a column."""
-    if not len(array):
-        return Tokens.from_strings([])
-    _, offsets, data = array.buffers()
-    bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
-    text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
-    pad = np.zeros(PADDING, dtype=np.uint8)
-    places = bounds - bounds[0] + PADDING
-    return Tokens(np.concatenate([pad, text, pad]), places[:-1], places[1:])
-
-
-def _numbers(array: Any, type_: str) -> FloatArray | IntArray:
-    """Return an array without nulls; its own way to numpy would import pandas."""
-    _, data = array.buffers()
-    numbers: FloatArray | IntArray = np.frombuffer(data or b"", dtype=type_)
-    return numbers[array.offset :][: len(array)]
-
-
-def numbers_of_column(source: Source, table: Any, name: str, type_: str, above: int = 0) -> Any:
-    """Return a column of numbers, (n,); `InputError` if it is none, or has nulls or NaN.
-
-    Truth values are whole numbers (levels), but neither scores nor ranks.
-    """
-    kinds = {str(field.type) for field in table.schema if field.name == name}
-    if type_ == "float64" and "bool" in kinds:
-        raise InputError(
-            source.name, 1 + above, f"{name} is true or false", "expected a decimal number"
-        )
-    if type_ == "float64" and kinds == {"int64"}:
-        integers = _numbers(_column(source, table, name, "int64", above), "int64")
-        if integers.min(initial=0) >= -(2**53) and integers.max(initial=0) <= 2**53:
-            return integers.astype(np.float64)
-    numbers = _numbers(_column(source, table, name, type_, above), type_)
-    wrong = np.flatnonzero(np.isnan(numbers))
-    if len(wrong):
-        raise InputError(
-            source.name, int(wrong[0]) + 1 + above, f"{name} 'nan'", "expected a decimal number"
-        )
-    return numbers

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, BinaryIO
 
-from ragkpi.formats.arrow_tables import pyarrow
+from ragkpi.formats.arrow_tables import no_pyarrow
 from ragkpi.formats.rankings import Rankings
 from ragkpi.formats.trec_qrels import QrelsColumns
 
@@ -17,6 +18,14 @@ class _NoTextError(Exception):
     """An id is not UTF-8, so that its column holds binary."""
 
 
+def _pyarrow(name: str) -> Any:
+    """Import a module of pyarrow; `UsageError` says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        raise no_pyarrow(problem) from None
+
+
 def _write(
     columns: Mapping[str, str],
     batches: Iterable[Sequence[Sequence[Any]]],
@@ -24,16 +33,16 @@ def _write(
     kind: str,
 ) -> None:
     """Write batches of columns; all again with columns of binary, if some ids are not UTF-8."""
-    arrow = pyarrow("pyarrow")
+    arrow = _pyarrow("pyarrow")
     begin = file.tell()
     binary: set[str] = set()
     while True:
         types = {name: "large_binary" if name in binary else of for name, of in columns.items()}
         schema = arrow.schema([(name, getattr(arrow, of)()) for name, of in types.items()])
         if kind == "parquet":
-            writer = pyarrow("pyarrow.parquet").ParquetWriter(file, schema, compression="zstd")
+            writer = _pyarrow("pyarrow.parquet").ParquetWriter(file, schema, compression="zstd")
         else:
-            writer = pyarrow("pyarrow.ipc").new_file(file, schema)
+            writer = _pyarrow("pyarrow.ipc").new_file(file, schema)
         try:
             with writer:
                 for batch in batches:
@@ -50,7 +59,7 @@ def _write(
 
 
 def _array(values: Sequence[Any], name: str, type_: str) -> Any:
-    arrow = pyarrow("pyarrow")
+    arrow = _pyarrow("pyarrow")
     if type_ != "large_string":
         return arrow.array(values, type_)
     try:

@@ -126,6 +126,15 @@ def find_format(kind: Kind, name: str, option: str) -> None:
         raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
 
 
+def kind_of_format(name: str) -> Kind | None:
+    """Return what files of a format or shape hold; None if that may be both, or there is none."""
+    from ragkpi.formats.shapes import SHAPES
+
+    kinds: list[Kind] = ["run", "qrels"]
+    kinds = [kind for kind in kinds if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
+    return kinds[0] if len(kinds) == 1 else None
+
+
 def _resolved(kind: Kind, head: bytes, reading: Reading) -> tuple[FileFormat, Shape | None]:
     """Return the format of a file and its shape, if one is asked for."""
     name, shape = reading.format, reading.shape

@@ -9,9 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from ragkpi.formats.arrow_tables import tokens_of_array
 from ragkpi.formats.given_columns import octets, tokens_of
-from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.tokens import PADDING, IntArray, Tokens
 
 
 def tokens(column: Any) -> Tokens:
@@ -40,7 +39,19 @@ def tokens(column: Any) -> Tokens:
     array = array.cast("large_binary")
     if isinstance(array, pyarrow.ChunkedArray):
         array = array.combine_chunks()
-    return tokens_of_array(array)
+    return _tokens_of_array(array)
+
+
+def _tokens_of_array(array: Any) -> Tokens:
+    """Return an array of large strings or large binary, without nulls, as a column."""
+    if not len(array):
+        return Tokens.from_strings([])
+    _, offsets, data = array.buffers()
+    bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
+    text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
+    pad = np.zeros(PADDING, dtype=np.uint8)
+    places = bounds - bounds[0] + PADDING
+    return Tokens(np.concatenate([pad, text, pad]), places[:-1], places[1:])
 
 
 def numbers(column: Any) -> Any:

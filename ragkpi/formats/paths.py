@@ -99,7 +99,7 @@ class Path:
                 if layout and len(way) == 1 and is_scalar(found):
                     self._remember(layout, way[0])
                 return found, way
-        if layout and not any(self._begins(value, steps[0]) for steps in self._alternatives):
+        if layout and not any(self._begins(value, steps) for steps in self._alternatives):
             self._remember(layout, None)
         return None, None
 

@@ -80,10 +80,14 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
 def _recognise(
     head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
 ) -> str:
+    # What is binary may have four words and a number up to its first newline; text has no NUL.
+    name = _by_magic(head)
+    if name and b"\0" in head:
+        return name
     line = _first_line(head)
     if not line or is_trec(line.split()):
         return "trec"
-    name = _by_magic(head) or _json_layout(head)
+    name = name or _json_layout(head)
     if name:
         return name
     for name, separator in (("tsv", b"\t"), ("csv", b",")):

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.column_names import DOCUMENT, QUERY, RETRIEVED, find
+from ragkpi.errors import InputError
+from ragkpi.formats.column_names import DOCUMENT, QUERY, RETRIEVED, find, shown_names
 from ragkpi.formats.opening import Source
 
 _ID = ("_id", "id", *DOCUMENT[:-1], *QUERY[:-1])
@@ -20,6 +20,7 @@ _TITLE = ("title", "headings")
 _TEXT = ("text", "contents", "content", "segment", "passage", "body", "query", "question")
 _LONGEST = 1 << 16  # characters of a text that are kept; the rest is counted
 _PIECE = 1 << 20
+_ROWS_AT_ONCE = 1 << 11  # of a table
 _LONGEST_LINE = 1 << 26  # bytes; what is longer is no text of lines
 
 
@@ -81,7 +82,7 @@ def _pairs(path: str) -> Iterator[tuple[bytes, str]]:
     source = Source(path)
     head = source.peek(4)
     if head == b"PAR1":
-        yield from _of_parquet(path)
+        yield from _of_parquet(source)
     elif head.lstrip()[:1] in (b"{", b"["):
         yield from _of_json_lines(source)
     else:
@@ -112,25 +113,20 @@ def _of_json_lines(source: Source) -> Iterator[tuple[bytes, str]]:
         yield str(values[name]).encode("utf-8", "surrogateescape"), _text(values)
 
 
-def _of_parquet(path: str) -> Iterator[tuple[bytes, str]]:
-    try:
-        from pyarrow import parquet
-    except ImportError as problem:
-        raise UsageError(
-            f"{path}: parquet needs a package ({problem}); pip install 'ragkpi[arrow]'"
-        ) from None
-    file = parquet.ParquetFile(path)
-    names = file.schema_arrow.names
-    key = find(names, _ID)
-    columns = [name for name in (find(names, _TITLE), find(names, _TEXT)) if name is not None]
-    if key is None or not columns:
-        raise InputError(
-            path, None, f"has the columns {' '.join(names)}", "expected an id and a text"
-        )
-    for batch in file.iter_batches(columns=[key, *columns]):
-        for row in batch.to_pylist():
-            if row[key] is not None:
-                yield str(row[key]).encode("utf-8", "surrogateescape"), _text(row)
+def _of_parquet(source: Source) -> Iterator[tuple[bytes, str]]:
+    from ragkpi.formats.arrow_tables import ArrowTable
+
+    with ArrowTable(source) as table:
+        names = table.names
+        key = find(names, _ID)
+        columns = [name for name in (find(names, _TITLE), find(names, _TEXT)) if name is not None]
+        if key is None or not columns:
+            found = f"has the columns {shown_names(names)}"
+            raise InputError(source.name, None, found, "expected an id and a text")
+        for rows in table.rows([key, *columns], _ROWS_AT_ONCE):
+            for row in rows:
+                if row[key] is not None:
+                    yield str(row[key]).encode("utf-8", "surrogateescape"), _text(row)
 
 
 @lru_cache(maxsize=1000)  # the records of a file have the same keys, or nearly

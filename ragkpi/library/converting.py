@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
-from ragkpi.formats.file_formats import Kind, Reading, find_format
+from ragkpi.formats.file_formats import Kind, Reading, find_format, kind_of_format
 from ragkpi.formats.format_registry import FileFormat, find_written_format, written_formats
 from ragkpi.formats.opening import Source
 from ragkpi.library.arguments import one_of, readings_of
@@ -57,6 +57,8 @@ def convert(
         mapped = [of for of in reading if of is not None and of.shape is not None]
         if len(mapped) == 1 and kind is None:
             kind = "qrels" if reading[0] in mapped else "run"
+        if from_ is not None and kind is None:
+            kind = kind_of_format(from_)
         conversion = Conversion(opened, kind, None)
         of_qrels, of_run = reading
         given = (of_run if conversion.kind == "run" else of_qrels) or Reading()

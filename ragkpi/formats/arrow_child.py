@@ -1,0 +1,285 @@
+"""The process in which pyarrow reads a table: a damaged file may end it, and nobody else.
+
+`arrow_tables.ArrowTable` starts it and talks to it through its standard streams. A message is a
+line of JSON and as many bytes as its ``"sizes"`` say. Of each part of the table the child gets the
+bytes, in messages with a buffer and a last one without; it answers with ``"names"`` and
+``"nested"``. After the first part it gets what is wanted, ``"columns"`` or ``"rows"``. It answers
+with batches and an ``"end"``. Whatever goes wrong is an answer with ``"error"``, the last one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from typing import Any, BinaryIO
+
+# Rows that are decoded at a time: each may have an id that is long and takes few bytes in the file.
+_ROWS_AT_ONCE = 1 << 11
+_BYTES_AT_ONCE = 1 << 24  # of batches that are sent together
+# Types that are sent as they are. A cast imports pyarrow.compute, which takes time.
+_SAME = {
+    "large_binary": ("large_binary", "large_string"),
+    "float64": ("double",),
+    "int64": ("int64",),
+}
+# With zero length, a message of a stream is its end; before Arrow 0.15 it had no continuation mark.
+_ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
+
+
+class _Refused(Exception):  # noqa: N818 - the parent makes an error of it
+    """The table is not what is expected; the parent says so in its words."""
+
+    def __init__(self, error: str, **details: Any) -> None:
+        super().__init__(error)
+        self.answer = {"error": error, **details}
+
+
+def send(file: BinaryIO, message: dict[str, Any], *buffers: bytes | memoryview) -> None:
+    """Write a message and its buffers."""
+    views = [memoryview(buffer) for buffer in buffers]
+    header = json.dumps({**message, "sizes": [view.nbytes for view in views]})
+    file.write(header.encode("ascii") + b"\n")
+    for view in views:
+        file.write(view)
+
+
+def _receive(file: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
+    line = file.readline()
+    if not line.endswith(b"\n"):
+        raise EOFError
+    message = json.loads(line)
+    return message, [file.read(size) for size in message["sizes"]]
+
+
+def serve() -> None:
+    """Read one table, part by part, for the process that started this one."""
+    try:
+        import resource
+
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
+    except (ImportError, OSError, ValueError):
+        pass
+    answers = sys.stdout.buffer
+    try:
+        try:
+            _serve(sys.stdin.buffer, answers)
+        except _Refused as refused:
+            send(answers, refused.answer)
+        except MemoryError:
+            send(answers, {"error": "memory"})
+        except (EOFError, BrokenPipeError):
+            raise
+        except Exception as problem:  # damaged files end in errors of many kinds
+            send(answers, {"error": "table", "reason": _first_line(problem)})
+        answers.flush()
+    finally:
+        os._exit(0)  # taking the interpreter down takes as long as reading a small table
+
+
+def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
+    wanted: dict[str, Any] | None = None
+    above = 0  # rows of the parts before
+    missing = _import_pyarrow()
+    while True:
+        octets = bytearray()
+        message, buffers = _receive(orders)
+        while buffers:
+            octets += buffers[0]
+            message, buffers = _receive(orders)
+        if missing is not None:
+            raise _Refused("package", reason=missing)
+        tables = _tables(octets, message["most"])
+        schema = next(tables).schema
+        types = sys.modules["pyarrow"].types
+        nested = any(
+            types.is_list(field.type)
+            or types.is_large_list(field.type)
+            or types.is_struct(field.type)
+            for field in schema
+        )
+        send(answers, {"names": schema.names, "nested": nested})
+        answers.flush()
+        if wanted is None:
+            wanted, _ = _receive(orders)
+        for table in _gathered(tables, wanted["at_once"]):
+            if "rows" in wanted:
+                send(answers, {}, _rows(table, wanted["rows"]))
+            else:
+                columns = [_column(table, name, kind, above) for name, kind in wanted["columns"]]
+                views = [view for type_, column in columns for view in _buffers(column, type_)]
+                send(answers, {"types": [type_ for type_, _ in columns]}, *views)
+            above += len(table)
+        send(answers, {"end": True})
+        answers.flush()
+
+
+def _import_pyarrow() -> str | None:
+    """Import pyarrow; return what is wrong where that cannot be.
+
+    numpy takes longer to import than all of pyarrow, which does without.
+    """
+    sys.modules["numpy"] = None  # type: ignore[assignment]
+    try:
+        import pyarrow.ipc
+        import pyarrow.parquet  # noqa: F401
+    except ImportError as problem:
+        return str(problem)
+    return None
+
+
+def _tables(octets: bytearray, most: int) -> Iterator[Any]:
+    """Yield a table without rows, and then tables that are checked in full.
+
+    A row may have very many elements: `most` is how many of them can be held.
+    """
+    import pyarrow
+
+    file = pyarrow.BufferReader(octets)
+    if octets.startswith(b"PAR1"):
+        batches = _of_parquet(file, most)
+    elif octets.startswith(b"ARROW1"):
+        batches = _of_file(file)
+    else:
+        batches = _of_stream(file, octets)
+    yield pyarrow.Table.from_batches([], next(batches))
+    for batch in batches:
+        table = pyarrow.Table.from_batches([batch])
+        table.validate(full=True)
+        yield table
+
+
+def _of_parquet(file: Any, most: int) -> Iterator[Any]:
+    import pyarrow.parquet
+
+    table = pyarrow.parquet.ParquetFile(file)
+    for number in range(table.metadata.num_row_groups):
+        group = table.metadata.row_group(number)
+        for column in range(group.num_columns):
+            values = group.column(column).num_values
+            if values > max(group.num_rows, most):  # a row may have all of them
+                raise _Refused("bomb")
+    yield table.schema_arrow
+    yield from table.iter_batches(_ROWS_AT_ONCE)
+
+
+def _of_file(file: Any) -> Iterator[Any]:
+    import pyarrow.ipc
+
+    table = pyarrow.ipc.open_file(file)
+    yield table.schema
+    for number in range(table.num_record_batches):
+        yield table.get_batch(number)
+
+
+def _of_stream(file: Any, octets: bytearray) -> Iterator[Any]:
+    """Yield the batches of a stream; pyarrow ends silently where a writer was killed."""
+    import pyarrow.ipc
+
+    stream = pyarrow.ipc.open_stream(file)
+    yield stream.schema
+    while True:
+        used = file.tell()
+        try:
+            batch = stream.read_next_batch()
+        except StopIteration:
+            break
+        yield batch
+    rest = bytes(octets[used : used + 9])
+    if rest not in _ENDS_OF_STREAM:
+        raise _Refused("table", reason="a stream without its end marker, or with more behind it")
+
+
+def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
+    """Put tables together to so many rows, or to fewer that are large."""
+    import pyarrow
+
+    held: list[Any] = []
+    count = size = 0
+    for table in tables:
+        held.append(table)
+        count, size = count + len(table), size + table.nbytes
+        if count >= rows or size >= _BYTES_AT_ONCE:
+            yield pyarrow.concat_tables(held).combine_chunks()
+            held, count, size = [], 0, 0
+    if count:
+        yield pyarrow.concat_tables(held).combine_chunks()
+
+
+def _rows(table: Any, names: Sequence[str]) -> bytes:
+    """Return rows as an array of JSON; what JSON has no type for becomes text."""
+    import pyarrow
+
+    table = table.select([name for name in names if name in table.column_names])
+    for place, field in enumerate(table.schema):
+        if pyarrow.types.is_temporal(field.type):
+            table = table.set_column(place, field.name, table[place].cast("string"))
+    return json.dumps(table.to_pylist(), default=_text).encode("ascii")
+
+
+def _text(value: Any) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+
+def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
+    """Return the type in which a column is sent, and the column, in one piece and without nulls.
+
+    The kinds are ``"ids"``; ``"number"``, any; and ``"level"``, whole if all of a batch are.
+    """
+    import pyarrow
+
+    if table.column_names.count(name) > 1:
+        raise _Refused("column", reason=f"{name} twice")
+    if name not in table.column_names:  # as it stands in the first part
+        raise _Refused("null", name=name, row=above + 1)
+    column = table[name]
+    if column.null_count:
+        row = next(row for row, value in enumerate(column, start=above + 1) if not value.is_valid)
+        raise _Refused("null", name=name, row=row)
+    try:
+        if kind == "ids":
+            type_, column = "large_binary", _as_ids(column)
+        elif kind == "number":
+            if pyarrow.types.is_boolean(column.type):
+                raise _Refused("column", reason=f"{name} is true or false")
+            type_ = "int64" if str(column.type) == "int64" else "float64"
+        else:
+            type_ = "int64"
+        if str(column.type) not in _SAME[type_]:
+            try:
+                column = column.cast(type_)
+            except pyarrow.ArrowException:
+                if kind != "level":
+                    raise
+                type_, column = "float64", column.cast("float64")
+    except (pyarrow.ArrowException, NotImplementedError, ValueError, UnicodeError) as problem:
+        raise _Refused("column", reason=f"{name} ({_first_line(problem)})") from None
+    return type_, pyarrow.concat_arrays(column.chunks)
+
+
+def _as_ids(column: Any) -> Any:
+    import pyarrow
+
+    if pyarrow.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    if pyarrow.types.is_floating(column.type):
+        raise ValueError("ids that are decimal numbers")
+    if pyarrow.types.is_binary(column.type) or str(column.type) in _SAME["large_binary"]:
+        return column
+    return column.cast("large_string")
+
+
+def _buffers(array: Any, type_: str) -> list[memoryview]:
+    """Return numbers; of ids where each begins and the last ends, and their text."""
+    first, last = 8 * array.offset, 8 * (array.offset + len(array))
+    if type_ != "large_binary":
+        return [memoryview(array.buffers()[1]).cast("B")[first:last]]
+    _, offsets, text = array.buffers()
+    bounds = memoryview(offsets).cast("B")[first : last + 8].cast("q")
+    text = memoryview(text or b"").cast("B")[bounds[0] : bounds[-1]]
+    return [bounds.cast("B"), text]
+
+
+def _first_line(problem: Exception) -> str:
+    return (str(problem).splitlines() or [type(problem).__name__])[0][:100]
