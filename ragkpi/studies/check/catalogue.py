@@ -109,6 +109,8 @@ REFUSALS = (
     Refusal("… expected Unicode text", 2, "half of a surrogate pair in JSON"),
     Refusal("document … of the list has …; expected a … for all of them or for none", 2, ""),
     Refusal("no table (…); expected a complete parquet or Arrow table", 2, "a damaged table"),
+    Refusal("the … reader crashed (…), so that the file is damaged; expected …", 2, "parquet"),
+    Refusal("the … reader was killed (…), perhaps for want of memory; expected …", 2, "parquet"),
     Refusal("column …; expected a complete parquet or Arrow table", 2, "a column of odd type"),
     Refusal("… is null; expected a value in every row", 2, "parquet and Arrow"),
     Refusal("… 'nan'; expected a decimal number", 2, "parquet and Arrow"),
