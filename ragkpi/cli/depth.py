@@ -21,7 +21,7 @@ def command(
     intervals: Arguments,
     files: Annotated[
         list[str] | None,
-        argument(metavar="[QRELS RUN...]", help="Qrels and runs."),
+        argument(metavar="[QRELS [RUN...]]", help="Qrels and runs, or qrels alone."),
     ] = None,
     at: Annotated[
         str | None,
@@ -84,7 +84,7 @@ def command(
         option(
             "--relevant",
             metavar="R[,R...]",
-            help="Without files: how many of the -N are relevant, per query.",
+            help="Without files: how many of the -N are relevant, a number per query.",
         ),
     ] = None,
 ) -> None:
@@ -100,14 +100,15 @@ def command(
     --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
     that a random draw would equal gets none.
 
-    Without files, 'ragkpi depth -N 58 --relevant 4' says what chance and a perfect selector do.
+    Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
+    without files 'ragkpi depth -N 58 --relevant 4'.
     """
     from ragkpi.library.depth import depth
 
     if relevant is not None and files:
         raise UsageError("--relevant stands in place of files; expected one or the other")
     qrels, *paths = (
-        expect_files(2, files, "qrels and runs, or -N and --relevant")
+        expect_files(1, files, "qrels and runs, qrels and -N, or -N and --relevant")
         if relevant is None
         else [None]
     )
@@ -133,4 +134,4 @@ def _numbers(option: str, text: str) -> list[int]:
     parts = text.split(",")
     if not all(part.isdecimal() and int(part) for part in parts):
         raise UsageError(f"{option} {text}: expected whole numbers from 1, with commas between")
-    return sorted({int(part) for part in parts})
+    return [int(part) for part in parts]

@@ -23,10 +23,11 @@ from ragkpi.library.voice import speaks_python
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
-from ragkpi.ranking.hits import Hits
+from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
 from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
+from ragkpi.records import replace
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.studies.depth.depth_answer import depth_answer
 from ragkpi.studies.depth.depth_charts import depth_charts
@@ -71,7 +72,8 @@ def depth(
     Parameters
     ----------
     qrels, runs, how
-        As `evaluate` takes them; none of the first two with `relevant`.
+        As `evaluate` takes them. Qrels without runs say what chance and a perfect system do, among
+        `corpus_size` documents; none of the two is given with `relevant`.
     at
         Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
     at_least
@@ -87,7 +89,7 @@ def depth(
     max_tokens
         Room for passages of `tokens_per_passage`: no depth that needs more.
     relevant
-        Without runs: how many of `corpus_size` documents are relevant, per query.
+        In place of qrels: how many of `corpus_size` documents are relevant, a number per query.
     ci, ci_method, resamples, seed, confidence
         Whether, and how, intervals are computed, as `evaluate` has them.
 
@@ -111,18 +113,22 @@ def depth(
     )
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
-    if relevant is not None:
-        if runs is not None:
-            raise UsageError("--relevant stands in place of files; expected one or the other")
+    if relevant is not None and (qrels is not None or runs is not None):
+        raise UsageError("--relevant stands in place of files; expected one or the other")
+    if relevant is None and qrels is None:
+        raise UsageError(
+            "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
+        )
+    if runs is None:
         if target is not None:
-            raise UsageError(f"--target {target}: without files no system reaches it; leave it out")
+            raise UsageError(f"--target {target}: without a run no system reaches it; leave it out")
         if bootstrap is not None:
-            raise UsageError("--ci: without files there are no queries to draw; leave it out")
-        _refuse_idle(asked.settings, limits)
-        counts = [whole("relevant", number, 1) for number in relevant]
-        curves, judged = _curves_of_counts(asked, counts, depths, limits)
-    elif runs is None:
-        raise UsageError("expected qrels and runs, or relevant= and corpus_size=")
+            raise UsageError("--ci: without a run nothing is estimated; leave it out")
+        counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
+        _refuse_idle(asked.settings, limits, counts)
+        by_chance = _judged_alone(asked, qrels) if counts is None else _judged_counts(asked, counts)
+        judged = [by_chance]
+        curves = _curves_of_chance(by_chance, depths, limits)
     else:
         given = qrels_of(qrels, how=asked.qrels_format)
         named = named_runs(runs)
@@ -150,45 +156,60 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     return int(max_tokens // tokens)
 
 
-# What says something about files, and nothing about counts.
-_OF_FILES = {
-    "relevance_level": "-l",
+# What says something about runs, and nothing where there is none.
+_OF_RUNS = {
     "missing": "-c, --common or --strict",
     "unjudged": "-J",
     "max_retrieved": "-M",
-    "only_query": "-D",
-    "corpus_sizes": "--corpus-sizes",
     "draws": "--draws",
     "grade_map": "--grade-map",
 }
+# What says something about qrels, too.
+_OF_QRELS = {"relevance_level": "-l", "only_query": "-D", "corpus_sizes": "--corpus-sizes"}
 
 
-def _refuse_idle(settings: Settings, limits: Limits) -> None:
-    """Raise `UsageError` for what does nothing where there are no files."""
+def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
+    """Raise `UsageError` for what does nothing where there is no run, or where counts are all."""
     default = Settings()
+    idle = _OF_RUNS if counts is None else {**_OF_QRELS, **_OF_RUNS}
     given = [
-        option
-        for name, option in _OF_FILES.items()
-        if getattr(settings, name) != getattr(default, name)
+        option for name, option in idle.items() if getattr(settings, name) != getattr(default, name)
     ]
     if limits.plateau != Limits().plateau:
         given.append("--plateau")
     if given:
-        raise UsageError(f"--relevant with {given[0]}: that is about runs; leave it out")
+        alone = "qrels without a run" if counts is None else "--relevant"
+        raise UsageError(f"{alone} with {given[0]}: that is about runs; leave it out")
 
 
-def _curves_of_counts(
-    asked: Session, relevant: Sequence[int], depths: Sequence[int] | None, limits: Limits
-) -> tuple[Curves, list[Judged]]:
+def _judged_counts(asked: Session, relevant: Sequence[int]) -> Judged:
     size = asked.settings.corpus_size
     if size is None:
         raise UsageError("--relevant: the number to choose from is missing; give it with -N")
-    judged = judged_from_counts(size, relevant, asked.settings)
+    return judged_from_counts(size, relevant, asked.settings)
+
+
+def _judged_alone(asked: Session, qrels: Any) -> Judged:
+    """Judge what retrieves nothing: chance asks only how many documents are relevant."""
+    settings = asked.settings
+    if settings.corpus_size is None and not settings.corpus_sizes:
+        raise UsageError(
+            "qrels without a run: the number to choose from is missing; give it with -N, or a run"
+        )
+    every = replace(asked, settings=replace(settings, missing="zero"))
+    metrics = count_values([1], 1)
+    evaluator = every.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
+    (nothing,) = asked.done(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
+    return nothing.plain
+
+
+def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limits) -> Curves:
+    size = int(corpus_size(judged).max())
     depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
     _refuse_above(size, depths)
     study = study_counts(judged, depths, limits)
     curve = Curve("", score(judged, count_values(depths, limits.m)), study)
-    return Curves([curve], depths, limits, corpus_size=size), [judged]
+    return Curves([curve], depths, limits, corpus_size=size)
 
 
 def _curves_of_runs(

@@ -139,6 +139,10 @@ class Hits:
         return np.where(self.rank <= size[query], first[query] + self.rank - 1, -1)
 
 
+_NONE = np.empty(0, dtype=np.int64)
+NOTHING_RETRIEVED = Hits([], _NONE, _NONE, _NONE, _NONE, b"", np.empty(0, dtype=np.uint64))
+
+
 def find_hits(
     blocks: Iterable[RunColumns],
     judgements: Judgements,

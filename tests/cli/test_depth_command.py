@@ -1,6 +1,8 @@
 import csv
 import io
 import json
+import math
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -179,10 +181,15 @@ def test_a_picture_is_drawn(depth, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        ([], "0 files; expected qrels and runs, or -N and --relevant"),
-        ([QRELS], "1 files"),
+        ([], "0 files; expected qrels and runs, qrels and -N, or -N and --relevant"),
+        ([QRELS], "qrels without a run: the number to choose from is missing; give it with -N"),
+        (["-N", "5000", "-M", "3", QRELS], "qrels without a run with -M: that is about runs"),
+        (["-N", "5000", "--ci", QRELS], "without a run nothing is estimated"),
+        (["-N", "5000", "--target", "recall=1", QRELS], "no system reaches it"),
+        (["-N", "20", QRELS], "but the corpus size is 20"),
+        (["-N", "5000", "--at", "6000", QRELS], "--at 6000: the corpus has only 5000"),
         (["--relevant", "4"], "give it with -N"),
-        (["-N", "50", "--relevant", "4", "--ci"], "no queries to draw"),
+        (["-N", "50", "--relevant", "4", "--ci"], "without a run nothing is estimated"),
         (["-N", "58", "--relevant", "59"], "--relevant 59"),
         (["-N", "58", "--relevant", "4", "-M", "3"], "--relevant with -M: that is about runs"),
         (["-N", "58", "--relevant", "4", "--plateau", "0.1"], "--relevant with --plateau"),
@@ -236,3 +243,50 @@ def test_several_runs_are_over_the_same_queries(ragkpi):
     for row, run in zip(json.loads(found.out)["rows"], runs, strict=True):
         alone = ragkpi("eval", "-c", "-m", "p_obs.10", "fixtures/qrels.txt", run).out.split()[-1]
         assert f"{row['p_obs']:.4f}".encode() == alone
+
+
+def by_chance(N, R, K):
+    """P(X >= 1) of the hypergeometric distribution, exactly."""
+    return 1 - Fraction(math.comb(N - R, K), math.comb(N, K))
+
+
+def test_every_given_count_is_a_query(depth):
+    """Equal counts are queries of their own: four have one relevant document, one has five."""
+    (row,) = rows(depth("-N", 5183, "--relevant", "1,1,1,1,5", "--at", "10,10", "--format", "json"))
+    mean = (4 * by_chance(5183, 1, 10) + by_chance(5183, 5, 10)) / 5
+    assert row["p_rand"] == pytest.approx(float(mean), rel=1e-12)
+    assert row["bor_max"] == pytest.approx(-math.log2(mean), abs=1e-12)
+    assert row["lambda"] == pytest.approx(10 * 9 / 5 / 5183)
+
+
+def test_qrels_without_a_run_have_ceilings(depth, tmp_path):
+    """Counted by query from the level that -l sets; a query without relevant ones has no chance."""
+    (tmp_path / "qrels").write_text(
+        "a 0 x 1\na 0 y 2\na 0 z 0\nb 0 x 2\nc 0 x 0\nd 0 x 1\nd 0 y 1\nd 0 z 2\n"
+    )
+    options = ("-N", 100, "--at", 7, "--format", "json", tmp_path / "qrels")
+    for more, counts in (((), (2, 1, 3)), (("-l", 2), (1, 1, 1))):
+        (row,) = rows(depth(*options, *more))
+        mean = sum(by_chance(100, R, 7) for R in counts) / len(counts)
+        assert row["p_rand"] == pytest.approx(float(mean), rel=1e-12)
+        assert row["bor_max"] == pytest.approx(-math.log2(mean), abs=1e-12)
+    (alone,) = rows(depth(*options, "-D", "0.d"))
+    assert alone["p_rand"] == pytest.approx(float(by_chance(100, 3, 7)), rel=1e-12)
+
+
+def test_the_ceilings_of_scifact(depth):
+    """Source 000: N = 5,183 has ceilings of 8.84 bits at K = 10 and 5.52 at K = 100."""
+    qrels = Path(__file__).parents[3] / "shared/data/scifact/qrels.txt"
+    if not qrels.exists():
+        pytest.skip("needs ../shared")
+    found = rows(depth("-N", 5183, "--at", "10,100", "--format", "json", qrels))
+    assert [round(row["bor_max"], 2) for row in found] == [8.84, 5.52]
+
+
+def test_queries_may_have_tools_of_their_own(depth, tmp_path):
+    """Of two agents one has 10 tools and the other 40; 20 shown are all that the first has."""
+    (tmp_path / "qrels").write_text("a 0 x 1\nb 0 x 1\n")
+    (tmp_path / "sizes").write_text("a 10\nb 40\n")
+    options = ("--corpus-sizes", tmp_path / "sizes", "--at", 20, "--format", "json")
+    (row,) = rows(depth(*options, tmp_path / "qrels"))
+    assert row["p_rand"] == pytest.approx((1 + 20 / 40) / 2)
