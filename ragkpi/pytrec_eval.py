@@ -115,6 +115,7 @@ class RelevanceEvaluator:
         ]
         if foreign:
             raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
+        metrics.sort(key=lambda metric: metric.printed_place)  # a set of names has no order
         self._metrics = [_renamed(metric, metrics) for metric in metrics]
         self._settings = Settings(
             relevance_level,

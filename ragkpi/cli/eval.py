@@ -56,7 +56,7 @@ def command(
             "--worst",
             metavar="N",
             min=1,
-            help="Show the N worst queries, in a table (as -q), by --sort or the first measure.",
+            help="Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
         ),
     ] = None,
     sort: Annotated[

@@ -178,12 +178,15 @@ class Metric:
         What is printed.
     relevance_level
         The level from which documents are relevant for it alone; None for that of all measures.
+    printed_place
+        Where its line stands among those of the metrics that were asked for with it.
     """
 
     measure: Measure
     name: str
     arguments: Mapping[str, Any]
     relevance_level: int | None = None
+    printed_place: int = 0
 
     def sees(self, judged: AnyJudged) -> AnyJudged:
         """Return a judged run as this metric looks at it."""

@@ -157,7 +157,9 @@ class Cutoffs(Named):
             return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         if cutoffs and len(cutoffs) < self.span:
             raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
-        return self._values(sorted(cutoffs) or self.default, options)
+        if self.span > 1:
+            cutoffs.sort()
+        return self._values(cutoffs or self.default, options)
 
     def _values(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> list[Parameters]:
         windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]

@@ -16,7 +16,7 @@ RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 
 @dataclass(frozen=True)
 class RealCutoffs(Named):
-    """Points on a real scale, such as recall points; one value each, sorted."""
+    """Points on a real scale, such as recall points; one value each."""
 
     default: tuple[float, ...]
 
@@ -24,7 +24,7 @@ class RealCutoffs(Named):
         return [self._value(point) for point in self.default]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        points = sorted(_real(measure, item) for item in text.split(","))
+        points = [_real(measure, item) for item in text.split(",")]
         refuse_duplicates(measure, text, points)
         return [self._value(point) for point in points]
 

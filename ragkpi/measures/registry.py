@@ -43,7 +43,7 @@ def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
     """Resolve ``-m`` arguments, and call what one stands for alone as it was asked for.
 
     >>> [metric.name for metric in find_metrics_as_given(["AP(rel=2)@100,MRR", "P.5,10"])]
-    ['MRR', 'P_5', 'P_10', 'AP(rel=2)@100']
+    ['AP(rel=2)@100', 'MRR', 'P_5', 'P_10']
     """
     names: dict[str, str] = {}
     for text in apart(texts):

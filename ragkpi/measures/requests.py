@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import count
 from typing import TYPE_CHECKING, NoReturn
 
 from ragkpi.errors import UsageError
@@ -17,6 +18,8 @@ if TYPE_CHECKING:
 
 # By the name of a measure, and the level from which documents are relevant, if that was said.
 _Key = tuple[str, "int | None"]
+# Where something was typed: the number of the request, and of its parameters.
+_Place = tuple[int, int]
 
 
 class _Request:
@@ -26,8 +29,12 @@ class _Request:
         self.plain = False
         self.given: list[Parameters] = []  # by the user: they replace the defaults
         self.listed: list[Parameters] = []  # by a nickname: they add to them
+        self.places: dict[str | None, _Place] = {}  # by suffix, None without parameters
 
-    def metrics(self, measure: Measure, level: int | None) -> list[Metric]:
+    def metrics(
+        self, measure: Measure, level: int | None, printed_place: Iterator[int]
+    ) -> Iterator[tuple[_Place, Metric]]:
+        """Yield each metric and where it was typed, cutoffs ascending."""
         grammar = measure.parameters
         chosen = [*self.given, *self.listed]
         if self.plain and (grammar.plain_is_a_value or not self.given):
@@ -42,10 +49,10 @@ class _Request:
             for name, parameters in zip(printed, distinct, strict=True)
         ]
         suffix = "" if level is None else f"_rel={level}"
-        return [
-            Metric(measure, name + suffix, parameters.arguments, level)
-            for name, parameters in zip(names, distinct, strict=True)
-        ]
+        for name, parameters in zip(names, distinct, strict=True):
+            typed = min(self.places[key] for key in (parameters.suffix, None) if key in self.places)
+            arguments = parameters.arguments
+            yield typed, Metric(measure, name + suffix, arguments, level, next(printed_place))
 
 
 def parse_requests(
@@ -69,8 +76,9 @@ def parse_requests(
     Returns
     -------
     list of Metric
-        In registry order, cutoffs ascending, each once. Requests for one measure add up;
-        parameters replace the defaults of the same measure, wherever those came from.
+        In the order of `texts`, each once; those of a nickname, and the defaults of a measure, in
+        printing order, which all of them know (`Metric.printed_place`). Requests for one measure
+        add up; parameters replace the defaults of the same measure, wherever those came from.
 
     Raises
     ------
@@ -84,9 +92,9 @@ def parse_requests(
         registry = _with_counts(registry)
     if any(_split(text, registry, nicknames) is None for text in texts):
         registry = {**registry, **find_more()}
-    for text in texts:
+    for turn, text in enumerate(texts):
         try:
-            _add(text, registry, nicknames, requests, from_nickname=False)
+            _add(text, turn, registry, nicknames, requests, from_nickname=False)
         except UsageError as problem:
             problems.append(str(problem))
     if problems:
@@ -94,12 +102,14 @@ def parse_requests(
     levels: dict[str, list[int | None]] = {}
     for name, level in requests:
         levels.setdefault(name, []).append(level)
-    return [
-        metric
+    printed_place = count()
+    found = [
+        placed
         for name, measure in registry.items()
         for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
-        for metric in requests[name, level].metrics(measure, level)
+        for placed in requests[name, level].metrics(measure, level, printed_place)
     ]
+    return [metric for _, metric in sorted(found, key=lambda placed: placed[0])]
 
 
 def find_trec_metrics(texts: Iterable[str]) -> list[Metric] | None:
@@ -141,6 +151,7 @@ def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:
 
 def _add(
     text: str,
+    turn: int,
     registry: Mapping[str, Measure],
     nicknames: Mapping[str, Sequence[str]],
     requests: dict[_Key, _Request],
@@ -169,19 +180,22 @@ def _add(
                 f"give them to its members ({members})"
             )
         for member in nicknames[name]:
-            _add(member, registry, nicknames, requests, from_nickname=True)
+            _add(member, turn, registry, nicknames, requests, from_nickname=True)
         return
     if dot and not parameters:
         raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
     request = requests.setdefault((name, level), _Request())
     if not dot:
         request.plain = True
+        request.places.setdefault(None, (turn, 0))
         return
     cut = f"{name}_cut"
     if parameters.isdecimal() and cut in registry and name in registry:
         raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
     parsed = registry[name].parameters.parse(name, parameters)
     (request.listed if from_nickname else request.given).extend(parsed)
+    for number, one in enumerate(parsed):
+        request.places.setdefault(one.suffix, (turn, 0 if from_nickname else number))
 
 
 def _split(

@@ -83,7 +83,7 @@ class Scores:
     queries : list of bytes, length Q
         The evaluated queries, in byte order.
     columns
-        What was asked for, in printing order; no two have one name.
+        What was asked for, in the order of asking; no two have one name.
     divisor
         How many queries summaries are over; see `MetricScores`.
     """
@@ -95,7 +95,7 @@ class Scores:
 
     @property
     def metrics(self) -> list[Metric]:
-        """What was asked for, in printing order."""
+        """What was asked for, in the order of asking."""
         return [column.metric for column in self.columns]
 
     def __getitem__(self, name: str) -> MetricScores:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal
 
@@ -60,7 +60,7 @@ def trec_lines(
     Parameters
     ----------
     scores
-        What to print, in this order.
+        What to print, in trec_eval's order.
     per_query, summary
         Which lines: those of each query, and those over all queries, named ``all``.
     name_width
@@ -77,7 +77,7 @@ def trec_lines(
         them is written as ``\x0a``, lest it forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
-        shown = scores.printed("query")
+        shown = _in_order(scores.printed("query"))
         names = [_padded(column.metric, name_width) for column in shown]
         for start in range(0, len(scores.queries), BLOCK):
             block = slice(start, start + BLOCK)
@@ -87,10 +87,14 @@ def trec_lines(
             ]
             yield _lines(names, _one_word(scores.queries[block]), cells)
     if summary == "shown":
-        shown = scores.printed("summary")
+        shown = _in_order(scores.printed("summary"))
         names = [_padded(column.metric, name_width) for column in shown]
         cells = [_summary_cells(column, intervals.get(column.name), digits) for column in shown]
         yield _lines(names, [b"all"], cells)
+
+
+def _in_order(columns: Iterable[MetricScores]) -> list[MetricScores]:
+    return sorted(columns, key=lambda column: column.metric.printed_place)
 
 
 def _padded(metric: Metric, width: int) -> bytes:

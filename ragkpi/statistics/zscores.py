@@ -87,7 +87,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     Yields
     ------
     bytes
-        ``query measure mean deviation``, by query and in printing order. The deviation is that of
+        ``query measure mean deviation``, by query, measures as asked. The deviation is that of
         a sample (divisor n - 1), as in NIST's make_zscore_file.py, the numbers have all their
         digits. Left out are texts, what is not printed per query (num_q, gm_map), and, with a
         warning, what fewer than two runs have a finite value for.

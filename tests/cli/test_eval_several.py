@@ -1,3 +1,4 @@
+import json
 import os
 import subprocess
 import sys
@@ -265,6 +266,78 @@ def test_the_worst_queries_stand_first_in_a_table(evaluate):
     assert "the worst 4 of 12 queries by map" in found.out.decode()
     trec = trec_values(evaluate("-m", "map", "qrels.txt", BM25).out)
     assert lines[6][2] == trec["map"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "by"),
+    [
+        (("-m", "ndcg_cut.10,P.10"), "ndcg_cut_10"),
+        (("-m", "P.10", "-m", "ndcg_cut.10"), "P_10"),
+        (("-m", "P.20,10", "-m", "map"), "P_20"),
+        (("-m", "num_q", "-m", "recip_rank", "-m", "map"), "recip_rank"),
+        (("-m", "bor.10", "-m", "map", "-N", "5000"), "bor_10"),
+        (("-m", "num_rel_ret", "-m", "map"), "num_rel_ret"),
+        ((), "map"),  # the official ones begin with counts
+    ],
+)
+def test_the_worst_queries_are_those_of_the_first_measure_that_was_typed(evaluate, asked, by):
+    queries = {}
+    for more in ((), ("--sort", by)):
+        out = evaluate("--worst", 5, *asked, *more, "qrels.txt", BM25, "--format", "csv").out
+        queries[more] = [line.split(",")[1] for line in out.decode().splitlines()[1:-1]]
+    assert len(queries[()]) == 5
+    assert queries[()] == queries["--sort", by]
+    table = evaluate("--worst", 5, *asked, "qrels.txt", BM25, "--format", "table").out
+    assert f"the worst 5 of 12 queries by {by}\n" in table.decode()
+
+
+TYPED = ("-m", "ndcg_cut.20,10", "-m", "P.10,map", "-m", "P.5")
+IN_ORDER = ["ndcg_cut_20", "ndcg_cut_10", "P_10", "map", "P_5"]
+
+
+def test_columns_follow_what_was_typed(evaluate):
+    for runs in ((BM25,), ALL):
+        for more in ((), ("-q",), ("-q", "--ci")):
+            out = evaluate(*TYPED, *more, "qrels.txt", *runs, "--format", "csv").out
+            head = out.decode().splitlines()[0].split(",")
+            assert [name for name in head if name in IN_ORDER] == IN_ORDER
+    out = evaluate(*TYPED, "qrels.txt", BM25, "--format", "json").out
+    assert list(json.loads(out)["runs"][0]["values"]) == IN_ORDER
+    given = ("--measure-names", "given", "-m", "nDCG@10", "-m", "AP")
+    out = evaluate(*given, "qrels.txt", BM25, "--format", "csv").out
+    assert out.splitlines()[0] == b"run,nDCG@10,AP"
+
+
+def test_defaults_and_nicknames_have_the_order_in_which_they_are_printed(evaluate):
+    for asked in ((), ("-m", "set"), ("-m", "P")):
+        lines = evaluate("-c", *asked, "qrels.txt", BM25).out.decode().splitlines()
+        head = evaluate("-c", *asked, "qrels.txt", BM25, "--format", "csv").out.splitlines()[0]
+        assert head.decode().split(",")[1:] == [line.split()[0] for line in lines]
+
+
+def test_trec_lines_keep_their_order(evaluate):
+    """That of trec_eval, whatever was typed, for each query and over all."""
+    lines = evaluate("-q", *TYPED, "-m", "num_q", "qrels.txt", BM25).out.decode().splitlines()
+    names = [line.split()[0] for line in lines]
+    of_a_query = ["map", "P_5", "P_10", "ndcg_cut_10", "ndcg_cut_20"]
+    assert names == of_a_query * 12 + ["num_q", *of_a_query]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "qrels.txt", BM25, DENSE),
+        ("holes", "qrels.txt", BM25, DENSE),
+        ("zscores", "qrels.txt", BM25, DENSE),
+        ("agree", "qrels.txt", "qrels.llm.txt", *ALL),
+        ("calibrate", "--quality", "quality.tsv", "qrels.txt", "reranked.run"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_rows_of_every_command_follow_what_was_typed(ragkpi, command):
+    out = ragkpi(*command, *TYPED, "--format", "csv", folder=FIXTURES).out
+    cells = [cell for line in out.decode().splitlines() for cell in line.split(",")[:2]]
+    assert [name for name in dict.fromkeys(cells) if name in IN_ORDER] == IN_ORDER
 
 
 def test_queries_are_sorted_by_a_measure(evaluate):

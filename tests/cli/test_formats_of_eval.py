@@ -20,37 +20,37 @@ SIGNATURE = (
 
 SNAPSHOTS = {
     "table": """\
-run      num_ret       map    bor_10
+run          map   num_ret    bor_10
 ────────────────────────────────────
-bm25         {b[num_ret]}    {b[map]}    {b[bor_10]}
-fusion       {f[num_ret]}   {f[map]}*   {f[bor_10]}*
+bm25      {b[map]}       {b[num_ret]}    {b[bor_10]}
+fusion   {f[map]}*       {f[num_ret]}   {f[bor_10]}*
 over 12 queries
 * best of its column
 """,
     "csv": """\
-run,num_ret,map,bor_10
-bm25,{b[num_ret]},{b[map]},{b[bor_10]}
-fusion,{f[num_ret]},{f[map]},{f[bor_10]}
+run,map,num_ret,bor_10
+bm25,{b[map]},{b[num_ret]},{b[bor_10]}
+fusion,{f[map]},{f[num_ret]},{f[bor_10]}
 """,
     "tsv": """\
-run	num_ret	map	bor_10
-bm25	{b[num_ret]}	{b[map]}	{b[bor_10]}
-fusion	{f[num_ret]}	{f[map]}	{f[bor_10]}
+run	map	num_ret	bor_10
+bm25	{b[map]}	{b[num_ret]}	{b[bor_10]}
+fusion	{f[map]}	{f[num_ret]}	{f[bor_10]}
 """,
     "markdown": """\
-| run | num_ret | map | bor_10 |
+| run | map | num_ret | bor_10 |
 | :--- | ---: | ---: | ---: |
-| bm25 | {b[num_ret]} | {b[map]} | {b[bor_10]} |
-| fusion | {f[num_ret]} | **{f[map]}** | **{f[bor_10]}** |
+| bm25 | {b[map]} | {b[num_ret]} | {b[bor_10]} |
+| fusion | **{f[map]}** | {f[num_ret]} | **{f[bor_10]}** |
 
 over 12 queries
 """,
     "latex": r"""\begin{{tabular}}{{lrrr}}
 \toprule
-run & num\_ret & map & bor\_10 \\
+run & map & num\_ret & bor\_10 \\
 \midrule
-bm25 & {b[num_ret]} & {b[map]} & {b[bor_10]} \\
-fusion & {f[num_ret]} & \textbf{{\boldmath {f[map]}}} & \textbf{{\boldmath {f[bor_10]}}} \\
+bm25 & {b[map]} & {b[num_ret]} & {b[bor_10]} \\
+fusion & \textbf{{\boldmath {f[map]}}} & {f[num_ret]} & \textbf{{\boldmath {f[bor_10]}}} \\
 \bottomrule
 \end{{tabular}}
 % over 12 queries
@@ -58,8 +58,8 @@ fusion & {f[num_ret]} & \textbf{{\boldmath {f[map]}}} & \textbf{{\boldmath {f[bo
     "jsonl": "".join(
         f'{{{{"ragkpi": "{__version__}", "kind": "run", "name": "{name}", "run_id": "{name}", '
         f'"signature": "{SIGNATURE}", "queries": 12, '
-        f'"values": {{{{"num_ret": {{{key}[num_ret]}}, "map": {{{key}[map]}}, '
-        f'"bor_10": {{{key}[bor_10]}}}}}}, "known": {{{{"num_ret": 12, "map": 12, "bor_10": 11}}}}'
+        f'"values": {{{{"map": {{{key}[map]}}, "num_ret": {{{key}[num_ret]}}, '
+        f'"bor_10": {{{key}[bor_10]}}}}}}, "known": {{{{"map": 12, "num_ret": 12, "bor_10": 11}}}}'
         "}}\n"
         for name, key in (("bm25", "b"), ("fusion", "f"))
     ),
@@ -130,7 +130,7 @@ def test_z_scores_have_names_of_their_own(ragkpi, tmp_path):
     one, two = (ragkpi("eval", *arguments, run, folder=FIXTURES) for run in (BM25, FUSION))
     table = ragkpi("eval", "--format", "csv", *arguments, BM25, FUSION, folder=FIXTURES)
     head, *rows = [line.split(",") for line in table.out.decode().splitlines()]
-    assert head == ["run", "runid", "Zmap"]
+    assert head == ["run", "Zmap", "runid"]
     for outcome, row in zip((one, two), rows, strict=True):
         expected = trec_values(outcome.out)
-        assert [row[1], f"{float(row[2]):.4f}"] == [expected["runid"], expected["Zmap"]]
+        assert [f"{float(row[1]):.4f}", row[2]] == [expected["Zmap"], expected["runid"]]

@@ -33,7 +33,8 @@ FIELDS = ["Formula:", "Range:", "Edge cases:", "Source:"]
 
 
 def names(requests):
-    return [metric.measure.name for metric in find_metrics(requests)]
+    metrics = sorted(find_metrics(requests), key=lambda metric: metric.printed_place)
+    return [metric.measure.name for metric in metrics]
 
 
 def test_order_is_trec_evals():

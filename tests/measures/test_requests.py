@@ -7,7 +7,9 @@ from ragkpi.measures.registry import find_metrics
 
 
 def names(*requests):
-    return [metric.name for metric in find_metrics(requests)]
+    """Return names in the order of trec_eval's lines; tables have them as they were typed."""
+    metrics = sorted(find_metrics(requests), key=lambda metric: metric.printed_place)
+    return [metric.name for metric in metrics]
 
 
 def arguments(request):

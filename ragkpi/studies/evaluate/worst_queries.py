@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import Scores
@@ -54,8 +55,8 @@ def worst_queries(
     runs
         Evaluated for the same metrics.
     name
-        Of the metric, as it is printed or asked for; None for the first that can be better,
-        means before counts.
+        Of the metric, as it is printed or asked for; None for the first that can be better. Sums
+        such as the num_rel_ret of nicknames come last, unless one was asked for first.
     most
         How many queries are kept; None for all.
 
@@ -72,7 +73,9 @@ def worst_queries(
     if name is None:
         if not orderable:
             raise UsageError("--worst: no value per query that can be better; ask for more with -m")
-        metric = next((metric for metric in orderable if metric.measure.is_mean), orderable[0])
+        metric = orderable[0]
+        if metric is not runs[0].metrics[0]:
+            metric = next((one for one in orderable if one.measure.aggregate is not SUM), metric)
     else:
         metric = _named(name, orderable)
     goodness: dict[bytes, list[float]] = {}
