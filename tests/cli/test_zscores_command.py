@@ -28,7 +28,7 @@ def test_two_runs_are_a_deviation_over_root_two_from_their_mean(ragkpi, tmp_path
     status, written, _ = ragkpi("zscores", *requests, "qrels", "first", "second")
     assert status == 0
     assert [line.split()[:2] for line in written.splitlines()] == [
-        [query, name] for query in ("q1", "q2") for name in ("num_ret", "map")
+        [query, name] for query in ("q1", "q2") for name in ("map", "num_ret")
     ]
     (tmp_path / "zscores").write_text(written)
     status, out, _ = ragkpi("eval", "-q", "-Z", "zscores", *requests[:4], "qrels", "second")
