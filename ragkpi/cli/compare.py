@@ -74,9 +74,9 @@ def command(
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
         raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
-    if paper and output.format in ("json", "jsonl"):
+    if paper and output.chosen in ("json", "jsonl"):
         raise UsageError(
-            f"--paper with --format {output.format}: it is for readers; without --paper there is "
+            f"--paper with --format {output.chosen}: it is for readers; without --paper there is "
             "all that it shows"
         )
     if human is not None:

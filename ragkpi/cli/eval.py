@@ -111,7 +111,7 @@ def command(
     refuse_standard_input_twice([qrels, *paths, baseline, by, options.how.get("gains")])
     if human is not None:
         refused = {
-            "--format trec": output.format == "trec",
+            "--format trec": output.chosen == "trec",
             "-q": per_query,
             "-n": no_summary,
             "--worst": worst is not None,
@@ -128,14 +128,14 @@ def command(
     ordered = worst is not None or sort is not None
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
-    if ordered and output.format == "trec":
+    if ordered and output.chosen == "trec":
         raise UsageError(
             "--format trec: its lines stand in the order of the ids; expected no --worst and no "
             "--sort, or another format"
         )
     alone = len(paths) == 1 and by is None
-    as_lines = output.format == "trec" or (output.format is None and alone and not ordered)
-    if output.format == "trec" and not alone:
+    as_lines = output.chosen == "trec" or (output.chosen is None and alone and not ordered)
+    if output.chosen == "trec" and not alone:
         several = "several runs" if len(paths) > 1 else "several slices"
         raise UsageError(
             f"--format trec: its lines do not say which of {several} they are of; expected "

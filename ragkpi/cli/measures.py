@@ -26,7 +26,7 @@ def command(
     from ragkpi.reports.output_files import write
 
     described = describe_measures(*names or [])
-    if output.format is not None:
+    if output.chosen is not None:
         output.write(described.report)
     else:
         write([on_terminal(f"{described.text}\n")], output.path)

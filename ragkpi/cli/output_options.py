@@ -89,13 +89,19 @@ class Output(NamedTuple):
             self._draw(charts)
 
     @property
+    def chosen(self) -> str | None:
+        """The format that --format names, or the file's suffix; None if neither does."""
+        if self.format is None and self.path is not None and self.path != "-":
+            return format_of_file(self.path)
+        return self.format
+
+    @property
     def _format(self) -> str:
-        """As given; or by the file's suffix; or a table for a terminal, else plain rows."""
-        if self.format is not None:
-            return self.format
-        if self.path is not None and self.path != "-":
-            return format_of_file(self.path) or "table"
-        return "table" if sys.stdout.isatty() else "tsv"
+        """As chosen; else a table for a terminal or a file, plain rows for a pipe."""
+        if self.chosen is not None:
+            return self.chosen
+        to_file = self.path is not None and self.path != "-"
+        return "table" if to_file or sys.stdout.isatty() else "tsv"
 
     def _draw(self, charts: "Charts") -> None:
         table = self.format in (None, "table")
@@ -130,7 +136,8 @@ File = Annotated[
     option(
         *("-o", "--output"),
         metavar="FILE",
-        help="Write to FILE, which is replaced when all is written, or not at all.",
+        help="Write to FILE, which is replaced when all is written, or not at all. Its suffix "
+        "decides the format.",
     ),
 ]
 Digits = Annotated[
@@ -168,8 +175,7 @@ def output(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written."""
-    colour_warnings(colour)
-    return Output(format_, path, digits, None, wide, colour)
+    return _checked(Output(format_, path, digits, None, wide, colour))
 
 
 @option_group("Output")
@@ -179,7 +185,9 @@ def output_of_eval(
         option(
             "--format",
             metavar="FORMAT",
-            help=_described(tuple(REPORT_FORMATS)) + "trec for one run, else " + _DEFAULT,
+            help=_described(tuple(REPORT_FORMATS))
+            + "by FILE's suffix; else trec for one run, of several a table on a terminal, tsv into "
+            "a pipe.",
         ),
     ] = None,
     path: File = None,
@@ -188,8 +196,7 @@ def output_of_eval(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written that may be trec_eval's lines."""
-    colour_warnings(colour)
-    return Output(format_, path, digits, None, wide, colour)
+    return _checked(Output(format_, path, digits, None, wide, colour))
 
 
 @option_group("Output")
@@ -210,7 +217,6 @@ def output_and_plot(
     colour: Colour = "auto",
 ) -> Output:
     """Read how a result is written and drawn; refuse what cannot be drawn."""
-    colour_warnings(colour)
     if plot == "-":
         if path is None and format_ not in (None, "table"):
             raise UsageError(
@@ -221,7 +227,14 @@ def output_and_plot(
         from ragkpi.charts.picture import refuse_undrawable
 
         refuse_undrawable(plot)
-    return Output(format_, path, digits, plot, wide, colour)
+    return _checked(Output(format_, path, digits, plot, wide, colour))
+
+
+def _checked(given: Output) -> Output:
+    """Refuse a suffix that no format has before anything is read."""
+    colour_warnings(given.colour)
+    _ = given.chosen
+    return given
 
 
 # For tables of texts and counts.
@@ -272,4 +285,4 @@ naming = labels.without(short=False, long=False)
 
 def is_signed(output: Output, labels: Labels) -> bool:
     """Say whether a result carries its signature, for which files are hashed."""
-    return labels.signature != "none" or output.format in ("json", "jsonl")
+    return labels.signature != "none" or output.chosen in ("json", "jsonl")

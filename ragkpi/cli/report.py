@@ -1,5 +1,7 @@
 """`ragkpi report`: one page that a team looks at."""
 
+import os
+
 from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
 from ragkpi.cli.option_groups import Annotated, argument, option, takes
 from ragkpi.cli.output_options import File, Labels, labels
@@ -66,6 +68,9 @@ def command(
     refuse_standard_input_twice([qrels, *paths, by])
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+    suffix = os.path.splitext(output)[1].lower()
+    if suffix not in ("", ".html", ".htm"):
+        raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
     from ragkpi.library.reporting import report
     from ragkpi.reports.output_files import write
 

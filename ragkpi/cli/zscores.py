@@ -20,14 +20,14 @@ def command(
     'ragkpi eval -Z FILE' (and trec_eval -Z) then says how many deviations a run is above the mean
     of these. The deviation is that of a sample (divisor: runs - 1). A run counts for the queries
     that it has; with -c a missing one counts as an empty ranking. What has no value per query
-    (num_q, gm_map, texts) is left out. Without --format these are lines that -Z reads. Without -m:
-    official, or what -R serves.
+    (num_q, gm_map, texts) is left out. Unless --format or the suffix of -o names another format,
+    these are lines that -Z reads. Without -m: official, or what -R serves.
     """
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
     from ragkpi.library.evaluating import zscores
 
     result = zscores(qrels, by_path(runs), options.requests, **options.how)
-    if output.format is None:
+    if output.chosen is None:
         result.save(output.path)
     else:
         output.write(result.report)

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Literal
 
+from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:  # a record costs nothing at the start, what it names is imported when it is used
@@ -52,15 +54,23 @@ FORMATS_OF_REPORTS = tuple(
 
 
 def format_of_file(path: str) -> str | None:
-    """Return the format that a file's suffix asks for; None if it asks for none."""
-    return next(
-        (
-            name
-            for name, format_ in REPORT_FORMATS.items()
-            if path.lower().endswith(format_.suffixes)
-        ),
-        None,
-    )
+    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix.
+
+    Raises
+    ------
+    UsageError
+        If no format has that suffix.
+    """
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in ("", ".txt"):
+        return None
+    of_suffix = {suffix: name for name, one in REPORT_FORMATS.items() for suffix in one.suffixes}
+    if suffix not in of_suffix:
+        raise UsageError(
+            f"-o {path}: no format has the suffix {suffix}; expected {', '.join(of_suffix)} or "
+            ".txt, or --format"
+        )
+    return of_suffix[suffix]
 
 
 def pieces(report: Report, name: str, layout: Layout) -> Iterator[str]:

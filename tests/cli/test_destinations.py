@@ -14,6 +14,7 @@ from fcntl import ioctl
 import pytest
 
 from ragkpi.cli.commands import COMMANDS
+from ragkpi.cli.help_pages import page_of_command
 from tests.cli.commandline import BM25, FIXTURES, FUSION
 from tests.published_schema import valid_document
 
@@ -60,6 +61,108 @@ def test_a_pipe_gets_plain_rows_and_the_reader_the_conclusion(ragkpi):
 def test_a_file_gets_what_its_suffix_says(ragkpi, tmp_path, name, form):
     ragkpi(*DEPTH, "-o", tmp_path / name, folder=FIXTURES)
     assert (tmp_path / name).read_bytes() == ragkpi(*DEPTH, "--format", form, folder=FIXTURES).out
+
+
+@pytest.mark.parametrize(
+    ("name", "form"),
+    [
+        ("o.json", "json"),
+        ("o.jsonl", "jsonl"),
+        ("o.CSV", "csv"),
+        ("o.tsv", "tsv"),
+        ("o.md", "markdown"),
+        ("o.tex", "latex"),
+        ("o", "trec"),
+        ("o.txt", "trec"),
+        ("dir.json/o", "trec"),
+    ],
+)
+def test_one_run_has_trec_lines_only_where_no_suffix_decides(ragkpi, tmp_path, name, form):
+    (tmp_path / "dir.json").mkdir()
+    asked = ("eval", "-q", "-m", "map", "-m", "P.5", "qrels.txt", BM25)
+    written = ragkpi(*asked, "-o", tmp_path / name, folder=FIXTURES)
+    assert (written.status, written.out) == (0, b"")
+    expected = ragkpi(*asked, "--format", form, folder=FIXTURES).out
+    assert (tmp_path / name).read_bytes() == expected
+    assert expected
+
+
+def test_a_format_that_is_named_goes_before_the_suffix(ragkpi, tmp_path):
+    for name in ("o.json", "o.xlsx"):
+        ragkpi(
+            "eval",
+            "--format",
+            "trec",
+            "-m",
+            "map",
+            "-o",
+            tmp_path / name,
+            "qrels.txt",
+            BM25,
+            folder=FIXTURES,
+        )
+        assert (tmp_path / name).read_bytes().startswith(b"map ")
+
+
+OF_RUNS = ("eval", "compare", "holes", "check", "zscores", "report")
+WITH_OUTPUT = {
+    **dict.fromkeys(OF_RUNS, ("qrels.txt", BM25, FUSION)),
+    "depth": ("-N", "58", "--relevant", "4"),
+    "diagnose": ("qrels.txt", "reranked.run", "--pool", "first_stage.run"),
+    "calibrate": ("--quality", "quality.tsv", "qrels.txt", "reranked.run"),
+    "agree": ("qrels.txt", "qrels.llm.txt"),
+    "measures": ("map",),
+    "log": ("absent",),
+}
+
+
+def test_every_command_with_an_output_is_among_them():
+    of = [name for name in COMMANDS if "-o, --output" in page_of_command(name)]
+    assert sorted(of) == sorted(WITH_OUTPUT)
+
+
+@pytest.mark.parametrize("name", WITH_OUTPUT)
+@pytest.mark.parametrize("suffix", ["xlsx", "parquet", "json.gz"])
+def test_a_suffix_that_no_format_has_is_refused(ragkpi, tmp_path, name, suffix):
+    target = tmp_path / f"o.{suffix}"
+    found = ragkpi(name, *WITH_OUTPUT[name], "-o", target, folder=FIXTURES)
+    assert (found.status, found.out) == (1, b"")
+    (line,) = found.err.decode().splitlines()
+    assert line.startswith(f"ragkpi: -o {target}: ")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("zscores", "-m", "map", "qrels.txt", BM25, FUSION),
+        ("measures", "map"),
+        ("compare", "-m", "map", "qrels.txt", BM25, FUSION),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_suffix_is_as_good_as_a_format(ragkpi, tmp_path, words):
+    for suffix in ("json", "csv"):
+        ragkpi(*words, "-o", tmp_path / f"o.{suffix}", folder=FIXTURES)
+        expected = ragkpi(*words, "--format", suffix, folder=FIXTURES).out
+        assert (tmp_path / f"o.{suffix}").read_bytes() == expected
+
+
+def test_a_table_for_a_paper_is_not_written_as_json(ragkpi, tmp_path):
+    words = (
+        "compare",
+        "--paper",
+        "-m",
+        "map",
+        "-o",
+        tmp_path / "o.json",
+        "qrels.txt",
+        BM25,
+        FUSION,
+    )
+    found = ragkpi(*words, folder=FIXTURES)
+    assert found.status == 1
+    assert b"it is for readers" in found.err
 
 
 @pytest.mark.parametrize("columns", [60, 80, 120])

@@ -152,6 +152,15 @@ def test_a_stored_result_is_a_baseline(evaluate, tmp_path, store, run, status):
     assert stored.status == status
 
 
+@pytest.mark.parametrize("suffix", ["json", "jsonl"])
+@pytest.mark.parametrize(("run", "status"), [(FUSION, 0), (BM25, 3)])
+def test_a_suffix_is_enough_to_store_a_baseline(evaluate, tmp_path, suffix, run, status):
+    path = tmp_path / f"base.{suffix}"
+    assert evaluate("-m", "map", "-o", path, "qrels.txt", FUSION).status == 0
+    found = evaluate("-m", "map", "--fail-under-baseline", path, "qrels.txt", run)
+    assert found.status == status
+
+
 def test_other_qrels_than_those_of_a_stored_result_are_said(evaluate, tmp_path):
     stored, other = tmp_path / "stored", tmp_path / "other"
     asked = ("-c", "-m", "map")
