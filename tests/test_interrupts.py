@@ -287,6 +287,42 @@ def test_the_disk_is_full(folder):
     assert err == "ragkpi: standard output cannot be written (No space left on device)\n"
 
 
+@pytest.mark.parametrize("unwritable", ["full", "nobody reads"])
+@pytest.mark.parametrize(
+    ("arguments", "status", "lines"),
+    [
+        (["qrels", "run"], 0, 1),
+        (["qrels", "nosuch"], 2, 0),
+        (["--fail-under", "num_ret=99999", "qrels", "run"], 3, 1),
+        (["-o", "out", "qrels", "run"], 0, 0),
+        (["--nosuch", "qrels", "run"], 1, 0),
+    ],
+    ids=["a result", "a missing input", "a gate", "a file", "an option"],
+)
+def test_messages_that_cannot_be_written_lose_no_result(
+    folder, unwritable, arguments, status, lines
+):
+    """What is said is lost, the result and the status are not; run has a query nobody judged."""
+    with open(folder / "run", "ab") as run:
+        run.write(b"unjudged Q0 a 1 1 t\n")
+    words = [sys.executable, "-m", "ragkpi", "eval", "-m", "num_ret", *arguments]
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open("/dev/full", "wb") as full, open(writing, "wb") as pipe:
+        done = subprocess.run(
+            words,
+            cwd=folder,
+            stdout=subprocess.PIPE,
+            stderr=full if unwritable == "full" else pipe,
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+            check=False,
+        )
+    assert done.returncode == status
+    assert done.stdout == b"num_ret               \tall\t20000\n" * lines
+    if "-o" in arguments:
+        assert (folder / "out").read_bytes() == b"num_ret               \tall\t20000\n"
+
+
 @pytest.mark.parametrize(
     "arguments", [["convert", "run", "out.csv"], ["check", "run", "--fix", "out.csv"]]
 )

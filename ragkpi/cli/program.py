@@ -43,6 +43,16 @@ class _StandardOutput(io.FileIO):
             raise _OutputError(f"standard output cannot be written ({problem.strerror})") from None
 
 
+class _StandardError(io.FileIO):
+    """Standard error: a message that cannot be written is lost, and neither result nor status."""
+
+    def write(self, octets: Any, /) -> int:
+        try:
+            return super().write(octets) or len(octets)
+        except OSError:
+            return len(octets)
+
+
 def run() -> None:
     """Run the command line of this process, and end it."""
     # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
@@ -74,18 +84,21 @@ def _prepare(arguments: list[str]) -> list[str]:
 
 
 def _open_standard_streams() -> None:
-    """Name errors of standard output; give closed streams a place, so that no input gets theirs."""
+    """Name errors of standard output and ignore those of standard error.
+
+    Closed streams get a place, so that no input gets theirs.
+    """
     closed = [stream for stream in (0, 1, 2) if not _is_open(stream)]
     for stream in closed:
         # Whoever writes to a closed standard output gets an error, as of any other.
         os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
-    if sys.stderr is None:
-        sys.stderr = open(2, "w", closefd=False)  # noqa: SIM115
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
     raw = _StandardOutput(1, "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=raw.isatty()
     )
+    errors = io.BufferedWriter(_StandardError(2, "w", closefd=False))
+    sys.stderr = io.TextIOWrapper(errors, encoding, "backslashreplace", line_buffering=True)
 
 
 def _is_open(descriptor: int) -> bool:
