@@ -196,7 +196,7 @@ def _judged_alone(asked: Session, qrels: Any) -> Judged:
         raise UsageError(
             "qrels without a run: the number to choose from is missing; give it with -N, or a run"
         )
-    every = replace(asked, settings=replace(settings, missing="zero"))
+    every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], 1)
     evaluator = every.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
     (nothing,) = asked.done(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
