@@ -82,7 +82,7 @@ def test_alpha_that_cannot_matter_is_said(calibrate):
 
 def test_values_without_queries_are_left_out(calibrate):
     outcome = calibrate(*GIVEN, "-m", "P.10", "-m", "gm_map", "-m", "runid")
-    assert b"runid, gm_map: left out, for there is no value per query" in outcome.out
+    assert b"gm_map, runid: left out, for there is no value per query" in outcome.out
 
 
 def test_the_grid_may_be_given(calibrate):
