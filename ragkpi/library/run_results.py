@@ -147,10 +147,10 @@ class RunResult(EvaluationResult):
             ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
             like the first, but gives rates, and what is computed from them, Wilson's interval.
         """
-        from ragkpi.statistics.bootstrap import few_queries_note, intervals
+        from ragkpi.statistics.bootstrap import few_queries_note, intervals, resampled
 
         how = bootstrap_of(resamples, seed, confidence, method)
-        few = few_queries_note([self.scores], how.rates)
+        few = few_queries_note(resampled([self.scores], how), how)
         if few:
             voice().note(few)
         return intervals(self.scores, how)

@@ -32,8 +32,9 @@ class Interval(NamedTuple):
     high: float
 
 
-# Below so many queries intervals by resampling cover noticeably less than they say.
-FEW = 30
+# Below so many queries resampled intervals cover noticeably less than they claim: those of means,
+# and those of geometric means and ratios; and where so few queries differ from most others.
+FEW, FEW_OTHERWISE, FEW_DIFFERING = 50, 200, 20
 UNKNOWN = Interval(math.nan, math.nan)
 
 
@@ -107,7 +108,7 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     >>> wilson(12, 12, 0.95)
     Interval(low=0.7575059933447587, high=1.0)
     """
-    z = _quantile(level)
+    z = quantile(level)
     rate = successes / n
     middle = rate + z * z / (2 * n)
     reach = z * math.sqrt(rate * (1 - rate) / n + z * z / (4 * n * n))
@@ -115,7 +116,7 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
 
 
-def _quantile(level: float) -> float:
+def quantile(level: float) -> float:
     """Return how many standard deviations around its mean a normal variable fills a level."""
     from statistics import NormalDist  # slow to import
 
@@ -154,7 +155,7 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
     without = (rest - statistics[:, 1:]) * (n / (n - 1))
     jackknife = at(successes / n or rates.high, without)
     error = math.sqrt((n - 1) / n * float(((jackknife - jackknife.mean()) ** 2).sum()))
-    reach = _quantile(level) * error
+    reach = quantile(level) * error
     value = float(at(successes / n, rest))
     low, high = (float(at(rate, rest)) for rate in rates)
     if not math.isfinite(value):  # no success, whose logarithm is -inf
@@ -162,21 +163,69 @@ def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: flo
     return Interval(value - math.hypot(value - low, reach), value + math.hypot(high - value, reach))
 
 
-def few_queries_note(runs: Iterable[Scores], rates: Literal["wilson", "resampled"]) -> str:
-    """Say that intervals claim too much, where some are resampled from few queries; or nothing."""
-    resampled = [
-        int(column.known.sum())
-        for run in runs
-        for column in run.estimates()
-        if rates == "resampled" or not _is_rate(column.metric, column.statistics[column.known])
+Resampled = Iterable[tuple[Metric, FloatArray]]
+"""Metrics with the statistics, (n, S), that their intervals are resampled from."""
+
+
+def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
+    """Yield of which metrics of runs `intervals` are resampled, and from what."""
+    for run in runs:
+        for column in run.estimates():
+            statistics = column.statistics[column.known]
+            if bootstrap.rates == "resampled" or not _is_rate(column.metric, statistics):
+                yield column.metric, statistics
+
+
+def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
+    """Say that resampled intervals are too narrow where they are of few queries; or nothing.
+
+    The coverage of 95 % percentile intervals of means was simulated for each n from 3 to 49 (3,000
+    samples, 1,000 resamples) with four kinds of values: uniform, beta(2, 3), P_10 of beta-binomial
+    queries, and the difference of two runs. They agree within two points, and their mean within
+    one with 95 - 40/n - 65/n^2: 74 % at 3, 91 % at 12, 94 % at 49. Skewed values are covered less:
+    87 % at 12 for beta(0.5, 4).
+
+    Of anything else no figure is named, as none holds for a kind. At n = 12 geometric means were
+    covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. Where most queries share a value,
+    what counts is how many do not: of 12 queries 66 % if nine of ten share it and 88 % if seven of
+    ten do; of 400 queries 93 % if all but 12 do.
+    """
+    known = list(samples)
+    few = [
+        (metric, values)
+        for metric, values in known
+        if 2 <= len(values) < (FEW if metric.measure.is_mean else FEW_OTHERWISE)
     ]
-    fewest = min((n for n in resampled if n >= 2), default=FEW)
-    if fewest >= FEW:
+    if not few:
+        return _alike_note(known)
+    sizes = [len(values) for _, values in few]
+    fewest, most = min(sizes), max(sizes)
+    n = f"{fewest}" if fewest == most else f"{fewest} to {most}"
+    which = "resampled" if len(few) == len(known) else "some resampled"
+    note = f"with so few queries (n = {n}) {which} intervals are too narrow"
+    simulated = bootstrap.level == 0.95 and bootstrap.method == "percentile"
+    spread = all(m.measure.is_mean and _differing(values) * 2 >= most for m, values in few)
+    if simulated and spread and 3 <= fewest == most:
+        covered = 95 - 40 / most - 65 / most**2
+        note += (
+            f": a 95 % interval of a mean really covered about {covered:.0f} % in simulation, and "
+            "less where values are skewed"
+        )
+    return note
+
+
+def _alike_note(samples: Resampled) -> str:
+    """Say the same of many queries of which nearly all have one value."""
+    alike = [(_differing(values), len(values)) for _, values in samples]
+    differing, n = min((one for one in alike if 0 < one[0] < FEW_DIFFERING), default=(0, 0))
+    if not n:
         return ""
-    return (
-        f"intervals resampled from {fewest} queries are too narrow: of 95 %, at 12 queries, one of "
-        "a mean covers 92 %, of a geometric mean 79 %"
-    )
+    return f"all but {differing} of {n:,} queries are alike: their resampled interval is too narrow"
+
+
+def _differing(values: FloatArray) -> int:
+    """Count the queries whose first statistic, of (n, S), is not the commonest."""
+    return len(values) - int(np.unique(values[:, 0], return_counts=True)[1].max(initial=0))
 
 
 def _is_rate(metric: Metric, statistics: FloatArray) -> bool:

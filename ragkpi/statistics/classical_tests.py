@@ -12,7 +12,7 @@ import math
 
 import numpy as np
 
-from ragkpi.measures.aggregates import Aggregate, FloatArray, first
+from ragkpi.measures.aggregates import MEAN, Aggregate, FloatArray, first
 from ragkpi.records import dataclass
 
 # Differences that are equal on paper are not always equal in doubles: in units of the largest
@@ -37,6 +37,13 @@ class Pair:
     aggregate: Aggregate
     baseline: FloatArray
     other: FloatArray
+
+    @property
+    def is_of_rates(self) -> bool:
+        """Whether every query succeeded or failed (1 or 0), and the summary is their mean."""
+        return self.aggregate.summary is MEAN.summary and bool(
+            np.isin(self.baseline, (0.0, 1.0)).all() and np.isin(self.other, (0.0, 1.0)).all()
+        )
 
     def per_query(self) -> tuple[FloatArray, FloatArray]:
         """Return both runs' values of every query, (n,)."""

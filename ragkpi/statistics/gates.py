@@ -10,12 +10,14 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import dataclass, replace
 from ragkpi.statistics.alignment import aligned
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval
+from ragkpi.statistics.paired_rates import interval_of_rates
 from ragkpi.statistics.query_samples import QuerySample, query_samples
+from ragkpi.statistics.significance import ROUNDING, pairs
 
 # What decides whether a run is worse than a baseline: its value alone; only what is shown at a
 # level of confidence to be worse by more than the margin; or all but what is shown not to be.
@@ -83,7 +85,7 @@ class Verdict:
     bound
         What was held against the limit: how good the value may be in truth at best (`decided_by`
         ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
-        itself was.
+        itself was; infinite where no interval is valid, so that nothing is shown.
     at
         Which of the two.
     """
@@ -103,6 +105,11 @@ class Verdict:
         side = "under" if tested < self.limit else "over"
         by = abs(self.limit - tested)
         text = f"{self.run}: {self.name} is {self.found:.6g}"
+        if math.isinf(self.bound) and not self.passed:
+            return (
+                f"{text}, not shown to keep its limit {self.limit:.6g}: no interval of the "
+                "difference is valid (all queries differ by the same, or they are too few)"
+            )
         if not math.isnan(self.bound):
             text += f" ({self.at} {self.bound:.6g})"
         if self.passed:
@@ -216,38 +223,44 @@ def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.n
 def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
     """Bound the difference of the second run from the first, in one direction, per metric.
 
-    The bound is Student's, over the queries' jackknife pseudo-values (for means the differences
-    themselves): how good the difference is at best, to show that a run is worse, and at worst, to
-    show that it is not. No bound where leaving a query out leaves no value: then the value decides
-    whether a run is worse, and nothing shows that it is not.
+    How good the difference is at best, to show that a run is worse, and at worst, to show that it
+    is not. The bound of rates of 0 and 1 is Tango's, others are `_students`. Where neither is valid
+    there is none: then the value decides whether a run is worse, and nothing shows that it is not.
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)
     side, tail = (
         (1, (1 - gate.level) / tests) if gate.decided_by == "worse" else (-1, 1 - gate.level)
     )
-    return {
-        metric.name: difference + side * metric.measure.sign * reach
-        for sample in samples
-        for metric, difference, reach in _reaches(sample, tail)
-        if math.isfinite(difference + reach)
-    }
+    bounds = {}
+    for sample in samples:
+        if sample.queries < 2:
+            continue
+        for metric, (pair,), student in zip(
+            sample.metrics, pairs(sample), _students(sample, tail), strict=True
+        ):
+            low, high = interval_of_rates(pair, max(0.0, 1 - 2 * tail)) or student
+            bounds[metric.name] = high if side * metric.measure.sign > 0 else low
+    return bounds
 
 
-def _reaches(sample: QuerySample, tail: float) -> Iterable[tuple[Metric, float, float]]:
-    """Yield each metric with its difference, and how far from it a bound is."""
-    n = sample.queries
-    if n < 2:
-        return
+def _students(sample: QuerySample, tail: float) -> list[Interval]:
+    """Return Student's interval of each metric's difference, with `tail` on either side.
+
+    It is over the queries' jackknife pseudo-values, which for means are the differences. It is not
+    valid, and `UNKNOWN`, where these do not vary, or where leaving a query out leaves no value.
+    """
     from scipy.special import stdtrit
 
-    quantile = float(stdtrit(n - 1, 1 - tail))
+    n, found = sample.queries, []
     with np.errstate(invalid="ignore"):
-        for metric, summary, without in zip(
-            sample.metrics, sample.observed(), sample.leave_one_out(), strict=True
-        ):
-            error = math.sqrt((n - 1) ** 2 / n) * (without[:, 1] - without[:, 0]).std(ddof=1)
-            yield metric, float(summary[1] - summary[0]), quantile * float(error)
+        for summary, without in zip(sample.observed(), sample.leave_one_out(), strict=True):
+            difference = float(summary[1] - summary[0])
+            error = (n - 1) / math.sqrt(n) * float((without[:, 1] - without[:, 0]).std(ddof=1))
+            reach = float(stdtrit(n - 1, 1 - tail)) * error
+            valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
+            found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)
+    return found
 
 
 def _finite(text: str) -> float | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Literal
 
@@ -18,6 +18,7 @@ from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
 from ragkpi.statistics.classical_tests import Pair
 from ragkpi.statistics.corrections import CorrectionName, corrected
+from ragkpi.statistics.paired_rates import interval_of_rates
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.resampling import drawn
 from ragkpi.statistics.significance import TestName, p_values, pairs
@@ -39,8 +40,8 @@ class Procedure:
     trials
         Random swaps, or resamples, behind a p-value.
     bootstrap
-        How the interval of a difference is computed (always by percentiles); its seed is also
-        the test's.
+        How the interval of a difference is computed (by percentiles, and for rates of 0 and 1 by
+        `tango`); its seed is also the test's.
     """
 
     test: TestName = "randomization"
@@ -63,7 +64,7 @@ class Difference:
     baseline, summary, difference
         The summary of the baseline and of the run, and the second minus the first.
     interval
-        Of the difference.
+        Of the difference; `UNKNOWN` where all queries differ by the same, and resamples with them.
     wins, ties, losses
         On how many queries the run is better, equal (to nine digits) and worse.
     effect_size
@@ -107,6 +108,15 @@ class Comparison:
     runs: list[Scores]
     differences: list[Difference]
     procedure: Procedure
+
+    @property
+    def resampled(self) -> Iterator[tuple[Metric, FloatArray]]:
+        """Yield what resampled intervals are of: a metric, and the queries' differences, (n, S)."""
+        for sample in query_samples(self.runs, lambda metric: metric.is_comparable):
+            for metric, of_metric in zip(sample.metrics, pairs(sample), strict=True):
+                for pair in of_metric:
+                    if not pair.is_of_rates:
+                        yield metric, pair.other - pair.baseline
 
     @property
     def by_metric(self) -> list[list[Difference]]:
@@ -197,14 +207,14 @@ def _differences(
     procedure: Procedure,
 ) -> dict[str, list[Difference]]:
     """Return the difference of every run from the first, by the names of metrics."""
-    seed = procedure.bootstrap.seed
+    seed, paired = procedure.bootstrap.seed, pairs(sample)
     rows = zip(
         sample.metrics,
         sample.observed(),
-        _intervals(sample, replicates, procedure.bootstrap),
+        _intervals(paired, replicates, procedure.bootstrap),
         _effect_sizes(sample),
         p_values(sample, procedure.test, procedure.trials, seed),
-        pairs(sample),
+        paired,
         strict=True,
     )
     return {
@@ -247,19 +257,27 @@ def _replicates(sample: QuerySample, bootstrap: Bootstrap) -> list[FloatArray]:
 
 
 def _intervals(
-    sample: QuerySample, replicates: Sequence[FloatArray], bootstrap: Bootstrap
+    paired: Sequence[Sequence[Pair]], replicates: Sequence[FloatArray], bootstrap: Bootstrap
 ) -> list[list[Interval]]:
     """Return the interval of each difference from the first run, per metric."""
-    if sample.queries < 2:
-        return [[UNKNOWN] * (sample.statistics.shape[1] - 1)] * len(sample.metrics)
+    if not replicates:
+        return [[UNKNOWN] * len(of_metric) for of_metric in paired]
     with np.errstate(invalid="ignore"):
         return [
             [
-                order_statistics(differences, bootstrap.tails)
-                for differences in (summary[:, 1:] - summary[:, :1]).T
+                interval_of_rates(pair, bootstrap.level) or _resampled(differences, bootstrap)
+                for pair, differences in zip(
+                    of_metric, (summary[:, 1:] - summary[:, :1]).T, strict=True
+                )
             ]
-            for summary in replicates
+            for of_metric, summary in zip(paired, replicates, strict=True)
         ]
+
+
+def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
+    """Read an interval off resampled differences, (B,); one without any width is not valid."""
+    low, high = order_statistics(differences, bootstrap.tails)
+    return UNKNOWN if math.isclose(low, high, rel_tol=1e-9) else Interval(low, high)
 
 
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:

@@ -201,3 +201,16 @@ def test_a_run_must_be_shown_to_be_worse_or_not_to_be(evaluate):
     # The limit, and of the official measures num_rel_ret, five more, 11 points and 9 cutoffs.
     passed = evaluate("--fail-under", "map=0", "--fail-under-baseline", BM25, *asked[-2:])
     assert passed.err.endswith(b"bm25: passed 27 gates\n")
+
+
+def test_equal_rates_do_not_pass_for_certain(evaluate, tmp_path):
+    """Twelve of twelve against twelve of twelve: the rate may be 0.184 worse."""
+    qrels, old, new = (tmp_path / name for name in ("qrels", "old", "new"))
+    qrels.write_text("".join(f"q{query} 0 a 1\n" for query in range(12)))
+    for run in (old, new):
+        run.write_text("".join(f"q{query} Q0 a 1 1 t\n" for query in range(12)))
+    asked = ("-m", "success.1", "--fail-under-baseline", old, "--gate-by", "noninferior")
+    failed = evaluate(*asked, "--margin", "0.02", qrels, new)
+    assert failed.status == 3
+    assert b"success_1 is 1 (at worst 0.816019), under 0.98" in failed.err
+    assert evaluate(*asked, "--margin", "0.19", qrels, new).status == 0

@@ -8,13 +8,14 @@ import pytest
 from scipy import stats
 
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN
+from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SUM
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
     few_queries_note,
     intervals,
     order_statistics,
+    resampled,
     wilson,
 )
 from ragkpi.statistics.query_samples import query_samples
@@ -208,10 +209,63 @@ def test_rates_near_1_are_covered(n, least):
     assert chances[covered].sum() >= least
 
 
-def test_few_queries_are_said_but_not_for_rates():
-    twelve, thirty, rate = (
-        [scores([(MAP, values)])] for values in (np.arange(12) / 12, np.arange(30) / 30, [1.0] * 12)
+def note(*columns, **how):
+    bootstrap = Bootstrap(**how)
+    return few_queries_note(
+        resampled([scores([column]) for column in columns], bootstrap), bootstrap
     )
-    assert "resampled from 12 queries are too narrow" in few_queries_note(twelve, "wilson")
-    assert few_queries_note(thirty, "wilson") == few_queries_note(rate, "wilson") == ""
-    assert "from 12 queries" in few_queries_note([*thirty, *rate], "resampled")
+
+
+def spread(n):
+    return MAP, np.arange(n) / n
+
+
+def test_few_queries_are_said_with_their_own_number():
+    for n, covered in ((3, 74), (12, 91), (20, 93), (49, 94)):
+        assert f"so few queries (n = {n}) resampled" in note(spread(n))
+        assert f"a mean really covered about {covered} % in simulation" in note(spread(n))
+    assert "(n = 12 to 20)" in note(spread(12), spread(20))
+    assert "some resampled" in note(spread(12), spread(400))
+    assert note(spread(50)) == ""
+
+
+@pytest.mark.parametrize(
+    ("column", "how"),
+    [
+        ((MAP, [1.0] * 9 + [0.2, 0.4, 0.9]), {}),
+        ((metric("gm_map", GEOMETRIC_MEAN), -np.arange(12.0)), {}),
+        ((metric("num_ret", SUM), np.arange(12.0)), {}),
+        ((BOR, np.random.default_rng(1).random((12, 2))), {}),
+        ((MAP, [1.0] * 12), {"rates": "resampled"}),
+        (spread(12), {"method": "bca"}),
+        (spread(12), {"level": 0.9}),
+        (spread(2), {}),
+    ],
+)
+def test_no_coverage_is_claimed_that_was_not_simulated(column, how):
+    n = len(column[1])
+    expected = f"with so few queries (n = {n}) resampled intervals are too narrow"
+    assert note(column, **how) == expected
+
+
+def test_more_queries_are_few_for_what_resampling_covers_less():
+    assert "(n = 50)" in note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(50.0)))
+    assert note((metric("gm_map", GEOMETRIC_MEAN), -np.arange(200.0))) == ""
+    assert "all but 6 of 200 queries are alike" in note((MAP, [0.5] * 6 + [1.0] * 194))
+    assert note((MAP, [0.5] * 20 + [1.0] * 180)) == note((MAP, [0.5] * 200)) == ""
+
+
+def test_rates_are_not_resampled():
+    assert note((MAP, [1.0] * 12)) == ""
+    assert note((BOR, [[1.0, 0.5]] * 12)) == ""
+
+
+@pytest.mark.parametrize(("n", "covered"), [(3, 0.74), (12, 0.91), (30, 0.94)])
+def test_what_is_said_to_be_covered_is(n, covered):
+    """Of 1,200 samples, with a standard error of 0.7 to 1.3 points."""
+    random = np.random.default_rng(n)
+    bounds = [
+        intervals(scores([(MAP, random.beta(2, 3, n))]), Bootstrap(resamples=500))["map"]
+        for _ in range(1200)
+    ]
+    assert np.mean([low <= 0.4 <= high for low, high in bounds]) == pytest.approx(covered, abs=0.03)

@@ -3,6 +3,7 @@ import re
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.statistics.gates import (
@@ -190,3 +191,48 @@ def test_what_has_no_bound_is_not_shown(decided_by, passed):
     gate = BaselineGate(Margin(0.5), decided_by)
     (verdict,) = baseline_verdicts(("old", runs[0]), ("new", runs[1]), gate)
     assert verdict.passed == passed
+
+
+def noninferior(old, new, margin, metric=MAP):
+    runs = (("old", scores([(metric, old)])), ("new", scores([(metric, new)])))
+    (verdict,) = baseline_verdicts(*runs, BaselineGate(Margin(margin), "noninferior"))
+    return verdict
+
+
+def test_equal_rates_are_not_shown_to_be_equal():
+    """Twelve equal outcomes leave room for z^2 / (n + z^2) = 0.184 at z = 1.645."""
+    assert not noninferior([1.0] * 12, [1.0] * 12, 0.02).passed
+    assert not noninferior([1, 0] * 6, [1, 0] * 6, 0.1839).passed
+    assert noninferior([1, 0] * 6, [1, 0] * 6, 0.1840).passed
+    assert not noninferior([0.0] * 12, [0.0] * 12, 0.02, HARM).passed
+    assert noninferior([0.0] * 12, [0.0] * 12, 0.1840, HARM).passed
+
+
+@pytest.mark.parametrize("differing", [0.15, 0.2, 0.3, 0.5, 1.0])
+def test_a_worse_rate_seldom_passes(differing):
+    """Summed over all outcomes of 12 queries of a run that is worse by 0.15, with a margin of 0.05.
+
+    Student's bound let 14 % pass where no query is won (`differing` 0.15).
+    """
+    cells = (differing - 0.15) / 2, (differing + 0.15) / 2, 1 - differing
+    chance = 0.0
+    for won in range(13):
+        for lost in range(13 - won):
+            equal = 12 - won - lost
+            old, new = [0] * won + [1] * (lost + equal), [1] * won + [0] * lost + [1] * equal
+            if noninferior(old, new, 0.05).passed:
+                chance += stats.multinomial.pmf([won, lost, equal], 12, cells)
+    assert chance <= 0.05
+
+
+@pytest.mark.parametrize(
+    ("rows", "metric"), [([[1, 0.5]] * 12, BOR), ([0.25, 0.5] * 6, MAP), ([1.0], MAP)]
+)
+def test_without_a_valid_interval_nothing_passes(rows, metric):
+    verdict = noninferior(rows, rows, 0.5, metric)
+    assert not verdict.passed
+    assert "no interval of the difference is valid" in str(verdict)
+
+
+def test_a_run_that_wins_enough_is_shown_to_be_no_worse():
+    assert noninferior([0.0] * 8 + [1.0] * 12, [1.0] * 20, 0.0).passed

@@ -12,7 +12,6 @@ from ragkpi.records import dataclass
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
-from ragkpi.statistics.bootstrap import few_queries_note
 from ragkpi.studies.compare.comparison_wording import (
     CORRECTIONS_IN_WORDS,
     TESTS_IN_WORDS,
@@ -60,8 +59,7 @@ class AllPairsReport:
         lines.append(
             f"letters: runs that share one are not shown to differ (p < {1 - level:.3g} is shown)"
         )
-        few = few_queries_note(self.pairs.runs, "resampled")
-        return [*lines, few] if few and not self.pairs.is_tukey else lines
+        return lines
 
     @property
     def sentences(self) -> list[str]:

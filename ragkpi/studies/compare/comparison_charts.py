@@ -17,7 +17,7 @@ from ragkpi.charts.chart import (
     noted,
 )
 from ragkpi.statistics.all_pairs import AllPairs
-from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.statistics.bootstrap import Bootstrap, few_queries_note, intervals, resampled
 from ragkpi.statistics.paired import Comparison, Difference
 from ragkpi.wording import counted
 
@@ -58,7 +58,8 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
         ]
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
     letters = "runs that share a letter are not shown to differ; that their intervals overlap says "
-    return noted(charts, [f"{letters}little of that", _drawn(bootstrap)])
+    few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
+    return noted(charts, [f"{letters}little of that", _drawn(bootstrap), *([few] if few else [])])
 
 
 def _drawn(bootstrap: Bootstrap) -> str:

@@ -51,7 +51,7 @@ class ComparisonReport:
         whole = self.comparison.procedure.family == "all"
         tests = len(tested) if whole else max(map(tested.count, tested), default=0)
         lines = explanation(self.comparison.procedure, tests)
-        few = few_queries_note(self.comparison.runs, "resampled")
+        few = few_queries_note(self.comparison.resampled, self.comparison.procedure.bootstrap)
         return [*lines, few] if few else lines
 
     @property

@@ -55,7 +55,7 @@ def explanation(procedure: Procedure, tests: int) -> list[str]:
     return [
         TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed),
         f"{CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)}; "
-        f"{interval_note(procedure.bootstrap, ' of the difference')}; "
+        f"{interval_note(procedure.bootstrap, ' of the difference')}, of rates of 0 and 1 Tango's; "
         "d_z: difference / standard deviation of the queries' differences",
     ]
 

@@ -146,10 +146,10 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
     """Say where the intervals of runs come from, and that they claim too much if they do."""
     if bootstrap is None:
         return []
-    from ragkpi.statistics.bootstrap import few_queries_note
+    from ragkpi.statistics.bootstrap import few_queries_note, resampled
 
     rates = "; rates and bor have Wilson's" if bootstrap.rates == "wilson" else ""
-    few = few_queries_note(runs, bootstrap.rates)
+    few = few_queries_note(resampled(runs, bootstrap), bootstrap)
     return [interval_note(bootstrap) + rates, *([few] if few else [])]
 
 
