@@ -232,18 +232,11 @@
     fill("summary-notes",
       ...paragraphs([(several ? "★ the best value. " : "") + "In brackets: its interval. " + (several ? "Below: the difference from the baseline, and the corrected p-value; † where that is below 0.05." : "")]),
       make("details", {}, make("summary", {}, "How these numbers were computed"), ...paragraphs([
-        intervalNote(part),
+        ...part.intervals,
         ...(compared ? compared.explanation : []),
         "judged: the share of the first 10 documents of the queries that somebody judged.",
         part.runs[0].signature ? "Signature: " + part.runs[0].signature : "",
       ].filter(Boolean))));
-  }
-
-  function intervalNote(part) {
-    const how = part.runs[0].bootstrap;
-    if (!how) return "";
-    const small = part.queries.length < 30 ? "; with so few queries it is too narrow" : "";
-    return `${how.level * 100} % intervals: ${how.method} bootstrap over queries, ${how.resamples} resamples, seed ${how.seed}${small}.`;
   }
 
   function summarySentence(part, best) {

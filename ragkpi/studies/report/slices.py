@@ -28,7 +28,11 @@ from ragkpi.studies.depth.depth_study import DEPTHS, run_values, study_run
 from ragkpi.studies.depth.depth_trace import trace
 from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis_chart
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, diagnose
-from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
+from ragkpi.studies.evaluate.evaluation_report import (
+    EvaluatedRun,
+    EvaluationReport,
+    interval_notes,
+)
 from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, judged_share
 
 MOST_RUNS = 10  # of which depth and diagnose are drawn and put into words
@@ -80,6 +84,7 @@ def slice_object(
         "name": part.name,
         "queries": part.queries.tolist(),
         "runs": _evaluated(some, procedure, signature),
+        "intervals": interval_notes(procedure.bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
         "comparisons": comparisons(some, procedure),
         "depth": _depth(spoken),
