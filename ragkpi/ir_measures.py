@@ -132,6 +132,7 @@ def _measure_object(measure: Measure) -> _RagkpiMeasure:
 
 OWN = {measure.NAME: measure for measure in map(_measure_object, _WITHOUT_POOL)}
 globals().update(OWN)
+globals().update({type(measure).__name__: type(measure) for measure in OWN.values()})  # for pickle
 
 
 class _Request(NamedTuple):

@@ -13,8 +13,9 @@ from ragkpi.errors import UsageError
 # How a value is written: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 
-# Control characters, marks of direction and of line ends, and bytes that are no UTF-8.
-_HIDDEN = "[\0-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\udc80-\udcff]"
+# Control characters, marks of direction and of line ends, and surrogates: bytes that are no UTF-8,
+# and halves of pairs.
+_HIDDEN = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
 DECIMALS = 4
 SIGNIFICANT = 6
@@ -36,7 +37,8 @@ def visible(text: str) -> str:
 
 def _spelled(found: re.Match[str]) -> str:
     number = ord(found[0])
-    return f"\\u{number:04x}" if 0xFF < number < 0xDC00 else f"\\x{number & 0xFF:02x}"
+    is_byte = number < 0x80 or 0xDC80 <= number <= 0xDCFF
+    return f"\\x{number & 0xFF:02x}" if is_byte else f"\\u{number:04x}"
 
 
 def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:

@@ -223,6 +223,80 @@ def test_what_makes_no_sense_is_refused(qrels, run, more, says):
     assert "\n" not in str(refused.value)
 
 
+HALF_A_PAIR = "\ud83dd"  # what a text that was cut inside an emoji in UTF-16 leaves
+JUDGED, FOUND = {"q": {"d": 1}}, {"q": {"d": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("qrels", "run", "more"),
+    [
+        ({HALF_A_PAIR: {"d": 1}}, FOUND, {}),
+        ({"q": {HALF_A_PAIR: 1}}, FOUND, {}),
+        ([("q", HALF_A_PAIR, 1)], FOUND, {}),
+        (JUDGED, {HALF_A_PAIR: {"d": 1.0}}, {}),
+        (JUDGED, {"q": {HALF_A_PAIR: 1.0, "d": 1.0}}, {}),
+        (JUDGED, [("q", HALF_A_PAIR, 1.0)], {}),
+        (JUDGED, FOUND, {"pool": {"q": {HALF_A_PAIR: 1.0}}}),
+        (JUDGED, FOUND, {"gains": {"q": {HALF_A_PAIR: 1.0}}}),
+        (JUDGED, FOUND, {"by": {"lang": {HALF_A_PAIR: "de"}}}),
+        (JUDGED, FOUND, {"only_query": HALF_A_PAIR}),
+        (JUDGED, FOUND, {"corpus_sizes": {HALF_A_PAIR: 10}}),
+    ],
+)
+def test_half_of_a_surrogate_pair_is_no_id(qrels, run, more):
+    """As in JSON files. Bytes that are no UTF-8 are ids, and their surrogates come and go."""
+    with pytest.raises(ragkpi.UsageError, match=r"'\\ud83dd'; expected Unicode text"):
+        ragkpi.evaluate(qrels, run, "map", **more)
+
+
+def test_bytes_that_are_no_utf8_are_ids():
+    given = {"\udcff": {"\udc80d": 1}}
+    assert ragkpi.evaluate(given, given, "map").per_query == {"\udcff": {"map": 1.0}}
+    assert ragkpi.evaluate({b"\xff": {b"\x80d": 1}}, given, "map").mean == {"map": 1.0}
+
+
+def test_half_of_a_surrogate_pair_in_a_frame():
+    pandas = pytest.importorskip("pandas")
+    rows = [("q", HALF_A_PAIR, 1.0)]
+    run = pandas.DataFrame(rows, columns=["query_id", "doc_id", "score"], dtype=object)
+    with pytest.raises(ragkpi.UsageError, match="expected Unicode text"):
+        ragkpi.evaluate(JUDGED, run, "map")
+
+
+def test_half_of_a_surrogate_pair_in_the_name_of_a_run_or_a_file():
+    text = str(ragkpi.evaluate(JUDGED, {HALF_A_PAIR: FOUND, "other": FOUND}, "map"))
+    assert r"\ud83dd" in text
+    assert text.encode()  # it can be printed
+    for files in ((HALF_A_PAIR, FOUND), (JUDGED, HALF_A_PAIR)):
+        with pytest.raises(ragkpi.InputError, match="cannot be read"):
+            ragkpi.evaluate(*files, "map")
+
+
+@pytest.mark.parametrize("twice", ["query_id", "doc_id", "number"])
+@pytest.mark.parametrize("package", ["pandas", "pyarrow"])
+@pytest.mark.parametrize("mapped", [False, True], ids=["found", "mapped"])
+def test_two_columns_of_one_name_are_refused(package, twice, mapped):
+    module = pytest.importorskip(package)
+
+    def frame(number, rows):
+        names = ["query_id", "doc_id", number, number if twice == "number" else twice]
+        columns = [*zip(*rows, strict=True)]
+        if package == "pyarrow":
+            return module.table([module.array(column) for column in columns], names=names)
+        return module.DataFrame(rows, columns=names)
+
+    run = frame("score", [("q", "d", 0.5, "x"), ("q", "e", 0.7, "y")])
+    qrels = frame("relevance", [("q", "d", 1, "x")])
+    of_run = {"map_run": "query=query_id, doc=doc_id, score=score"} if mapped else {}
+    of_qrels = {"map_qrels": "query=query_id, doc=doc_id, level=relevance"} if mapped else {}
+    name = "score" if twice == "number" else twice
+    with pytest.raises(ragkpi.UsageError, match=f"run given has 2 columns named {name};"):
+        ragkpi.evaluate(JUDGED, run, "map", **of_run)
+    name = "relevance" if twice == "number" else twice
+    with pytest.raises(ragkpi.UsageError, match=f"qrels given has 2 columns named {name};"):
+        ragkpi.evaluate(qrels, FOUND, "map", **of_qrels)
+
+
 @pytest.mark.parametrize(("qrels", "run"), [([*QRELS, QRELS[0]], RUN), (QRELS, [*RUN, RUN[0]])])
 def test_a_document_twice_is_refused_with_the_rows(qrels, run):
     with pytest.raises(ragkpi.DataError, match=r"(qrels|run):\d+: document .* again, first .* 1;"):

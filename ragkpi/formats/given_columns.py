@@ -72,13 +72,15 @@ class GivenColumns(NamedTuple):
 
 
 def octets(id_: Any) -> bytes:
-    """Return an id as the bytes that a file would hold."""
+    """Return an id as the bytes that a file would hold; `UsageError` if there are none."""
     if isinstance(id_, bytes):
         return id_
-    if isinstance(id_, str):
-        return id_.encode("utf-8", "surrogateescape")
     try:
+        if isinstance(id_, str):
+            return id_.encode("utf-8", "surrogateescape")
         return b"%d" % index(id_)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise UsageError(f"an id is {id_!r}; expected Unicode text") from None
     except TypeError:
         raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
 

@@ -81,6 +81,7 @@ def mapped_rows(data: Any, shape: Shape) -> Any:
             f"the map names {missing}, the {shape.kind} given has "
             f"{', '.join(known) or 'no columns'}; expected names of columns"
         )
+    _refuse_twins(known, chosen, shape.kind)
     if rows is not None:
         return [tuple(row[name] for name in chosen) for row in rows]
     columns = (data[name] for name in chosen)
@@ -261,7 +262,16 @@ def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
                 f"{', '.join(wanted)} among them"
             )
         found.append(name)
+    _refuse_twins(known, found, what)
     return found
+
+
+def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) -> None:
+    for name in names:
+        if known.count(name) > 1:
+            raise UsageError(
+                f"the {what} given has {known.count(name)} columns named {name}; expected one"
+            )
 
 
 def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:

@@ -52,7 +52,7 @@ class Inputs:
         """
         try:
             status = os.stat(path)
-        except OSError:
+        except (OSError, ValueError):  # of a name that the system cannot have
             return
         if stat.S_ISREG(status.st_mode):
             self.note(path, status)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import UsageError
@@ -118,6 +118,12 @@ class Result:
             except pyarrow.ArrowException:  # numbers and texts in one column
                 columns[name] = pyarrow.array([None if v is None else str(v) for v in values])
         return pyarrow.table(columns)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Draw the charts that only this process can, so that the rest can be pickled."""
+        if self.charts is None:
+            return self.__dict__
+        return {**self.__dict__, "charts": partial(list, self.charts())}
 
     def plot(self) -> Any:
         """Draw what ``--plot`` draws, as a figure of matplotlib."""

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 import numpy as np
@@ -70,26 +71,33 @@ def _ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
         return np.asarray(sums[..., 0] / sums[..., 1])
 
 
+def _sum(sums: FloatArray, _: FloatArray | int) -> FloatArray:
+    return first(sums)
+
+
+def _count(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    return np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1])
+
+
+def _known(aggregate: Aggregate, sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = ~np.isnan(aggregate.summary(sums, count))
+    return np.where(known, np.asarray(count, dtype=np.float64), 0.0)
+
+
+def _exp_mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    return np.asarray(np.exp(_mean(sums, count)))
+
+
+# No lambdas: a result is pickled with its measures, and pickle finds functions by their names.
 MEAN = Aggregate("mean over queries", first, _mean, rises_with_first=True)
-SUM = Aggregate("sum over queries", first, lambda sums, _: first(sums))
-COUNT = Aggregate(
-    "number of queries",
-    first,
-    lambda sums, count: np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1]),
-    prints="summary",
-    kind="count",
-)
+SUM = Aggregate("sum over queries", first, _sum)
+COUNT = Aggregate("number of queries", first, _count, prints="summary", kind="count")
 
 
 def count_of(aggregate: Aggregate) -> Aggregate:
     """Count the queries that a summary is over: none where the summary is NA."""
-
-    def summary(sums: FloatArray, count: FloatArray | int) -> FloatArray:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            known = ~np.isnan(aggregate.summary(sums, count))
-        return np.where(known, np.asarray(count, dtype=np.float64), 0.0)
-
-    return replace(COUNT, summary=summary)
+    return replace(COUNT, summary=partial(_known, aggregate))
 
 
 # trec_eval's stand-in for 0 in geometric means.
@@ -97,10 +105,10 @@ SMALLEST = 0.00001
 GEOMETRIC_MEAN = Aggregate(
     "geometric mean over queries",
     first,
-    lambda sums, count: np.exp(_mean(sums, count)),
+    _exp_mean,
     prints="summary",
     absent=math.log(SMALLEST),
 )
 RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio, rises_with_first=True)
-LABEL = Aggregate("text of the run", first, lambda sums, _: first(sums), prints="summary")
-PER_QUERY_TEXT = Aggregate("none", first, lambda sums, _: first(sums), prints="query")
+LABEL = Aggregate("text of the run", first, _sum, prints="summary")
+PER_QUERY_TEXT = Aggregate("none", first, _sum, prints="query")

@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 Search = Literal["corners", "staircase", "counts", "none"]
 
 
+def _always(_: Mapping[str, Any]) -> bool:
+    return True
+
+
 class Bounds(NamedTuple):
     """Where the extremes of a measure lie among all assignments.
 
@@ -66,7 +70,7 @@ class Bounds(NamedTuple):
     reach: int = 1
     other_runs: Literal["bounded", "refused"] = "bounded"
     reason: str = ""
-    accepts: Callable[[Mapping[str, Any]], bool] = lambda _: True
+    accepts: Callable[[Mapping[str, Any]], bool] = _always
     outer: Callable[..., FloatArray] | None = None
     tallied: Literal["itself"] | Callable[..., FloatArray] | None = None
     ratio: Callable[..., GainRatio | None] | None = None

@@ -88,13 +88,14 @@ class Option:
         Its value when not given; a value equal to it is not part of the printed name.
     convert
         `int` or `float`.
-    accepts, expected
-        Which values are allowed, as a test and in words.
+    least, most, expected
+        Which finite values are allowed, as numbers and in words.
     """
 
     default: float
     convert: Callable[[str], float] = float
-    accepts: Callable[[float], bool] = math.isfinite
+    least: float = -math.inf
+    most: float = math.inf
     expected: str = "a number"
 
     def read(self, measure: str, key: str, text: str) -> float:
@@ -103,7 +104,8 @@ class Option:
             value = self.convert(text)
         except ValueError:
             value = math.nan
-        if text.strip() != text or "_" in text or math.isnan(value) or not self.accepts(value):
+        known = self.least <= value <= self.most and abs(value) < math.inf
+        if text.strip() != text or "_" in text or not known:
             raise UsageError(f"-m {measure}: {key}={text}; expected {self.expected}")
         return value
 

@@ -24,14 +24,14 @@ _GRADES: frozenset[Need] = frozenset({"grade_map"})
 
 
 def _from_zero(default: float) -> Option:
-    return Option(default, accepts=lambda x: 0 <= x < float("inf"), expected="a number from 0")
+    return Option(default, least=0, expected="a number from 0")
 
 
-_THRESHOLD = {"m": Option(1, int, lambda m: 1 <= m <= 1000, "a whole number from 1 to 1000")}
+_THRESHOLD = {"m": Option(1, int, 1, 1000, "a whole number from 1 to 1000")}
 _WEIGHTS = {"alpha": _from_zero(1.0), "cap4": _from_zero(1.0), "cap3": _from_zero(0.25)}
-_SHARE = {"alpha": Option(0.5, accepts=lambda x: 0 <= x <= 1, expected="a number from 0 to 1")}
+_SHARE = {"alpha": Option(0.5, least=0, most=1, expected="a number from 0 to 1")}
 
-_HIGHEST = {"highest": Option(4, int, lambda level: 1 <= level <= 60, "a level from 1 to 60")}
+_HIGHEST = {"highest": Option(4, int, 1, 60, "a level from 1 to 60")}
 
 _DEPTHS = (1, 5, 10, 20, 100)
 _SLOTS = (10, 30)

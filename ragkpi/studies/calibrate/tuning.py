@@ -92,8 +92,8 @@ def takes_alpha(metric: Metric) -> bool:
     grammar = metric.measure.parameters
     if not isinstance(grammar, Cutoffs) or "alpha" not in grammar.options:
         return False
-    accepts = grammar.options["alpha"].accepts
-    return accepts(0.0) and accepts(1.0) and not accepts(1.001)
+    alpha = grammar.options["alpha"]
+    return (alpha.least, alpha.most) == (0, 1)
 
 
 def tune(

@@ -75,6 +75,9 @@ class Candidates(Sequence[Candidate]):
     def __len__(self) -> int:
         return len(self._chosen)
 
+    def __reduce__(self) -> tuple[type, tuple[list[Candidate]]]:
+        return tuple, (list(self),)  # pickled, they are put in order: nobody needs the runs then
+
     @overload
     def __getitem__(self, index: int) -> Candidate: ...
 
