@@ -17,6 +17,10 @@ Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 # and halves of pairs.
 _HIDDEN = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
+# Of these, a terminal needs the ends of lines and of columns, and what sets a colour.
+_ON_SCREEN = f"(?![\\t\\n]){_HIDDEN}"
+_BESIDE_STYLES = f"(?!\x1b\\[[0-9;]*m){_ON_SCREEN}"
+
 DECIMALS = 4
 SIGNIFICANT = 6
 NOT_AVAILABLE = "NA"
@@ -35,9 +39,21 @@ def visible(text: str) -> str:
     return text if text.isprintable() else re.sub(_HIDDEN, _spelled, text)
 
 
+def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
+    r"""Write a text of several lines for a terminal: what would steer it, as `visible` does.
+
+    Colours are ``"kept"`` where nothing that a file holds can be one: in a table, whose cells went
+    through `visible`.
+
+    >>> on_screen("P_5\tq\u202e1\t0.4\n")
+    'P_5\tq\\u202e1\t0.4\n'
+    """
+    return re.sub(_ON_SCREEN if styles == "spelled" else _BESIDE_STYLES, _spelled, text)
+
+
 def _spelled(found: re.Match[str]) -> str:
     number = ord(found[0])
-    is_byte = number < 0x80 or 0xDC80 <= number <= 0xDCFF
+    is_byte = number < 0x20 or 0xDC80 <= number <= 0xDCFF  # which no string of JSON holds
     return f"\\x{number & 0xFF:02x}" if is_byte else f"\\u{number:04x}"
 
 

@@ -80,7 +80,9 @@ class Output(NamedTuple):
         from ragkpi.reports.output_files import write
         from ragkpi.reports.renderers import pieces
 
-        write(pieces(report, self._format, self.layout(**more)), self.path)
+        # Nothing but a table is coloured, and its cells are visible texts.
+        styles: Literal["spelled", "kept"] = "kept" if self._format == "table" else "spelled"
+        write(pieces(report, self._format, self.layout(**more)), self.path, styles)
         if self.format is None and self._format in ("csv", "tsv"):
             # What its reader must know has no place among the rows.
             for sentence in getattr(report, "sentences", ()):

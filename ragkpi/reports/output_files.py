@@ -2,47 +2,93 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import os
 import stat
 import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
-from typing import BinaryIO
+from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.inputs import inputs
+from ragkpi.wording import on_screen
+
+# Whether colours of a text reach a terminal, as `on_screen` has it.
+Styles = Literal["spelled", "kept"]
 
 
-def write(pieces: Iterable[str], path: str | None = None) -> None:
+def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spelled") -> None:
     """Write a text piece by piece to a file, or to standard output without one.
 
     Bytes of query ids and names that are no UTF-8 are written as they were read.
     """
-    with opened(path) as file:
+    with opened(path, styles) as file:
         for piece in pieces:
             file.write(piece.encode("utf-8", "surrogateescape"))
 
 
 @contextmanager
-def opened(path: str | None) -> Iterator[BinaryIO]:
+def opened(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
     """Open a file that is replaced, or standard output for None and ``-``, for bytes."""
     if path is not None and path != "-":
-        with replacing(path) as file:
+        with replacing(path, styles=styles) as file:
             yield file
         return
     sys.stdout.flush()
-    yield sys.stdout.buffer
+    with screened(sys.stdout.buffer, styles) as file:
+        yield file
     sys.stdout.buffer.flush()
 
 
 @contextmanager
-def replacing(path: str, option: str = "-o", revocable: bool = False) -> Iterator[BinaryIO]:
+def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
+    """Yield a file as it is; but a terminal gets what is written as `on_screen` writes it.
+
+    Every result that may reach a terminal goes through here: its ids and texts are of files.
+    """
+    if not file.isatty():
+        yield file
+        return
+    with _Screen(file, styles) as screen:
+        yield cast("BinaryIO", screen)
+
+
+class _Screen(io.RawIOBase):
+    """A terminal that is written to by `on_screen`, in pieces that may end within a character."""
+
+    def __init__(self, file: BinaryIO, styles: Styles) -> None:
+        self._file, self._styles = file, styles
+        self._decoder = codecs.getincrementaldecoder("utf-8")("surrogateescape")
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, octets: Any, /) -> int:
+        self._show(self._decoder.decode(bytes(octets)))
+        return len(octets)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._show(self._decoder.decode(b"", final=True))
+        super().close()
+
+    def _show(self, text: str) -> None:
+        self._file.write(on_screen(text, self._styles).encode("utf-8", "surrogateescape"))
+
+
+@contextmanager
+def replacing(
+    path: str, option: str = "-o", revocable: bool = False, styles: Styles = "spelled"
+) -> Iterator[BinaryIO]:
     """Open a file to be written that takes the place of `path` when all is written.
 
     If anything fails, the old file stays as it was and nothing is left behind, even if this
     process is killed. What is no regular file (a pipe, /dev/null), and standard output by any
     name, is written directly, behind what stands there, or with `revocable` at the end, so that
-    what was written can be taken back until then. Messages call it the `option`.
+    what was written can be taken back until then. A terminal is `screened`. Messages call the
+    path the `option`.
 
     Raises
     ------
@@ -55,7 +101,8 @@ def replacing(path: str, option: str = "-o", revocable: bool = False) -> Iterato
         if path == "-" or _is_standard_output(path):
             sys.stdout.flush()
             with (
-                _copy_of(sys.stdout.buffer) if revocable else nullcontext(sys.stdout.buffer) as file
+                screened(sys.stdout.buffer, styles) as shown,
+                _copy_of(shown) if revocable else nullcontext(shown) as file,
             ):
                 yield file
             sys.stdout.buffer.flush()
@@ -64,7 +111,8 @@ def replacing(path: str, option: str = "-o", revocable: bool = False) -> Iterato
         ):
             with (
                 open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as direct,
-                _copy_of(direct) if revocable else nullcontext(direct) as file,
+                screened(direct, styles) as shown,
+                _copy_of(shown) if revocable else nullcontext(shown) as file,
             ):
                 yield file
         else:

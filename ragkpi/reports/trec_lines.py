@@ -29,7 +29,6 @@ _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
 # What ends a column or a line. No id of a TREC file holds it, but one of a JSON file may.
 _SPACE = rb"[\t-\r ]"
-_CONTROL = rb"[\x00-\x08\x0b-\x1f\x7f]"
 
 
 def write_trec(
@@ -42,9 +41,7 @@ def write_trec(
     intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> None:
     """Write the lines of a run; see `trec_lines`."""
-    on_screen = out.isatty()
-    for lines in trec_lines(scores, per_query, summary, name_width, digits, intervals):
-        out.write(re.sub(_CONTROL, _spelled, lines) if on_screen else lines)
+    out.writelines(trec_lines(scores, per_query, summary, name_width, digits, intervals))
 
 
 def trec_lines(

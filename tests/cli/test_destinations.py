@@ -2,8 +2,10 @@
 
 import csv
 import io
+import json
 import os
 import pty
+import re
 import shlex
 import struct
 import subprocess
@@ -21,12 +23,12 @@ from tests.published_schema import valid_document
 DEPTH = ("depth", "-N", "5000", "--at", "1,5,10", "qrels.txt", BM25)
 
 
-def on_a_terminal(*arguments, columns=80, **environment):
+def on_a_terminal(*arguments, columns=80, folder=FIXTURES, status=0, **environment):
     """Return what a terminal of so many columns gets."""
     ours, theirs = pty.openpty()
     done = subprocess.Popen(
         [sys.executable, "-m", "ragkpi", *arguments],
-        cwd=FIXTURES,
+        cwd=folder,
         stdout=theirs,
         stderr=subprocess.PIPE,
         env={**os.environ, "COLUMNS": str(columns), "TERM": "xterm", **environment},
@@ -42,8 +44,8 @@ def on_a_terminal(*arguments, columns=80, **environment):
             break
         text += piece
     os.close(ours)
-    assert done.wait() == 0, done.stderr.read()
-    return text.decode().replace("\r\n", "\n")
+    assert done.wait() == status, done.stderr.read()
+    return text.decode("utf-8", "surrogateescape").replace("\r\n", "\n")
 
 
 def test_a_pipe_gets_plain_rows_and_the_reader_the_conclusion(ragkpi):
@@ -193,6 +195,97 @@ def test_a_message_breaks_at_words_on_a_terminal_and_nowhere_else(ragkpi):
     os.close(theirs)
     assert max(map(len, shown.splitlines())) <= 60
     assert shown.split() == note.split()
+
+
+# Clears the screen, or the line, and turns the text round: as 7 bits, as one character of 8, as a
+# byte that is no UTF-8, and as marks of direction.
+STEERING = ["\x1b[31m", "\u009b2J", "\udc9b2J", "\u202e", "\u061c", "\u2067", "\x07", "\x7f"]
+MOVES = {*map(chr, [*range(32), *range(127, 160), 0x61C, 0x200E, 0x200F]), *"\u2028\u2029"}
+MOVES |= {*map(chr, [*range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xDC80, 0xDD00)])}
+MOVES -= {"\n", "\t"}
+
+
+@pytest.fixture
+def hostile(tmp_path):
+    """Files whose ids would steer a terminal."""
+    ids = [f"q{number}{text}" for number, text in enumerate(STEERING)]
+    tag = "".join(STEERING)
+    qrels = "".join(f"{id_} 0 d{id_} 1\n" for id_ in ids)
+    runs = ["", ""]
+    for id_ in ids:
+        runs[0] += f"{id_} Q0 d{id_} 1 2.0 tag{tag}\n{id_} Q0 x{id_} 2 1.0 tag{tag}\n"
+        runs[1] += f"{id_} Q0 y{id_} 1 2.0 other{tag}\n{id_} Q0 d{id_} 2 1.0 other{tag}\n"
+    for name, text in [("qrels", qrels), ("run", runs[0]), ("other", runs[1])]:
+        (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    return tmp_path
+
+
+TO_TERMINALS = [
+    "eval -q qrels run",
+    "eval -q -m runid -m map --ci qrels run",
+    "eval -q -o - qrels run",
+    "eval -q -o /dev/stdout qrels run",
+    *(f"eval -q --format {form} qrels run" for form in ("table", "json", "jsonl", "csv", "tsv")),
+    *(f"eval -q --format {form} qrels run" for form in ("markdown", "latex")),
+    "eval --wide --names runid qrels run other",
+    "eval --log /dev/stdout -o values qrels run",
+    "compare -q --names runid qrels run other",
+    "zscores qrels run other",
+    "zscores --format csv qrels run other",
+    "holes --assess - -o answer qrels run",
+    "holes --assess-qrels - -o answer qrels run",
+    "holes -q qrels run",
+    "check --fix - -o findings qrels run",
+    "agree -q qrels qrels",
+    *(f"convert run - --to {form}" for form in ("trec", "json", "csv", "jsonl", "tsv")),
+    *(f"convert --kind qrels qrels - --to {form}" for form in ("trec", "json", "csv")),
+]
+
+
+@pytest.mark.parametrize("line", TO_TERMINALS)
+def test_nothing_that_a_file_holds_steers_a_terminal(line, hostile):
+    shown = on_a_terminal(*line.split(), folder=hostile, columns=200, NO_COLOR="1")
+    assert not MOVES & set(shown), sorted(map(ascii, MOVES & set(shown)))
+    assert "u202e" in shown  # it is spelled out
+
+
+def test_colours_are_of_ragkpi_alone(hostile):
+    shown = on_a_terminal("eval", "-q", "--format", "table", "qrels", "run", folder=hostile)
+    assert "\x1b[1m" in shown
+    assert r"q0\x1b[31m" in shown
+    without = re.sub(r"\x1b\[[0-9;]*m", "", shown)
+    assert not MOVES & set(without)
+
+
+def test_json_on_a_terminal_is_json(hostile, ragkpi):
+    line = ("eval", "-q", "--format", "json", "qrels", "run")
+    shown = on_a_terminal(*line, folder=hostile)
+    assert json.loads(shown) == json.loads(ragkpi(*line, folder=hostile).out)
+
+
+def test_pipes_and_files_get_the_bytes_of_the_ids(hostile, ragkpi):
+    ids = [f"q{n}{text}".encode("utf-8", "surrogateescape") for n, text in enumerate(STEERING)]
+    lines = b"".join(b"P_1                   \t%b\t1.0000\n" % id_ for id_ in sorted(ids))
+    for more in ((), ("-o", "values"), ("-o", "/dev/stdout")):
+        found = ragkpi("eval", "-q", "-n", "-m", "P.1", *more, "qrels", "run", folder=hostile).out
+        assert (found or (hostile / "values").read_bytes()) == lines
+    table = ragkpi("eval", "-q", "-m", "P.1", "--format", "csv", "qrels", "run", folder=hostile)
+    assert all(id_ in table.out for id_ in ids)
+    converted = ragkpi("convert", "run", "-", "--to", "trec", folder=hostile)
+    assert converted.out == (hostile / "run").read_bytes()
+    listed = ragkpi("holes", "--assess", "-", "-o", "answer", "qrels", "run", folder=hostile)
+    assert all(b"\tx%b\t" % id_ in listed.out for id_ in ids)
+    means = ragkpi("zscores", "-m", "P.1", "qrels", "run", "other", folder=hostile)
+    assert all(b"%b P_1 0.5" % id_ in means.out for id_ in ids)
+
+
+def test_characters_are_whole_wherever_what_is_written_is_cut(hostile):
+    """A converted run is copied to a terminal in pieces of a megabyte."""
+    line = "q Q0 %s %d %d.0 tag\n"
+    text = "".join(line % ("中" * 30 + str(n), n, 20_000 - n) for n in range(1, 20_000))
+    (hostile / "long").write_text(text, encoding="utf-8")
+    shown = on_a_terminal("convert", "long", "-", "--to", "trec", folder=hostile)
+    assert shown.split() == text.split()
 
 
 def test_colour():

@@ -1,17 +1,14 @@
 """Nothing that a file holds moves a terminal, forges a line, or lives in another program."""
 
-import io
 import json
 import re
 
 import pytest
 
-from ragkpi import evaluate
 from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.markdown import write_markdown
 from ragkpi.reports.separated import write_csv, write_tsv
-from ragkpi.reports.trec_lines import write_trec
 from ragkpi.wording import visible
 
 FORGED = "q\nmap                   \tall\t0.9999"
@@ -25,11 +22,6 @@ class Names(list):
         return Table([Column("name")], [[Cell(name)] for name in self])
 
 
-class Terminal(io.BytesIO):
-    def isatty(self):
-        return True
-
-
 def test_an_id_does_not_forge_a_line_of_trec_eval(ragkpi, tmp_path):
     (tmp_path / "qrels").write_text(json.dumps(QRELS))
     (tmp_path / "run").write_text(json.dumps({query: {"x": 2, "d": 1} for query in QRELS}))
@@ -38,15 +30,6 @@ def test_an_id_does_not_forge_a_line_of_trec_eval(ragkpi, tmp_path):
     assert [line[2] for line in lines] == [b"0.5000"] * 3
     assert lines[1][1] == b"q\\x0amap" + b"\\x20" * 19 + b"\\x09all\\x090.9999"
     assert lines[0][1] == b"b\x1b[2J"  # the bytes of the file, for programs
-
-
-def test_on_a_terminal_control_characters_are_shown():
-
-    scores = evaluate(QRELS, QRELS, ["map"]).scores
-    terminal = Terminal()
-    write_trec(scores, terminal, "shown", "shown")
-    assert b"\x1b" not in terminal.getvalue()
-    assert b"b\\x1b[2J" in terminal.getvalue()
 
 
 @pytest.mark.parametrize(

@@ -67,4 +67,4 @@ def test_exact_and_json(value, style, digits, text, json):
 
 
 def test_visible():
-    assert visible("a\x1b[0m\n\x7f\x9b\udcff中") == r"a\x1b[0m\x0a\x7f\x9b\xff中"
+    assert visible("a\x1b[0m\n\x7f\x9b\udcff中") == r"a\x1b[0m\x0a\u007f\u009b\xff中"

@@ -15,6 +15,7 @@ from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.inputs import inputs
 from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Layout
+from ragkpi.reports.output_files import screened
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, run_object
 from ragkpi.wording import shown
@@ -81,7 +82,8 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     try:
         with _locked(path) as (file, size):
             if size is None:  # a pipe or a device
-                _write(file, text)
+                with open(file, "wb", closefd=False) as device, screened(device) as out:
+                    out.write(text)
                 return
             begin = _cut_torn_line(path, file, size)
             try:
