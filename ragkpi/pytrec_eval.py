@@ -5,7 +5,9 @@ before: ``sys.modules["pytrec_eval"] = ragkpi.pytrec_eval``.
 
 Keys and values are pytrec_eval's, and its measures and nicknames are here with ragkpi's own. What
 differs: values are those of trec_eval 10.0, where pytrec_eval wraps 9.0 (recall points, scores in
-single precision); a score that is NaN is refused; an empty ranking has ``11pt_avg`` 0, not NaN;
+single precision); a negative relevance level is refused; documents whose score is NaN rank last,
+with a warning, where pytrec_eval ranks them by chance; an empty ranking has ``11pt_avg`` 0, not
+NaN, and its ``num_rel``;
 where several are asked for, keys keep parameters that pytrec_eval drops (``set_F_2``); measures
 whose summary is not the mean of their queries (``bor``, ``ef``) cannot be aggregated from their
 values.
@@ -14,23 +16,26 @@ values.
 from __future__ import annotations
 
 import math
+import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from operator import index
+from typing import Any
 
-from ragkpi.errors import NothingInCommonError, RagkpiError, UsageError
+from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.in_memory import qrels_columns
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.real_parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, REGISTRY, find_metrics
 from ragkpi.measures.scores import MetricScores
-from ragkpi.ranking.hits import join_hits
+from ragkpi.ranking.hits import Hits, join_hits
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import replace
-from ragkpi.wording import decoded
+from ragkpi.wording import counted, decoded
 
 __all__ = [
     "RelevanceEvaluator",
@@ -69,11 +74,12 @@ class RelevanceEvaluator:
     Parameters
     ----------
     query_relevance
-        ``{query: {document: level}}``; queries without documents are left out.
+        ``{query: {document: level}}``, ids of str and levels of int; queries without documents are
+        left out.
     measures
         Names as ``-m`` takes them, ``"P.5"``, ``"P_5"``, ``"map_cut.10,100"``, or nicknames.
     relevance_level
-        Lowest level that is relevant.
+        Lowest level that is relevant, 1 or more.
     judged_docs_only_flag
         Whether unjudged documents are dropped from the rankings.
     corpus_size
@@ -84,7 +90,7 @@ class RelevanceEvaluator:
     ValueError
         If a measure is not known.
     TypeError
-        If the qrels are no dictionaries of whole numbers.
+        If the qrels are no dictionaries of whole numbers, or the level is none from 1.
 
     Examples
     --------
@@ -117,13 +123,16 @@ class RelevanceEvaluator:
             raise ValueError(f"unsupported measure {foreign[0]}: it is not for plain qrels")
         metrics.sort(key=lambda metric: metric.printed_place)  # a set of names has no order
         self._metrics = [_renamed(metric, metrics) for metric in metrics]
+        if not 1 <= index(relevance_level) < 1 << 31:
+            raise TypeError(f"relevance_level={relevance_level}: expected a number from 1")
         self._settings = Settings(
-            relevance_level,
-            unjudged="removed" if judged_docs_only_flag else "kept",
+            index(relevance_level),
+            unjudged="removed" if index(judged_docs_only_flag) else "kept",
             corpus_size=corpus_size,
         )
         self._evaluator: Evaluator | None = None
-        judged = {query: levels for query, levels in query_relevance.items() if levels}
+        judged = {query: levels for query, levels in query_relevance.items() if len(levels)}
+        _refuse_other_types("query_relevance", judged, (int,))
         if judged:
             try:
                 qrels = Qrels(group_judgements(qrels_columns(judged)))
@@ -135,20 +144,25 @@ class RelevanceEvaluator:
         """Evaluate a run ``{query: {document: score}}``: query to measure to value.
 
         Queries that are not judged are left out, and so are judged ones that the run lacks; an
-        empty ranking has zeros. `TypeError` if it is no such mapping.
+        empty ranking has zeros. Documents whose score is NaN rank last, which is warned of.
+        `TypeError` if it is no such dictionary.
         """
-        if not isinstance(scores, Mapping):
+        if not scores:
+            return {}
+        if not isinstance(scores, dict):
             raise TypeError("Argument object scores should be of type dictionary.")
+        _refuse_other_types("scores", scores, (float, int))
         if self._evaluator is None:
             return {}
-        judgements = self._evaluator.relevance.judgements
-        try:
-            hits = join_hits([])
-            if any(scores.values()):
-                wanted = self._evaluator.needs(self._metrics)
-                hits = RunInMemory(scores).hits(judgements, wanted)
-        except UsageError as problem:
-            raise TypeError(f"Unable to extract query/object scores: {problem}") from None
+        hits = join_hits([])
+        if any(scores.values()):
+            try:
+                hits = self._hits(self._evaluator, scores)
+            except UsageError:  # NaN, if that helps
+                try:
+                    hits = self._hits(self._evaluator, _with_nan_last(scores))
+                except UsageError as problem:
+                    raise TypeError(f"Unable to extract query/object scores: {problem}") from None
         # Rankings without documents are no part of the hits, and are evaluated as missing ones.
         self._evaluator.settings = replace(
             self._settings, missing="intersection" if all(scores.values()) else "zero"
@@ -167,6 +181,35 @@ class RelevanceEvaluator:
             for query in scores
             if query in by_query
         }
+
+    def _hits(self, evaluator: Evaluator, scores: Mapping[str, Mapping[str, float]]) -> Hits:
+        wanted = evaluator.needs(self._metrics)
+        return RunInMemory(scores).hits(evaluator.relevance.judgements, wanted)
+
+
+def _refuse_other_types(what: str, given: Mapping[Any, Any], numbers: tuple[type, ...]) -> None:
+    """Raise `TypeError` for all but dictionaries of str, as pytrec_eval's C code does."""
+    for query, documents in given.items():
+        if not isinstance(query, str) or not isinstance(documents, dict):
+            raise TypeError(f"{what}: {query!r}: expected str with a dictionary for each query")
+        ids, values = set(map(type, documents)), set(map(type, documents.values()))
+        if not all(issubclass(kind, str) for kind in ids):
+            raise TypeError(f"{what}: query {query!r}: expected str for each document")
+        if not all(issubclass(kind, numbers) for kind in values):
+            expected = " or ".join(kind.__name__ for kind in numbers)
+            raise TypeError(f"{what}: query {query!r}: expected {expected} for each document")
+
+
+def _with_nan_last(scores: Mapping[str, Mapping[str, float]]) -> dict[str, dict[str, float]]:
+    """Put documents without a score below all others, and warn if there are any."""
+    count = sum(score != score for ranking in scores.values() for score in ranking.values())
+    if count:
+        text = f"{counted(count, 'score')} of the run {'is' if count == 1 else 'are'} NaN; "
+        warnings.warn(f"{text}such documents rank last", RagkpiWarning, stacklevel=3)
+    return {
+        query: {id_: score if score == score else -math.inf for id_, score in ranking.items()}
+        for query, ranking in scores.items()
+    }
 
 
 def _renamed(metric: Metric, all_: Sequence[Metric]) -> Metric:

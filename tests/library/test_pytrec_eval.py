@@ -2,10 +2,16 @@
 
 import math
 import random
+from collections import OrderedDict, UserDict, defaultdict
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
+from types import MappingProxyType
 
+import numpy as np
 import pytest
 
+import ragkpi
 import ragkpi.pytrec_eval as ours
 
 real = pytest.importorskip("pytrec_eval")
@@ -117,6 +123,128 @@ def test_errors_are_of_the_same_kinds(package):
     for run in ([1], {"q1": [1]}, {"q1": {"a": "x"}}):
         with pytest.raises(TypeError):
             evaluator.evaluate(run)
+
+
+class Text(str):
+    pass
+
+
+ODD_VALUES = [
+    *(None, 0, False, [], (), "", "x", {"a"}, [("a", 1)], MappingProxyType({"a": 1})),
+    *(UserDict(a=1), OrderedDict(a=1), defaultdict(int, a=1)),
+]
+ODD_IDS = [1, None, 1.5, b"q", True, ("q",), np.int64(1), Text("q"), np.str_("q"), "", "é"]
+ODD_NUMBERS = [
+    *(None, True, 1, 1.0, 1.5, "1", b"1", [], 1j, Fraction(1, 2), Decimal(1)),
+    *(np.int64(2), np.float64(2), np.float32(2), np.bool_(True), np.array(1.0), math.inf),
+]
+WELL = {"q": {"a": 1, "b": 2}}
+
+
+def outcome(package, qrels=WELL, run=WELL, **how):
+    """Return values, or at which step it was refused."""
+    measures = {"map", "ndcg", "P_1", "recip_rank"}
+    try:
+        evaluator = package.RelevanceEvaluator(qrels, measures, **how)
+    except TypeError:
+        return "qrels refused"
+    try:
+        return evaluator.evaluate(run)
+    except TypeError:
+        return "run refused"
+
+
+def assert_same_outcome(*given, **how):
+    expected = outcome(real, *given, **how)
+    if isinstance(expected, str):
+        assert outcome(ours, *given, **how) == expected
+    else:
+        assert_same(outcome(ours, *given, **how), expected)
+
+
+@pytest.mark.parametrize("value", ODD_VALUES, ids=repr)
+def test_what_a_query_may_have(value):
+    for qrels in ({"q": value}, {**WELL, "z": value}, MappingProxyType({"q": value})):
+        assert_same_outcome(qrels)
+    for run in ({"q": value}, {"z": value}, {**WELL, "z": value}, {"q": {"a": 1.0}, "z": value}):
+        for qrels in (WELL, {}, {"q": {}}):
+            assert_same_outcome(qrels, run)
+    assert_same_outcome(WELL, value)
+    assert_same_outcome({}, value)
+
+
+@pytest.mark.parametrize("id_", ODD_IDS, ids=repr)
+def test_what_is_an_id(id_):
+    for qrels in ({id_: {"a": 1}}, {**WELL, id_: {"a": 1}}, {"q": {id_: 1, "a": 0}}):
+        assert_same_outcome(qrels)
+        assert_same_outcome(qrels, {"q": {"a": 1.0}, id_: {"a": 2.0}})
+    for run in (
+        {id_: {"a": 1.0}},
+        {**WELL, id_: {"a": 1.0}},
+        {**WELL, id_: {}},
+        {"q": {id_: 1.0, "a": 0.5}},
+        {"q": {"a": 0.5}, "z": {id_: 1.0}},
+    ):
+        assert_same_outcome(WELL, run)
+        assert_same_outcome({}, run)
+
+
+@pytest.mark.parametrize("number", ODD_NUMBERS, ids=repr)
+def test_what_is_a_level_and_what_a_score(number):
+    assert_same_outcome({"q": {"a": number, "b": 1}})
+    for run in (
+        {"q": {"a": number, "b": 1.5}},
+        {"q": {"a": number}},
+        {"q": {"a": 1.0, "b": 0.5}, "z": {"a": number}},
+    ):
+        assert_same_outcome(WELL, run)
+        assert_same_outcome({}, run)
+
+
+@pytest.mark.parametrize(
+    "level", [0, 1, 2, True, np.int64(2), 1.0, 1.5, "1", None, 1 << 31], ids=repr
+)
+def test_what_is_a_relevance_level(level):
+    assert_same_outcome(relevance_level=level)
+
+
+@pytest.mark.parametrize("flag", [0, 1, 2, True, None, "x", [], 0.5], ids=repr)
+def test_what_is_a_flag(flag):
+    run = {"q": {"x": 3.0, "a": 1.0}}
+    assert_same_outcome(WELL, run, judged_docs_only_flag=flag)
+
+
+@pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
+@pytest.mark.parametrize(
+    "run",
+    [
+        {"q": {"a": math.nan}},
+        {"q": {"a": math.nan, "b": 1.0}},
+        {"q": {"a": np.float64("nan"), "b": 1.0}},
+        {"q": {"a": math.nan, "b": 2.0, "c": 3.0}},
+        {"q": {"a": math.nan, "b": math.nan}},
+        {"q": {"a": 1.0, "b": 0.5}, "z": {"a": math.nan}},
+    ],
+    ids=str,
+)
+def test_nan_is_a_score(run):
+    """Of runs where pytrec_eval, too, ranks it last: by chance, with ids that are smaller."""
+    assert_same_outcome(WELL, run)
+
+
+def test_nan_ranks_last_and_is_warned_of():
+    evaluator = ours.RelevanceEvaluator({"q": {"b": 1}}, {"recip_rank"})
+    with pytest.warns(ragkpi.RagkpiWarning, match="2 scores of the run are NaN; such .* rank last"):
+        found = evaluator.evaluate(
+            {"q": {"b": math.nan, "a": 1.0, "c": -7.0}, "z": {"d": math.nan}}
+        )
+    assert found == {"q": {"recip_rank": 1 / 3}}
+
+
+def test_a_negative_relevance_level_is_refused():
+    """pytrec_eval takes it, and nothing is relevant then."""
+    with pytest.raises(TypeError, match="relevance_level=-1: expected a number from 1"):
+        ours.RelevanceEvaluator(WELL, {"map"}, relevance_level=-1)
 
 
 def test_what_is_supported():
