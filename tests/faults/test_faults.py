@@ -37,7 +37,7 @@ def test_the_harness_finds_a_breach():
         "import ragkpi.reports.output_files as files\n"
         "from contextlib import contextmanager\n"
         "@contextmanager\n"
-        "def careless(path, option='-o'):\n"
+        "def careless(path, option='-o', styles='spelled'):\n"
         "    with open(path, 'wb') as file: yield file\n"
         "files.replacing = careless\n"
         "from tests.faults import harness\n"

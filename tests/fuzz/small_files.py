@@ -32,6 +32,10 @@ class RefusedError(Exception):
     """The slow reader refuses the file."""
 
 
+class ByRank(float):
+    """A score that is a rank, or a place in a list, turned round."""
+
+
 def main(count=100_000, first=0):
     began, failures, refusals = time.time(), 0, 0
     with tempfile.TemporaryDirectory() as folder:
@@ -106,12 +110,18 @@ def evaluated(qrels, path, case):
 
 def values(judged, rows, listed, case):
     """Return the four measures of each query, from rows (query, document, score) in any order."""
-    run, seen = {}, set()
+    run, seen, kinds = {}, set(), {}
     fold = (lambda id_: id_.split("#")[0] or id_) if "max_passage" in case else str
     for query, document, score in rows:
         if (query, document) in seen:
             raise RefusedError
         seen.add((query, document))
+        # A rank that comes twice is of two rankings; so are ranks and scores of one query.
+        if isinstance(score, ByRank) and (query, "rank", score) in seen:
+            raise RefusedError
+        seen.add((query, "rank", score))
+        if kinds.setdefault(query, isinstance(score, ByRank)) != isinstance(score, ByRank):
+            raise RefusedError
         ranking = run.setdefault(query, {})
         if case.get("ignore_identical_ids") and document == query:
             continue
@@ -334,7 +344,7 @@ def read_table(text):
             raise RefusedError
         score = -float(number)
         if "rank" in row:
-            score = -rank_of(row["rank"].strip())
+            score = ByRank(-rank_of(row["rank"].strip()))
         if "score" in row:
             score = score_of(row["score"].strip())
         yield row["qid"], row["docid"], score
@@ -392,7 +402,8 @@ def read_records(text):
     scores, ranks = (column_of(made, name, nulls=False) for name in ("score", "rank"))
     for place, record in enumerate(made):
         query, document = id_of(record.get("qid")), id_of(record.get("docid"))
-        yield query, document, number_of(scores, ranks, place)
+        number = number_of(scores, ranks, place)
+        yield query, document, -float(place) if scores is ranks is None else number
 
 
 def id_of(value):
@@ -417,9 +428,9 @@ def column_of(rows, name, nulls):
 
 
 def number_of(scores, ranks, place):
-    score = -float(place)
+    score = ByRank(-place)
     if ranks is not None:
-        score = -rank_of(ranks[place])
+        score = ByRank(-rank_of(ranks[place]))
     if scores is not None:
         score = score_of(scores[place])
     return score
