@@ -7,6 +7,7 @@ time, a value at a time, and says what the query's measures are or that the file
 import contextlib
 import csv
 import gzip
+import importlib.util
 import io
 import json
 import math
@@ -436,7 +437,47 @@ def number_of(scores, ranks, place):
     return score
 
 
+# Arrow streams, whole or cut at some byte.
+
+
+def streams(chance):
+    """An Arrow stream in batches; mostly a part of it, which a killed writer leaves."""
+    import pyarrow
+    import pyarrow.ipc
+
+    rows = [
+        (query, document, float(chance.randint(-3, 3)))
+        for query in QUERIES[: chance.randint(1, 3)]
+        for document in chance.sample(["a", "b", "c", "d"], chance.randint(1, 4))
+    ]
+    columns = dict(zip(("qid", "docid", "score"), map(list, zip(*rows, strict=True)), strict=True))
+    table = pyarrow.table(columns)
+    out = io.BytesIO()
+    with pyarrow.ipc.new_stream(out, table.schema) as writer:
+        for batch in table.to_batches(chance.choice((1, 2, 3, 100))):
+            writer.write_batch(batch)
+    whole = out.getvalue()
+    # Batches and the mark at the end begin at multiples of eight bytes.
+    cut = chance.choice(
+        (len(whole), chance.randrange(len(whole)), chance.randrange(0, len(whole), 8))
+    )
+
+    def read(text):
+        if len(text) < len(whole):
+            raise RefusedError
+        return rows
+
+    return {
+        "text": whole[:cut],
+        "suffix": chance.choice(("", ".arrow", ".gz")),
+        "qrels": QRELS,
+        "read": read,
+    }
+
+
 FAMILIES = {"filters": filters, "tables": tables, "records": records}
+if importlib.util.find_spec("pyarrow"):
+    FAMILIES["streams"] = streams
 
 
 if __name__ == "__main__":

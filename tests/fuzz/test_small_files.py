@@ -10,3 +10,20 @@ def test_small_files(family, tmp_path):
     for number in range(150 * len(FAMILIES)):
         if family_of(number) == family:
             run_case(number, tmp_path)
+
+
+def test_every_cut_of_an_arrow_stream_is_refused(tmp_path, ragkpi):
+    """At every byte, from the command line: status 2, and not one number."""
+    pyarrow = pytest.importorskip("pyarrow")
+    ipc = pytest.importorskip("pyarrow.ipc")
+    table = pyarrow.table({"qid": ["1"] * 4, "docid": list("bacd"), "score": [4.0, 3, 2, 1]})
+    with ipc.new_stream(str(tmp_path / "whole"), table.schema) as writer:
+        writer.write_table(table, max_chunksize=2)
+    (tmp_path / "qrels").write_text("1 0 a 1\n")
+    line = ("eval", "-m", "num_ret", "qrels")
+    assert ragkpi(*line, "whole", folder=tmp_path).out.split()[-1] == b"4"
+    whole = (tmp_path / "whole").read_bytes()
+    for length in range(len(whole)):
+        (tmp_path / "cut").write_bytes(whole[:length])
+        outcome = ragkpi(*line, "cut", folder=tmp_path)
+        assert (outcome.status, outcome.out) == (2, b""), length
