@@ -1,4 +1,4 @@
-# `make demo` and `make test` do everything on a machine with Python 3.10+ and make.
+# `make demo` and `make test` do everything on a machine with Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
