@@ -297,7 +297,7 @@ static Decimal read_decimal(Text text, Text end, double *value)
         if (text == end)
             return NO_NUMBER;
         for (; text < end && is_digit(*text); text++)
-            exponent = exponent < 100000 ? exponent * 10 + (*text - '0') : exponent;
+            exponent = exponent < INT64_C(1) << 40 ? exponent * 10 + (*text - '0') : exponent;
         exponent = minus ? -exponent : exponent;
     }
     if (text < end)
@@ -350,17 +350,34 @@ static void release_column(Column *column)
     PyBuffer_Release(&column->end);
 }
 
+/* Say whether a buffer has so many numbers of 64 bits, where such numbers may be. */
+static int has_numbers(const Py_buffer *buffer, size_t count)
+{
+    return (size_t)buffer->len == 8 * count && (count == 0 || (uintptr_t)buffer->buf % 8 == 0);
+}
+
 /* Check that all places are inside the text, so that nothing else is ever read. */
 static int check_column(Column *column)
 {
     column->count = (size_t)column->start.len / sizeof(int64_t);
     const int64_t *start = column->start.buf, *end = column->end.buf;
-    int wrong = column->start.len != column->end.len;
+    int wrong = !has_numbers(&column->start, column->count) ||
+                !has_numbers(&column->end, column->count);
     for (size_t row = 0; !wrong && row < column->count; row++)
         wrong = start[row] < 0 || end[row] < start[row] || end[row] > column->text.len;
     if (wrong)
         PyErr_SetString(PyExc_ValueError, "places outside of the text");
     return wrong ? -1 : 0;
+}
+
+/* Say whether starts cut rows into groups: from 0 to the number of rows. */
+static int are_starts(const Py_buffer *starts, size_t groups, size_t rows)
+{
+    const int64_t *start = starts->buf;
+    int good = has_numbers(starts, groups + 1) && start[0] == 0 && start[groups] == (int64_t)rows;
+    for (size_t group = 0; good && group < groups; group++)
+        good = start[group] <= start[group + 1];
+    return good;
 }
 
 static Id id_at(const Column *column, size_t row)
@@ -416,12 +433,7 @@ static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *key
     if (self == NULL || check_column(&column) || take_seed(&self->seed))
         goto failed;
     Py_ssize_t count = PyList_Size(queries);
-    const int64_t *bounds = starts.buf;
-    int ordered = starts.len == (count + 1) * (Py_ssize_t)sizeof(int64_t) && bounds[0] == 0 &&
-                  bounds[count] == (int64_t)column.count;
-    for (Py_ssize_t query = 0; ordered && query < count; query++)
-        ordered = bounds[query] <= bounds[query + 1];
-    if (!ordered) {
+    if (!are_starts(&starts, (size_t)count, column.count)) {
         PyErr_SetString(PyExc_ValueError, "starts do not cut the documents into queries");
         goto failed;
     }
@@ -489,13 +501,14 @@ typedef struct {
 
 typedef struct {
     PyObject_HEAD
+    int closed;        /* while it is read by a call, and after an error or the end */
     /* what was asked for */
     Documents *judged, *excluded;
     PyObject *refused; /* the exception class */
     uint64_t seed;
     int fold;          /* the byte at which a passage's id is cut; -1 for none */
     int drop_identical, keep_best, ascending, keep_ties, distance, name_all, held, count_documents;
-    uint32_t depth;
+    size_t depth;
     /* where the text is */
     Bytes carry;       /* the beginning of a line whose end has not come yet */
     int64_t line;      /* how many lines were begun */
@@ -1139,6 +1152,13 @@ static Status read_lines(Reading *reading, Text text, Text end)
     return FINE;
 }
 
+static Status check_carry(Run *run)
+{
+    if (run->carry.size <= LONGEST_LINE)
+        return FINE;
+    return refuse(run, "long line", run->line + 1, 0, NO_ID);
+}
+
 /* Read a block of text, which may begin and end within a line. */
 static Status read_block(Reading *reading, Text text, Text end)
 {
@@ -1148,10 +1168,8 @@ static Status read_block(Reading *reading, Text text, Text end)
         Text stop = newline ? newline + 1 : end;
         if (append(&run->carry, text, (size_t)(stop - text)))
             return NO_MEMORY;
-        if (run->carry.size > LONGEST_LINE)
-            return refuse(run, "long line", run->line + 1, 0, NO_ID);
         if (newline == NULL)
-            return FINE;
+            return check_carry(run);
         Status status =
             read_lines(reading, run->carry.data, run->carry.data + run->carry.size);
         run->carry.size = 0;
@@ -1163,12 +1181,17 @@ static Status read_block(Reading *reading, Text text, Text end)
     while (last > text && last[-1] != '\n')
         last--;
     Status status = read_lines(reading, text, last);
-    if (status == FINE && append(&run->carry, last, (size_t)(end - last)))
-        return NO_MEMORY;
-    return status;
+    if (status != FINE)
+        return status;
+    return append(&run->carry, last, (size_t)(end - last)) ? NO_MEMORY : check_carry(run);
 }
 
 /* ---- The type Run ---------------------------------------------------------------------------- */
+
+static PyObject *bytes_of(const Bytes *bytes)
+{
+    return PyBytes_FromStringAndSize((const char *)bytes->data, (Py_ssize_t)bytes->size);
+}
 
 static PyObject *raise(Run *run, Status status)
 {
@@ -1176,11 +1199,9 @@ static PyObject *raise(Run *run, Status status)
         return PyErr_NoMemory();
     if (status == REFUSED) {
         const Problem *problem = &run->problem;
-        PyObject *arguments =
-            Py_BuildValue("sLLy#y#", problem->kind, (long long)problem->line,
-                          (long long)problem->first_line, (const char *)problem->query.data,
-                          (Py_ssize_t)problem->query.size, (const char *)problem->text.data,
-                          (Py_ssize_t)problem->text.size);
+        PyObject *arguments = Py_BuildValue(
+            "sLLNN", problem->kind, (long long)problem->line, (long long)problem->first_line,
+            bytes_of(&problem->query), bytes_of(&problem->text));
         if (arguments != NULL)
             PyErr_SetObject(run->refused, arguments);
         Py_XDECREF(arguments);
@@ -1247,10 +1268,10 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     PyObject *judged, *excluded = Py_None;
     int fold = -1, drop_identical = 0, keep_best = 0, ascending = 0, keep_ties = 0, distance = 0;
     int name_all = 0, held = 0, count_documents = 0;
-    unsigned int depth = 0;
+    Py_ssize_t depth = 0;
     Run *run = NULL;
     if (documents == NULL || refused == NULL ||
-        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$OipppppIppp", names, &judged, &excluded,
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$Oipppppnppp", names, &judged, &excluded,
                                      &fold, &drop_identical, &keep_best, &ascending, &keep_ties,
                                      &distance, &depth, &name_all, &held, &count_documents))
         goto failed;
@@ -1260,6 +1281,10 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     if (good != 1) {
         if (good == 0)
             PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
+        goto failed;
+    }
+    if (fold < -1 || fold > 255 || depth < 0) {
+        PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
         goto failed;
     }
     run = (Run *)new_object(type);
@@ -1280,7 +1305,7 @@ static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
     run->ascending = ascending;
     run->keep_ties = keep_ties;
     run->distance = distance;
-    run->depth = depth;
+    run->depth = (size_t)depth;
     run->name_all = name_all;
     run->held = held;
     run->count_documents = count_documents;
@@ -1295,19 +1320,38 @@ failed:
     return (PyObject *)run;
 }
 
+/* Begin a call: no other thread may read this run, and nobody what an error left behind. */
+static int enter(Run *run)
+{
+    if (run->closed)
+        PyErr_SetString(PyExc_ValueError, "the run was refused, is finished or is being read");
+    return run->closed++;
+}
+
+/* End a call; the run stays closed after an error. */
+static PyObject *leave(Run *run, Status status)
+{
+    if (status != FINE)
+        return raise(run, status);
+    run->closed = 0;
+    Py_RETURN_NONE;
+}
+
 static PyObject *run_feed(PyObject *self, PyObject *block)
 {
     Run *run = (Run *)self;
     Py_buffer text;
     if (PyObject_GetBuffer(block, &text, PyBUF_SIMPLE))
         return NULL;
+    if (enter(run)) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
     Reading reading = {run, PyEval_SaveThread()};
     Status status = read_block(&reading, text.buf, (Text)text.buf + text.len);
     PyEval_RestoreThread(reading.state);
     PyBuffer_Release(&text);
-    if (status != FINE)
-        return raise(run, status);
-    Py_RETURN_NONE;
+    return leave(run, status);
 }
 
 static PyObject *run_add(PyObject *self, PyObject *args)
@@ -1323,23 +1367,20 @@ static PyObject *run_add(PyObject *self, PyObject *args)
         goto done;
     const int64_t *bounds = starts.buf;
     size_t rows = document.count;
-    int ordered = (size_t)starts.len == (query.count + 1) * sizeof(int64_t) && bounds[0] == 0 &&
-                  bounds[query.count] == (int64_t)rows &&
-                  (size_t)score.len == rows * sizeof(double) &&
-                  (size_t)line.len == rows * sizeof(int64_t);
-    for (size_t group = 0; ordered && group < query.count; group++)
-        ordered = bounds[group] <= bounds[group + 1];
-    if (!ordered) {
+    if (!are_starts(&starts, query.count, rows) || !has_numbers(&score, rows) ||
+        !has_numbers(&line, rows)) {
         PyErr_SetString(PyExc_ValueError, "starts, scores or lines do not fit the documents");
         goto done;
     }
+    if (enter(run))
+        goto done;
     Status status = FINE;
     PyThreadState *state = PyEval_SaveThread();
     for (size_t group = 0; status == FINE && group < query.count; group++) {
         Id name = id_at(&query, group);
         if (run->current < 0 || !same(name, run->name)) {
-            run->line = bounds[group] < (int64_t)rows
-                            ? ((const int64_t *)line.buf)[bounds[group]] : run->line;
+            int filled = bounds[group] < bounds[group + 1];
+            run->line = filled ? ((const int64_t *)line.buf)[bounds[group]] : 0;
             status = begin_query(run, name);
         }
         for (int64_t row = bounds[group]; status == FINE && row < bounds[group + 1]; row++)
@@ -1347,7 +1388,7 @@ static PyObject *run_add(PyObject *self, PyObject *args)
                              ((const int64_t *)line.buf)[row]);
     }
     PyEval_RestoreThread(state);
-    result = status == FINE ? Py_NewRef(Py_None) : raise(run, status);
+    result = leave(run, status);
 done:
     release_column(&query);
     release_column(&document);
@@ -1357,40 +1398,49 @@ done:
     return result;
 }
 
-/* Take {query: {document: score}}; False, with nothing promised, for anything but str and numbers. */
+/* Take {query: {document: score}}; False, with nothing promised, for anything but str and numbers.
+ * No code of a subclass runs here, which could change a dictionary. */
 static PyObject *run_mapping(PyObject *self, PyObject *mapping)
 {
     Run *run = (Run *)self;
     PyObject *query, *ranking, *document, *score;
-    Py_ssize_t place = 0, length;
+    Py_ssize_t query_place = 0, length;
+    if (enter(run))
+        return NULL;
     if (!PyDict_CheckExact(mapping))
         Py_RETURN_FALSE;
-    while (PyDict_Next(mapping, &place, &query, &ranking)) {
-        Py_ssize_t row = 0, id_length;
+    while (PyDict_Next(mapping, &query_place, &query, &ranking)) {
         if (!PyUnicode_CheckExact(query) || !PyDict_CheckExact(ranking))
             Py_RETURN_FALSE;
         if (PyDict_Size(ranking) == 0)
             continue;
-        const char *name = PyUnicode_AsUTF8AndSize(query, &length);
-        if (name == NULL)
+        const char *text = PyUnicode_AsUTF8AndSize(query, &length);
+        if (text == NULL)
             goto other;
-        Status status = begin_query(run, (Id){(Text)name, (size_t)length});
-        while (status == FINE && PyDict_Next(ranking, &row, &document, &score)) {
-            /* No code of a subclass runs here, which could change the dictionary. */
+        run->line = 1;
+        Status status = begin_query(run, (Id){(Text)text, (size_t)length});
+        Py_ssize_t place = 0;
+        for (int64_t row = 1;
+             status == FINE && PyDict_Next(ranking, &place, &document, &score); row++) {
             if (!PyUnicode_CheckExact(document) ||
                 !(PyFloat_Check(score) || PyLong_CheckExact(score)))
                 Py_RETURN_FALSE;
-            const char *id = PyUnicode_AsUTF8AndSize(document, &id_length);
             double value = PyFloat_AsDouble(score);
-            if (id == NULL || (value == -1.0 && PyErr_Occurred()) || value != value)
+            if ((value == -1.0 && PyErr_Occurred()) || value != value)
                 goto other;
-            status = add_row(run, (Id){(Text)id, (size_t)id_length}, value, row);
+            text = PyUnicode_AsUTF8AndSize(document, &length);
+            if (text == NULL)
+                goto other;
+            status = add_row(run, (Id){(Text)text, (size_t)length}, value, row);
         }
         if (status != FINE)
             return raise(run, status);
     }
+    run->closed = 0;
     Py_RETURN_TRUE;
 other:
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError))
+        return NULL;
     PyErr_Clear(); /* a lone surrogate, or a number beyond doubles */
     Py_RETURN_FALSE;
 }
@@ -1448,6 +1498,8 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
 {
     Run *run = (Run *)self;
     (void)unused;
+    if (enter(run))
+        return NULL;
     Reading reading = {run, PyEval_SaveThread()};
     Status status = FINE;
     if (run->carry.size) { /* the last line has no newline */
@@ -1470,8 +1522,7 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
     put(&found, "rank", bytearray_of(&run->rank));
     put(&found, "tied_first", bytearray_of(&run->tied_first));
     put(&found, "tied_last", bytearray_of(&run->tied_last));
-    put(&found, "run_id",
-        PyBytes_FromStringAndSize((const char *)run->run_id.data, (Py_ssize_t)run->run_id.size));
+    put(&found, "run_id", bytes_of(&run->run_id));
     PyObject *hashes = PyByteArray_FromStringAndSize(
         NULL, (Py_ssize_t)(run->documents.count * sizeof(uint64_t)));
     uint64_t *hash = hashes ? (void *)PyByteArray_AsString(hashes) : NULL;
@@ -1559,8 +1610,9 @@ static PyObject *kernel_columns(PyObject *module, PyObject *args)
     Splitting splitting = {.text = buffer.buf, .width = (size_t)width, .separator = separator};
     Text text = buffer.buf, end = text + buffer.len;
     int failed = bad == NULL;
-    if (!failed && (width < 1 || (buffer.len && end[-1] != '\n'))) {
-        PyErr_SetString(PyExc_ValueError, "no columns, or no newline at the end");
+    if (!failed && (width < 1 || separator < -1 || separator > 255 ||
+                    (buffer.len && end[-1] != '\n'))) {
+        PyErr_SetString(PyExc_ValueError, "no column, no separator, or no newline at the end");
         failed = 1;
     }
     for (Text newline; !failed && text < end; text = newline + 1, number++) {
@@ -1687,7 +1739,7 @@ static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
     if (take_column(args, "y*y*y*y*", &column, &groups))
         return NULL;
     const int64_t *group = groups.buf;
-    if ((size_t)groups.len != column.count * sizeof(int64_t) || column.count >= UINT32_MAX)
+    if (!has_numbers(&groups, column.count) || column.count >= UINT32_MAX)
         PyErr_SetString(PyExc_ValueError, "the groups do not fit the ids");
     else if (take_seed(&seed) == 0 && make_table(&table, column.count))
         PyErr_NoMemory();
@@ -1784,18 +1836,24 @@ static int take_written(PyObject *given, Written *written, size_t rows)
         if (take_column(given, "y*y*y*", &written->ids, NULL))
             return -1;
         items = written->ids.count;
-    } else if (PyObject_GetBuffer(given, &written->buffer, PyBUF_FORMAT)) {
+    } else if (PyObject_GetBuffer(given, &written->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
         return -1;
     } else if (PyBytes_Check(given)) {
         written->kind = CONSTANT;
     } else {
-        written->kind = written->buffer.format[0] == 'd' ? SCORES : WHOLE;
+        const char *format = written->buffer.format ? written->buffer.format : "B";
         items = (size_t)written->buffer.len / 8;
+        written->kind = *format == 'd' ? SCORES : WHOLE;
+        if (strchr("dlq", *format) == NULL || written->buffer.itemsize != 8 ||
+            !has_numbers(&written->buffer, items)) {
+            PyErr_SetString(PyExc_ValueError, "neither doubles nor integers of 64 bits");
+            return 1; /* taken all the same */
+        }
     }
     if (items == rows)
         return 0;
     PyErr_SetString(PyExc_ValueError, "columns of different lengths");
-    return 1; /* taken all the same */
+    return 1;
 }
 
 /* text_rows(columns, rows): the columns side by side, row after row. */

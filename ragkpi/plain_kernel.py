@@ -19,7 +19,7 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_left
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby, pairwise
 from math import nan
 from typing import Any
@@ -30,7 +30,6 @@ _WHITE = b" \t\v\f\r"
 _DECIMAL = re.compile(
     rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
 )
-_MOST_HELD = 1 << 31  # bytes of ids of one query, or of a held run
 _LONGEST_LINE = 1 << 26
 _LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
 
@@ -43,21 +42,25 @@ def _ints(values: Iterable[int]) -> bytearray:
     return bytearray(array("q", values).tobytes())
 
 
+def _numbers(values: Buffer, kind: str = "q") -> list[Any]:
+    numbers = array(kind)
+    numbers.frombytes(bytes(memoryview(values)))
+    return numbers.tolist()
+
+
 def _strings(text: Buffer, start: Buffer, end: Buffer) -> list[bytes]:
-    octets = bytes(text)
-    places = zip(_numbers(start), _numbers(end), strict=True)
+    octets = bytes(memoryview(text))
+    size, places = len(octets), list(zip(_numbers(start), _numbers(end), strict=True))
+    if not all(0 <= first <= last <= size for first, last in places):
+        raise ValueError("places outside of the text")
     return [octets[first:last] for first, last in places]
 
 
-def _number(word: bytes) -> float:
-    """Read a decimal as Python's float does, without its extras such as ``1_0`` and ``nan``."""
-    if not _DECIMAL.fullmatch(word):
-        raise ValueError
-    return float(word)
-
-
-def _numbers(values: Buffer) -> list[int]:
-    return memoryview(values).cast("B").cast("q").tolist()
+def _bounds(starts: Buffer, groups: int, rows: int) -> Iterator[tuple[int, int]]:
+    bounds = [0, *_numbers(starts), rows]
+    if len(bounds) != groups + 3 or bounds != sorted(bounds) or bounds[1] or bounds[-2] != rows:
+        raise ValueError("starts do not cut the rows into groups")
+    return pairwise(bounds[1:-1])
 
 
 _Row = tuple[bytes, float, int]
@@ -82,15 +85,11 @@ class Documents:
         self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
     ) -> None:
         ids = _strings(text, start, end)
-        bounds = _numbers(starts)
-        if len(bounds) != len(queries) + 1 or bounds != sorted(bounds) or bounds[-1] != len(ids):
-            raise ValueError("starts do not cut the documents into queries")
+        bounds = _bounds(starts, len(queries), len(ids))
         self.number = {query: number for number, query in enumerate(queries)}
         if len(self.number) < len(queries):
             raise ValueError("a query twice")
-        self.rows = [
-            {ids[row]: row for row in range(first, last)} for first, last in pairwise(bounds)
-        ]
+        self.rows = [{ids[row]: row for row in range(*of_query)} for of_query in bounds]
 
 
 class Run:
@@ -149,7 +148,7 @@ class Run:
         self._current: bytes | None = None
         self._rows = _Rows()
         self._of_query: dict[bytes, _Rows] = {}  # by query, as they first appear
-        self._bytes = 0
+        self._closed = False
         self._query, self._num_ret = array("q"), array("q")
         self._judgement, self._rank = array("q"), array("q")
         self._tied_first, self._tied_last = array("q"), array("q")
@@ -161,19 +160,25 @@ class Run:
 
     def feed(self, block: Buffer) -> None:
         """Read text of ``query Q0 document rank score run_id`` lines, cut anywhere."""
-        lines = (self._carry + bytes(block)).split(b"\n")
+        text = self._carry + memoryview(block)
+        self._enter()
+        lines = text.split(b"\n")
         self._carry = lines.pop()
+        self._read(lines, b"\0" in text)
         if len(self._carry) > _LONGEST_LINE:
+            self._scores_of(self._rows)
             raise self._refusal("long line", self._line + 1)
-        self._bytes += len(block)
-        if self._bytes > _MOST_HELD:
-            raise self._refusal("too much", self._line)
-        self._read(lines, b"\0" in block)
+        self._closed = False
+
+    def _enter(self) -> None:
+        if self._closed:
+            raise ValueError("the run was refused, is finished or is being read")
+        self._closed = True  # until the call ends, without an error
 
     def _read(self, lines: list[bytes], nul: bool) -> None:
         if lines and self._line == 0:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
-        rows, current, words = self._rows, self._current, self._last
+        rows, current, words, held = self._rows, self._current, self._last, self._held
         for number, line in enumerate(lines, start=self._line + 1):
             if nul and b"\0" in line:
                 self._scores_of(rows)  # a line above may be wrong, too
@@ -189,7 +194,7 @@ class Run:
                 self._begin(words[0], number)
                 rows, current = self._rows, self._current
             rows.documents.append(words[2])
-            rows.scores.append(words[4])
+            rows.scores.append(self._score(words[4], number) if held else words[4])
             rows.lines.append(number)
             self._last = words
         self._line += len(lines)
@@ -203,45 +208,50 @@ class Run:
         line: Buffer,
     ) -> None:
         """Take rows: columns of ids (text, start, end), starts of queries, scores and lines."""
-        ids, scores = _strings(*document), memoryview(score).cast("B").cast("d").tolist()
-        lines, bounds, names = _numbers(line), _numbers(starts), _strings(*query)
-        if bounds[-1] != len(ids) or len(bounds) != len(names) + 1 or len(scores) != len(ids):
-            raise ValueError("starts, scores or lines do not fit the documents")
-        for name, (first, last) in zip(names, pairwise(bounds), strict=True):
+        ids, scores = _strings(*document), _numbers(score, "d")
+        lines, names = _numbers(line), _strings(*query)
+        bounds = _bounds(starts, len(names), len(ids))
+        if not len(scores) == len(lines) == len(ids):
+            raise ValueError("scores or lines do not fit the documents")
+        self._enter()
+        for name, (first, last) in zip(names, bounds, strict=True):
             if name != self._current:
                 self._begin(name, lines[first] if first < last else 0)
             self._rows.documents += ids[first:last]
             self._rows.scores += scores[first:last]
             self._rows.lines += lines[first:last]
+        self._closed = False
 
     def mapping(self, run: object) -> bool:
         """Take {query: {document: score}}; False for anything but str and numbers."""
+        self._enter()
         if type(run) is not dict:
             return False
-        for query, ranking in run.items():
-            if type(query) is not str or type(ranking) is not dict:
-                return False
-            scores = list(ranking.values())
-            plain = all(isinstance(score, float) or type(score) is int for score in scores)
-            if not plain or not {str}.issuperset(map(type, ranking)):
-                return False
-            try:
+        try:
+            for query, ranking in run.items():
+                if type(query) is not str or type(ranking) is not dict:
+                    return False
                 if ranking:
                     self._begin(query.encode(), 1)
+                    scores = ranking.values()
+                    if not all(isinstance(score, float) or type(score) is int for score in scores):
+                        return False
+                    if not {str}.issuperset(map(type, ranking)):
+                        return False
                     self._rows.documents += map(str.encode, ranking)
                     self._rows.scores += map(float, scores)
                     self._rows.lines += range(1, len(scores) + 1)
-            except (UnicodeEncodeError, OverflowError):
-                return False
-            if any(score != score for score in scores):
-                return False
+                    if any(score != score for score in scores):
+                        return False
+        except (UnicodeEncodeError, OverflowError):
+            return False
+        self._closed = False
         return True
 
     def _begin(self, query: bytes, line: int) -> None:
         """Begin with the rows of another query."""
         if self._current is not None and not self._held:
             self._end(self._current, self._rows)
-            self._bytes = 0
         self._current = query
         if query in self._of_query and not self._held:
             raise self._refusal("scattered", line)
@@ -255,12 +265,15 @@ class Run:
             # float reads more than decimals, but not of these bytes.
             plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
             try:
-                scores = list(map(float if plain else _number, texts))
+                scores = list(map(float, texts if plain else [b""]))
             except ValueError:
-                wrong = (row for row, text in enumerate(texts) if not _DECIMAL.fullmatch(text))
-                row = next(wrong)
-                raise self._refusal("score", rows.lines[row], 0, texts[row]) from None
+                scores = list(map(self._score, texts, rows.lines))
         return [-score for score in scores] if self._distance else scores
+
+    def _score(self, text: bytes, line: int) -> float:
+        if not _DECIMAL.fullmatch(text):
+            raise self._refusal("score", line, 0, text)
+        return float(text)
 
     def _filtered(self, query: bytes, rows: _Rows, scores: list[float]) -> list[_Row]:
         """Leave out documents, and fold passages into documents."""
@@ -372,6 +385,7 @@ class Run:
 
     def finish(self) -> dict[str, Any]:
         """Judge what is left, and return what was found."""
+        self._enter()
         if self._carry:
             line, self._carry = self._carry, b""
             self._read([line], b"\0" in line)
@@ -494,7 +508,7 @@ def _values(line: bytes, separator: int) -> list[tuple[int, int]] | None:
 def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
     """Read decimals, which may have spaces around them; NaN for what is none."""
     words = (word.strip(b" ") for word in _strings(text, start, end))
-    read = (_number(word) if _DECIMAL.fullmatch(word) else nan for word in words)
+    read = (float(word) if _DECIMAL.fullmatch(word) else nan for word in words)
     return bytearray(array("d", read).tobytes())
 
 
@@ -528,16 +542,18 @@ def hashes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
 
 def text_rows(columns: list[Any], rows: int) -> bytearray:
     """Write columns side by side, row after row: bytes, (text, start, end), scores or integers."""
-    written: list[Iterator[bytes]] = []
+    written: list[Iterable[bytes]] = []
     for column in columns:
-        texts: Iterable[bytes]
         if isinstance(column, tuple):
             texts = _strings(*column)
         elif isinstance(column, bytes):
             texts = [column] * rows
         else:
             view = memoryview(column)
-            shown: Callable[[Any], str] = repr if view.format == "d" else str
-            texts = (shown(number).encode() for number in view.tolist())
-        written.append(iter(texts))
-    return bytearray(b"".join(b"".join(row) for row in zip(*written, strict=True)))
+            if view.format not in ("d", "l", "q") or view.itemsize != 8:
+                raise ValueError("neither doubles nor integers of 64 bits")
+            texts = [repr(number).encode() for number in view.tolist()]
+        if len(texts) != rows:
+            raise ValueError("columns of different lengths")
+        written.append(texts)
+    return bytearray(b"".join(map(b"".join, zip(*written, strict=True))))
