@@ -137,6 +137,8 @@ class Run:
         held: bool = False,
         count_documents: bool = False,
     ) -> None:
+        if not -1 <= fold < 256 or depth < 0:
+            raise ValueError("fold is to be a byte or -1, depth no less than 0")
         self._judged, self._excluded, self._fold = judged, excluded, fold
         self._drop_identical, self._keep_best = drop_identical, keep_best
         self._ascending, self._keep_ties, self._distance = ascending, keep_ties, distance
@@ -452,8 +454,8 @@ def columns(
         Number, beginning and end of each line that is wrong.
     """
     octets = bytes(text)
-    if width < 1 or (octets and not octets.endswith(b"\n")):
-        raise ValueError("no columns, or no newline at the end")
+    if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):
+        raise ValueError("no column, no separator, or no newline at the end")
     starts, ends, lines, stops = array("q"), array("q"), array("q"), array("q")
     wrong: list[tuple[int, int, int]] = []
     begin = 0
