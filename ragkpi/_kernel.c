@@ -1450,11 +1450,12 @@ static PyObject *bytearray_of(const Bytes *bytes)
     return PyByteArray_FromStringAndSize((const char *)bytes->data, (Py_ssize_t)bytes->size);
 }
 
-static PyObject *list_of(const Strings *strings)
+/* Return the strings from `first` on, `count` of them. */
+static PyObject *slice_of(const Strings *strings, size_t first, size_t count)
 {
-    PyObject *list = PyList_New((Py_ssize_t)count_strings(strings));
-    for (size_t number = 0; list != NULL && number < count_strings(strings); number++) {
-        Id id = string_at(strings, number);
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t number = 0; list != NULL && number < count; number++) {
+        Id id = string_at(strings, first + number);
         PyObject *item = PyBytes_FromStringAndSize((const char *)id.text, (Py_ssize_t)id.length);
         if (item == NULL)
             Py_CLEAR(list);
@@ -1462,6 +1463,11 @@ static PyObject *list_of(const Strings *strings)
             PyList_SetItem(list, (Py_ssize_t)number, item);
     }
     return list;
+}
+
+static PyObject *list_of(const Strings *strings)
+{
+    return slice_of(strings, 0, count_strings(strings));
 }
 
 /* Put a new reference into a dictionary, unless an error came before. */
@@ -1488,10 +1494,24 @@ static PyObject *run_take_names(PyObject *self, PyObject *unused)
     return names;
 }
 
-static PyObject *run_query_names(PyObject *self, PyObject *unused)
+static PyObject *run_run_id(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return list_of(&((Run *)self)->seen.strings);
+    return bytes_of(&((Run *)self)->run_id);
+}
+
+/* query_names(first, count) */
+static PyObject *run_query_names(PyObject *self, PyObject *args)
+{
+    const Strings *names = &((Run *)self)->seen.strings;
+    Py_ssize_t first, count;
+    if (!PyArg_ParseTuple(args, "nn", &first, &count))
+        return NULL;
+    if (first < 0 || count < 0 || (size_t)first + (size_t)count > count_strings(names)) {
+        PyErr_SetString(PyExc_ValueError, "no such queries");
+        return NULL;
+    }
+    return slice_of(names, (size_t)first, (size_t)count);
 }
 
 static PyObject *run_finish(PyObject *self, PyObject *unused)
@@ -1522,7 +1542,6 @@ static PyObject *run_finish(PyObject *self, PyObject *unused)
     put(&found, "rank", bytearray_of(&run->rank));
     put(&found, "tied_first", bytearray_of(&run->tied_first));
     put(&found, "tied_last", bytearray_of(&run->tied_last));
-    put(&found, "run_id", bytes_of(&run->run_id));
     PyObject *hashes = PyByteArray_FromStringAndSize(
         NULL, (Py_ssize_t)(run->documents.count * sizeof(uint64_t)));
     uint64_t *hash = hashes ? (void *)PyByteArray_AsString(hashes) : NULL;
@@ -1929,7 +1948,8 @@ static PyMethodDef run_methods[] = {
     {"add", run_add, METH_VARARGS, NULL},
     {"mapping", run_mapping, METH_O, NULL},
     {"take_names", run_take_names, METH_NOARGS, NULL},
-    {"query_names", run_query_names, METH_NOARGS, NULL},
+    {"run_id", run_run_id, METH_NOARGS, NULL},
+    {"query_names", run_query_names, METH_VARARGS, NULL},
     {"finish", run_finish, METH_NOARGS, NULL},
     {NULL, NULL, 0, NULL},
 };

@@ -20,7 +20,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, pairwise
+from itertools import groupby, islice, pairwise
 from math import nan
 from typing import Any
 
@@ -381,9 +381,15 @@ class Run:
             "score": bytearray(array("d", (score for _, score in rows)).tobytes()),
         }
 
-    def query_names(self) -> list[bytes]:
-        """Return the queries so far, as they first appeared."""
-        return list(self._of_query)
+    def run_id(self) -> bytes:
+        """Return the run id of the last line."""
+        return self._last[5] if self._last else b""
+
+    def query_names(self, first: int, count: int) -> list[bytes]:
+        """Return some of the queries so far, as they first appeared."""
+        if first < 0 or count < 0 or first + count > len(self._of_query):
+            raise ValueError("no such queries")
+        return list(islice(self._of_query, first, first + count))
 
     def finish(self) -> dict[str, Any]:
         """Judge what is left, and return what was found."""
@@ -405,7 +411,6 @@ class Run:
             "rank": _ints(self._rank),
             "tied_first": _ints(self._tied_first),
             "tied_last": _ints(self._tied_last),
-            "run_id": self._last[5] if self._last else b"",
             "documents": bytearray(array("Q", self._documents).tobytes()),
             "sample_query": _ints(number for number, _ in self._sample),
             "sample": [document for _, document in self._sample],

@@ -89,17 +89,17 @@ def found_in(kernel, run, judged):
     tied = zip(numbers_of(found["tied_first"]), numbers_of(found["tied_last"]), strict=True)
     hits = zip(rank, *zip(*tied, strict=True), strict=True) if found["tied_first"] else rank
     judgement = numbers_of(found["judgement"])
-    names = names_of(run)
     left = {
         "query": numbers_of(found["query"]),
         "num_ret": dict(zip(found["queries"], numbers_of(found["num_ret"]), strict=True)),
         "hits": {ids[row]: hit for row, hit in zip(judgement, hits, strict=True)},
         "documents": len(set(numbers_of(found["documents"], "Q"))),
         "sample": list(zip(numbers_of(found["sample_query"]), found["sample"], strict=True)),
-        "names": names,
+        "run_id": run.run_id(),
+        "names": names_of(run),
     }
     assert len(left["hits"]) == len(rank)
-    return {name: found[name] for name in ("queries", "run_id", "slopes", "left_out")} | left
+    return {name: found[name] for name in ("queries", "slopes", "left_out")} | left
 
 
 def names_of(run):

@@ -223,7 +223,12 @@ def test_names_are_taken_as_they_come(kernel):
     run.feed(b"1 Q0 a 1 1 t\n2 Q0 b 1 1 t\n")
     first = run.take_names()
     assert (bytes(first["text"]), numbers_of(first["query"])) == (b"a", [0])
-    assert run.query_names() == [b"1", b"2"]
+    assert run.query_names(0, 2) == [b"1", b"2"]
+    assert run.query_names(1, 1) == [b"2"]
+    assert run.query_names(2, 0) == []
+    for first, count in ((0, 3), (3, 0), (-1, 1), (1, -1)):
+        with pytest.raises(ValueError, match="no such queries"):
+            run.query_names(first, count)
     run.finish()
     second = run.take_names()
     assert (bytes(second["text"]), numbers_of(second["query"])) == (b"b", [1])
