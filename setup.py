@@ -2,6 +2,7 @@
 
 import os
 import sys
+import sysconfig
 from pathlib import Path
 
 from setuptools import Extension, setup
@@ -13,9 +14,16 @@ page = Path("build/ragkpi.1")
 page.parent.mkdir(exist_ok=True)
 page.write_text(man_page(), "utf-8")
 
-# Without a compiler the plain reader serves; RAGKPI_PURE=1 does not even look for one.
+# Without a compiler the plain reader serves, and where the kernel would be wrong or could not be
+# loaded: it writes numbers as the machine has them and is tried on little-endian ones only; the
+# limited API of free-threaded builds (Py_GIL_DISABLED) is another one. RAGKPI_PURE=1 does not even
+# look for a compiler.
+pure = (
+    bool(os.environ.get("RAGKPI_PURE"))
+    or sys.byteorder == "big"
+    or sysconfig.get_config_var("Py_GIL_DISABLED") == 1
+)
 kernel = Extension("ragkpi._kernel", ["ragkpi/_kernel.c"], py_limited_api=True, optional=True)
-pure = bool(os.environ.get("RAGKPI_PURE"))
 setup(
     data_files=[("share/man/man1", [str(page)])],
     ext_modules=[] if pure else [kernel],

@@ -65,13 +65,13 @@ static int reserve(Bytes *bytes, size_t more)
     return 0;
 }
 
+/* Append some bytes, or none: after that `data` is not NULL. */
 static int append(Bytes *bytes, const void *data, size_t size)
 {
-    if (size == 0)
-        return 0;
     if (reserve(bytes, size))
         return -1;
-    memcpy(bytes->data + bytes->size, data, size);
+    if (size)
+        memcpy(bytes->data + bytes->size, data, size);
     bytes->size += size;
     return 0;
 }
