@@ -81,15 +81,18 @@ $(DOCS)/.ready: $(BUILT)
 	$(DOCS)/bin/python -m pip install -q -e '.[docs]'
 	touch $@
 
-# Wheel and source distribution into dist/; both are installed and tried without the development tools.
+# Wheel, pure wheel and source distribution into dist/; each is installed and tried without the tools
+# of development.
 package: $(BUILD)/.ready
 	rm -rf dist
 	$(BUILD)/bin/python -m build
+	RAGKPI_PURE=1 $(BUILD)/bin/python -m build --wheel
 	$(BUILD)/bin/twine check --strict dist/*
 	for made in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf $(CLEAN) && $(PYTHON) -m venv $(CLEAN) && \
 	  $(CLEAN)/bin/python -m pip install -q "$$made" && \
-	  sh tests/installed.sh $(CLEAN)/bin/ragkpi fixtures || exit 1; \
+	  case "$$made" in *-none-any.whl) reader=plain;; *.whl) reader=compiled;; *) reader=;; esac && \
+	  sh tests/installed.sh $(CLEAN)/bin/ragkpi fixtures $$reader || exit 1; \
 	done
 	rm -rf $(CLEAN)
 
