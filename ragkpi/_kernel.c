@@ -696,12 +696,14 @@ typedef struct {
     size_t row;
 } Place;
 
+/* trec_eval's order of equal scores: by descending id, as bytes. Where ascending ids are asked for,
+ * whoever uses it turns the order round. */
 static int compare_ids(const void *a, const void *b)
 {
-    const Place *left = a, *right = b;
-    Id a_id = left->id, b_id = right->id;
-    int order = memcmp(b_id.text, a_id.text, a_id.length < b_id.length ? a_id.length : b_id.length);
-    return order ? order : (a_id.length < b_id.length) - (a_id.length > b_id.length);
+    Id left = ((const Place *)a)->id, right = ((const Place *)b)->id;
+    int order = memcmp(right.text, left.text,
+                       left.length < right.length ? left.length : right.length);
+    return order ? order : (left.length < right.length) - (left.length > right.length);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -710,16 +712,6 @@ static int compare_places(const void *a, const void *b)
     if (left->score != right->score)
         return left->score < right->score ? 1 : -1;
     return compare_ids(a, b);
-}
-
-static int compare_ids_ascending(const void *a, const void *b) { return compare_ids(b, a); }
-
-static int compare_places_ascending(const void *a, const void *b)
-{
-    const Place *left = a, *right = b;
-    if (left->score != right->score)
-        return left->score < right->score ? 1 : -1;
-    return compare_ids(b, a);
 }
 
 static Place place_of(const Rows *rows, size_t row)
@@ -736,28 +728,29 @@ static int falls(const Rows *rows)
     return 1;
 }
 
-/* Put the rows of a query in order, into `run->places`. Tied rows of a falling file alone are
- * sorted where nothing rises. */
+/* Put the rows of a query in order, into `run->places`. Where scores fall, ties alone are sorted. */
 static int order_rows(Run *run, const Rows *rows)
 {
     size_t count = count_rows(rows);
+    int sorted = falls(rows);
     run->places.size = 0;
     if (reserve(&run->places, count * sizeof(Place)))
         return -1;
     Place *places = ITEMS(run->places, Place);
     for (size_t row = 0; row < count; row++)
         places[row] = place_of(rows, row);
-    if (!falls(rows)) {
-        qsort(places, count, sizeof(Place),
-              run->ascending ? compare_places_ascending : compare_places);
-        return 0;
-    }
+    if (!sorted)
+        qsort(places, count, sizeof(Place), compare_places);
     for (size_t first = 0, last; first < count; first = last) {
         for (last = first + 1; last < count && places[last].score == places[first].score;)
             last++;
-        if (last - first > 1)
-            qsort(places + first, last - first, sizeof(Place),
-                  run->ascending ? compare_ids_ascending : compare_ids);
+        if (sorted && last - first > 1)
+            qsort(places + first, last - first, sizeof(Place), compare_ids);
+        for (size_t a = first, b = last - 1; run->ascending && a < b; a++, b--) {
+            Place other = places[a];
+            places[a] = places[b];
+            places[b] = other;
+        }
     }
     return 0;
 }
@@ -819,24 +812,20 @@ static size_t find_group(const ScoreGroup *groups, size_t count, double score)
 static void rank_tied(Run *run, const ScoreGroup *group, Place *places, const Hit *hits,
                       const Rows *rows)
 {
-    int64_t *rank = ITEMS(run->rank, int64_t);
-    int (*compare)(const void *, const void *) =
-        run->ascending ? compare_ids_ascending : compare_ids;
-    if (group->last - group->first <= FEW_HITS) {
-        for (size_t hit = group->first; hit < group->last; hit++) {
-            Place own = place_of(rows, hits[hit].row);
-            int64_t before = 0;
-            for (size_t place = 0; place < group->equal; place++)
-                before += compare(places + place, &own) < 0;
-            rank[hits[hit].number] = (int64_t)group->above + before + 1;
-        }
-        return;
-    }
-    qsort(places, group->equal, sizeof(Place), compare);
+    int many = group->last - group->first > FEW_HITS;
+    if (many)
+        qsort(places, group->equal, sizeof(Place), compare_ids);
     for (size_t hit = group->first; hit < group->last; hit++) {
         Place own = place_of(rows, hits[hit].row);
-        const Place *found = bsearch(&own, places, group->equal, sizeof(Place), compare);
-        rank[hits[hit].number] = (int64_t)group->above + (found - places) + 1;
+        size_t before = 0;
+        if (many)
+            before = (size_t)((const Place *)bsearch(&own, places, group->equal, sizeof(Place),
+                                                     compare_ids) - places);
+        for (size_t place = 0; !many && place < group->equal; place++)
+            before += compare_ids(places + place, &own) < 0;
+        if (run->ascending)
+            before = group->equal - 1 - before;
+        ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)(group->above + before + 1);
     }
 }
 
