@@ -20,7 +20,7 @@ import re
 from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, islice, pairwise
+from itertools import count, islice, pairwise
 from math import nan
 from typing import Any
 
@@ -63,16 +63,7 @@ def _bounds(starts: Buffer, groups: int, rows: int) -> Iterator[tuple[int, int]]
     return pairwise(bounds[1:-1])
 
 
-_Row = tuple[bytes, float, int]
-
-
-class _Rows:
-    """Retrieved documents in the order of the file; scores of lines are texts."""
-
-    def __init__(self) -> None:
-        self.documents: list[bytes] = []
-        self.scores: list[Any] = []
-        self.lines: list[int] = []
+_Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
 
 
 class Documents:
@@ -148,8 +139,8 @@ class Run:
         self._line = 0
         self._last: list[bytes] = []  # the words of the last line
         self._current: bytes | None = None
-        self._rows = _Rows()
-        self._of_query: dict[bytes, _Rows] = {}  # by query, as they first appear
+        self._rows: list[_Row] = []
+        self._of_query: dict[bytes, list[_Row]] = {}  # by query, as they first appear
         self._closed = False
         self._query, self._num_ret = array("q"), array("q")
         self._judgement, self._rank = array("q"), array("q")
@@ -195,9 +186,8 @@ class Run:
                     raise self._refusal("columns", number, int(current is None), line)
                 self._begin(words[0], number)
                 rows, current = self._rows, self._current
-            rows.documents.append(words[2])
-            rows.scores.append(self._score(words[4], number) if held else words[4])
-            rows.lines.append(number)
+            score = self._score(words[4], number) if held else words[4]
+            rows.append((words[2], score, number))
             self._last = words
         self._line += len(lines)
 
@@ -219,9 +209,7 @@ class Run:
         for name, (first, last) in zip(names, bounds, strict=True):
             if name != self._current:
                 self._begin(name, lines[first] if first < last else 0)
-            self._rows.documents += ids[first:last]
-            self._rows.scores += scores[first:last]
-            self._rows.lines += lines[first:last]
+            self._rows += zip(ids[first:last], scores[first:last], lines[first:last], strict=True)
         self._closed = False
 
     def mapping(self, run: object) -> bool:
@@ -240,9 +228,8 @@ class Run:
                         return False
                     if not {str}.issuperset(map(type, ranking)):
                         return False
-                    self._rows.documents += map(str.encode, ranking)
-                    self._rows.scores += map(float, scores)
-                    self._rows.lines += range(1, len(scores) + 1)
+                    rows = zip(map(str.encode, ranking), map(float, scores), count(1))
+                    self._rows += rows
                     if any(score != score for score in scores):
                         return False
         except (UnicodeEncodeError, OverflowError):
@@ -257,19 +244,18 @@ class Run:
         self._current = query
         if query in self._of_query and not self._held:
             raise self._refusal("scattered", line)
-        self._rows = self._of_query.get(query) or _Rows()
-        self._of_query[query] = self._rows if self._held else _Rows()
+        self._rows = self._of_query.setdefault(query, []) if self._held else []
+        self._of_query.setdefault(query, [])
 
-    def _scores_of(self, rows: _Rows) -> list[float]:
-        scores: list[float] = rows.scores
-        if scores and type(scores[0]) is not float:
-            texts = rows.scores
+    def _scores_of(self, rows: list[_Row]) -> list[float]:
+        scores = texts = [score for _, score, _ in rows]
+        if texts and type(texts[0]) is bytes:
             # float reads more than decimals, but not of these bytes.
             plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
             try:
                 scores = list(map(float, texts if plain else [b""]))
             except ValueError:
-                scores = list(map(self._score, texts, rows.lines))
+                scores = [self._score(text, line) for _, text, line in rows]
         return [-score for score in scores] if self._distance else scores
 
     def _score(self, text: bytes, line: int) -> float:
@@ -277,32 +263,31 @@ class Run:
             raise self._refusal("score", line, 0, text)
         return float(text)
 
-    def _filtered(self, query: bytes, rows: _Rows, scores: list[float]) -> list[_Row]:
+    def _filtered(self, query: bytes, kept: list[_Row]) -> list[_Row]:
         """Leave out documents, and fold passages into documents."""
-        kept = list(zip(rows.documents, scores, rows.lines, strict=True))
         if self._drop_identical:
-            count = len(kept)
+            before = len(kept)
             kept = [row for row in kept if row[0] != query]
-            self._left_out[0] += count - len(kept)
+            self._left_out[0] += before - len(kept)
         if self._excluded is not None and query in self._excluded.number:
-            count, shut_out = len(kept), self._excluded.rows[self._excluded.number[query]]
+            before, shut_out = len(kept), self._excluded.rows[self._excluded.number[query]]
             kept = [row for row in kept if row[0] not in shut_out]
-            self._left_out[1] += count - len(kept)
+            self._left_out[1] += before - len(kept)
         if self._fold >= 0:
             mark = bytes([self._fold])
             kept = [(id_.split(mark, 1)[0] or id_, score, line) for id_, score, line in kept]
         return kept
 
-    def _end(self, query: bytes, rows: _Rows) -> None:
+    def _end(self, query: bytes, rows: list[_Row]) -> None:
         """Judge the documents of a query, all of which have come."""
         self._current = query
         values = self._scores_of(rows)
-        scores = dict(zip(rows.documents, values, strict=True))
-        count = len(values)
-        if self._fold >= 0 or self._drop_identical or self._excluded or len(scores) < count:
-            kept = self._filtered(query, rows, values)
-            scores, count = self._identified(kept), len(kept)
-        self._left_out[2] += count
+        scores = dict(zip([row[0] for row in rows], values, strict=True))
+        if self._fold >= 0 or self._drop_identical or self._excluded or len(scores) < len(rows):
+            scored = zip(rows, values, strict=True)
+            rows = self._filtered(query, [(id_, value, line) for (id_, _, line), value in scored])
+            scores = self._identified(rows)
+        self._left_out[2] += len(rows)
         self._left_out[3] += len(scores)
         if self._count_documents:
             self._documents.update(map(_hash, scores))
@@ -521,11 +506,9 @@ def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
 
 def changes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
     """Return the rows whose id is not that of the row before, and how many rows there are."""
-    rows, count = [], 0
-    for _, same in groupby(_strings(text, start, end)):
-        rows.append(count)
-        count += sum(1 for _ in same)
-    return _ints([*rows, count])
+    ids = _strings(text, start, end)
+    rows = [row for row, id_ in enumerate(ids) if row == 0 or id_ != ids[row - 1]]
+    return _ints([*rows, len(ids)])
 
 
 def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytearray:

@@ -69,7 +69,6 @@ def test_a_mapping(kernel):
         {"1": {"a": 1.0}, "2": None},
         {"1": {"a": 1.0, "b": object()}},
     ],
-
 )
 def test_other_mappings_are_left_to_the_caller(kernel, other):
     assert taken(kernel, other) is None
