@@ -26,7 +26,6 @@ from typing import Any
 
 Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
 
-_WHITE = b" \t\v\f\r"
 _DECIMAL = re.compile(
     rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
 )
@@ -448,30 +447,24 @@ def columns(
         raise ValueError("no column, no separator, or no newline at the end")
     starts, ends, lines, stops = array("q"), array("q"), array("q"), array("q")
     wrong: list[tuple[int, int, int]] = []
-    begin = 0
-    split = _words if separator < 0 else _values
-    for number, line in enumerate(octets.split(b"\n")[:-1], start=first_line):
-        stop = begin + len(line) - line.endswith(b"\r")
-        body = octets[begin:stop]
-        white = separator < 0
-        if (
-            white and (not line.strip() or (body.lstrip(_WHITE) if comments else body)[:1] == b"#")
-        ) or (not white and not body):
-            begin += len(line) + 1
-            continue
-        cells = split(body, separator)
-        good = cells is not None and len(cells) >= width and (extra or len(cells) == width)
-        if cells is None or not good or b"\0" in body or (not white and b"\r" in body):
+    after = 0
+    for number, whole in enumerate(octets.split(b"\n")[:-1], start=first_line):
+        begin, after = after, after + len(whole) + 1
+        line = whole.removesuffix(b"\r")
+        stop = begin + len(line)
+        cells = _words(line, comments) if separator < 0 else _values(line, separator)
+        if not (cells if separator < 0 else line):
+            continue  # blank, or a comment
+        if b"\0" in line or len(cells) < width or (len(cells) > width and not extra):
             wrong.append((number, begin, stop))
             if not tolerant:
                 break
-        else:
-            for first, last in cells[:width]:
-                starts.append(begin + first)
-                ends.append(begin + last)
-            lines.append(number)
-            stops.append(stop)
-        begin += len(line) + 1
+            continue
+        for first, last in cells[:width]:
+            starts.append(begin + first)
+            ends.append(begin + last)
+        lines.append(number)
+        stops.append(stop)
     return *(bytearray(part.tobytes()) for part in (starts, ends, lines, stops)), wrong  # type: ignore[return-value]
 
 
@@ -479,12 +472,17 @@ _WORD = re.compile(rb"[^ \t\v\f\r\n]+")
 _VALUE = re.compile(rb'"([^"]*)"(?=,|$)|([^,"]*)(?=,|$)')
 
 
-def _words(line: bytes, _: int) -> list[tuple[int, int]]:
+def _words(line: bytes, comments: bool) -> list[tuple[int, int]]:
+    """Return the places of words; none in a comment."""
+    if (line.lstrip() if comments else line).startswith(b"#"):
+        return []
     return [match.span() for match in _WORD.finditer(line)]
 
 
-def _values(line: bytes, separator: int) -> list[tuple[int, int]] | None:
-    """Split a line; None if CSV has quotes that are not around a whole value."""
+def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
+    """Return the places of values; none if CSV has quotes that are not around a whole value."""
+    if b"\r" in line:
+        return []
     if separator != ord(",") or b'"' not in line:
         ends = [place for place, byte in enumerate(line) if byte == separator] + [len(line)]
         return list(zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True))
@@ -494,7 +492,7 @@ def _values(line: bytes, separator: int) -> list[tuple[int, int]] | None:
         place = match.end() + 1
         if match.end() == len(line):
             return cells
-    return None
+    return []
 
 
 def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
