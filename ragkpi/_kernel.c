@@ -535,7 +535,7 @@ typedef struct {
     Bytes sample_query;
     Strings sample;
     /* scratch */
-    Bytes places, hits, scores, counts;
+    Bytes places, hits, counts;
     Problem problem;
 } Run;
 
@@ -1215,7 +1215,7 @@ static void run_dealloc(PyObject *self)
     Bytes *all[] = {&run->carry, &run->run_id, &run->query, &run->num_ret, &run->judgement,
                     &run->rank, &run->tied_first, &run->tied_last, &run->top_query,
                     &run->top_size, &run->top_score, &run->sample_query, &run->places,
-                    &run->hits, &run->scores, &run->counts, &run->problem.query,
+                    &run->hits, &run->counts, &run->problem.query,
                     &run->problem.text};
     for (size_t number = 0; number < sizeof all / sizeof *all; number++)
         release(all[number]);
