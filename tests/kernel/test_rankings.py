@@ -256,8 +256,10 @@ def test_a_look_at_the_beginning(kernel):
     rising = lines(b"1", [(b"a", b"1"), (b"b", b"2"), (b"c", b"3")])
     falling = lines(b"2", [(b"a", b"3"), (b"b", b"2"), (b"c", b"1")])
     flat = lines(b"3", [(b"a", b"1"), (b"b", b"1"), (b"c", b"1")])
-    answer = read(kernel, {b"1": [], b"3": []}, rising + falling + flat)
-    assert answer["slopes"] == (1, 2)
+    once = lines(b"4", [(b"a", b"1"), (b"b", b"2")])  # too little to say so
+    bent = lines(b"5", [(b"a", b"1"), (b"b", b"2"), (b"c", b"1")])
+    answer = read(kernel, {b"1": [], b"3": []}, rising + falling + flat + once + bent)
+    assert answer["slopes"] == (1, 3)
     assert answer["sample"] == [(0, b"a"), (0, b"b"), (0, b"c"), (1, b"a"), (1, b"b"), (1, b"c")]
 
 
