@@ -23,7 +23,13 @@ pure = (
     or sys.byteorder == "big"
     or sysconfig.get_config_var("Py_GIL_DISABLED") == 1
 )
-kernel = Extension("ragkpi._kernel", ["ragkpi/_kernel.c"], py_limited_api=True, optional=True)
+kernel = Extension(
+    "ragkpi._kernel",
+    ["ragkpi/_kernel.c"],
+    extra_compile_args=["-O2"],  # CFLAGS of the environment replace Python's own, -O3 with them
+    py_limited_api=True,
+    optional=True,
+)
 setup(
     data_files=[("share/man/man1", [str(page)])],
     ext_modules=[] if pure else [kernel],
