@@ -1,4 +1,4 @@
-# `make demo` and `make test` do everything on a machine with Python 3.10+ and make.
+# `make demo` and `make test` do everything on a machine with Python 3.11+ and make.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
@@ -8,8 +8,9 @@ DEMO := .venv-demo
 DOCS := .venv-docs
 BUILD := .venv-build
 CLEAN := .venv-clean
+BUILT := pyproject.toml setup.py ragkpi/_kernel.c
 
-.PHONY: demo test lint bench pictures docs package clean
+.PHONY: demo test lint sanitize bench pictures docs package clean
 
 demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi eval -m official -m ndcg_cut.10 fixtures/qrels.txt fixtures/reranked.run
@@ -17,7 +18,7 @@ demo: $(DEMO)/.ready
 	$(DEMO)/bin/ragkpi compare -c -m ndcg_cut.10 fixtures/qrels.txt fixtures/runs/*.run
 
 # What users install, without the tools of development.
-$(DEMO)/.ready: pyproject.toml
+$(DEMO)/.ready: $(BUILT)
 	$(PYTHON) -m venv $(DEMO)
 	$(DEMO)/bin/python -m pip install -q -e .
 	touch $@
@@ -29,7 +30,15 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	if command -v $(CC) > /dev/null; then \
+	  $(CC) -std=c11 -Wall -Wextra -Wconversion -Werror -fsyntax-only \
+	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') ragkpi/_kernel.c; fi
 	if command -v node > /dev/null; then node --check ragkpi/studies/report/page.js; fi
+
+# The kernel under ASan and UBSan, with CASES of its fuzzer.
+CASES ?= 20000
+sanitize: $(READY)
+	CC="$(CC)" sh tests/sanitize.sh $(BIN)/python $(CASES)
 
 # TREC_EVAL=/path/to/trec_eval make bench; BENCH=--quick takes minutes. It makes the page anew.
 bench: $(READY) $(PEERS)/.ready
@@ -41,7 +50,7 @@ $(PEERS)/.ready:
 	-$(PEERS)/bin/python -m pip install -q ranx
 	touch $@
 
-$(READY): pyproject.toml
+$(READY): $(BUILT)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install -q --upgrade pip
 	$(BIN)/python -m pip install -q -e '.[dev]'
@@ -67,20 +76,23 @@ docs/example-report.html: $(DOCS)/.ready
 docs: docs/example-report.html
 	NO_MKDOCS_2_WARNING=1 $(DOCS)/bin/mkdocs build -q
 
-$(DOCS)/.ready: pyproject.toml
+$(DOCS)/.ready: $(BUILT)
 	$(PYTHON) -m venv $(DOCS)
 	$(DOCS)/bin/python -m pip install -q -e '.[docs]'
 	touch $@
 
-# Wheel and source distribution into dist/; both are installed and tried without the development tools.
+# Wheel, pure wheel and source distribution into dist/; each is installed and tried without the tools
+# of development.
 package: $(BUILD)/.ready
 	rm -rf dist
 	$(BUILD)/bin/python -m build
+	RAGKPI_PURE=1 $(BUILD)/bin/python -m build --wheel
 	$(BUILD)/bin/twine check --strict dist/*
 	for made in dist/*.whl dist/*.tar.gz; do \
 	  rm -rf $(CLEAN) && $(PYTHON) -m venv $(CLEAN) && \
 	  $(CLEAN)/bin/python -m pip install -q "$$made" && \
-	  sh tests/installed.sh $(CLEAN)/bin/ragkpi fixtures || exit 1; \
+	  case "$$made" in *-none-any.whl) reader=plain;; *.whl) reader=compiled;; *) reader=;; esac && \
+	  sh tests/installed.sh $(CLEAN)/bin/ragkpi fixtures $$reader || exit 1; \
 	done
 	rm -rf $(CLEAN)
 
@@ -90,4 +102,4 @@ $(BUILD)/.ready:
 	touch $@
 
 clean:
-	rm -rf $(VENV) $(PEERS) $(DEMO) $(DOCS) $(BUILD) $(CLEAN) dist site build *.egg-info .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(PEERS) $(DEMO) $(DOCS) $(BUILD) $(CLEAN) dist site build .sanitize ragkpi/_kernel*.so *.egg-info .mypy_cache .ruff_cache .pytest_cache

@@ -1,9 +1,11 @@
-"""What pyproject.toml cannot say: the manual page is made from the declarations of options."""
+"""What pyproject.toml cannot say: the compiled kernel is optional; the manual page is made."""
 
+import os
 import sys
+import sysconfig
 from pathlib import Path
 
-from setuptools import setup
+from setuptools import Extension, setup
 
 sys.path.insert(0, str(Path(__file__).parent))
 from ragkpi.cli.man_page import man_page  # it needs nothing but Python
@@ -12,4 +14,24 @@ page = Path("build/ragkpi.1")
 page.parent.mkdir(exist_ok=True)
 page.write_text(man_page(), "utf-8")
 
-setup(data_files=[("share/man/man1", [str(page)])])
+# Without a compiler the plain reader serves, and where the kernel would be wrong or could not be
+# loaded: it writes numbers as the machine has them and is tried on little-endian ones only; the
+# limited API of free-threaded builds (Py_GIL_DISABLED) is another one. RAGKPI_PURE=1 does not even
+# look for a compiler.
+pure = (
+    bool(os.environ.get("RAGKPI_PURE"))
+    or sys.byteorder == "big"
+    or sysconfig.get_config_var("Py_GIL_DISABLED") == 1
+)
+kernel = Extension(
+    "ragkpi._kernel",
+    ["ragkpi/_kernel.c"],
+    extra_compile_args=["-O2"],  # CFLAGS of the environment replace Python's own, -O3 with them
+    py_limited_api=True,
+    optional=True,
+)
+setup(
+    data_files=[("share/man/man1", [str(page)])],
+    ext_modules=[] if pure else [kernel],
+    options={} if pure else {"bdist_wheel": {"py_limited_api": "cp311"}},
+)

@@ -166,8 +166,9 @@ def _page(arguments: Sequence[str]) -> str | None:
         return script(words[1])
     if words == ["--version"]:
         from ragkpi import __version__
+        from ragkpi.kernel import READER
 
-        return f"ragkpi {__version__}\n"
+        return f"ragkpi {__version__} ({READER} reader)\n"
     if words[:1] == ["help"]:
         words = [*words[1:], "--help"]
     if words and words.pop() not in ("-h", "--help"):

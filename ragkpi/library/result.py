@@ -11,7 +11,7 @@ from ragkpi.records import dataclass, replace
 from ragkpi.wording import decoded, visible
 
 if TYPE_CHECKING:
-    from typing_extensions import Self
+    from typing import Self
 
     from ragkpi.charts.chart import Charts
     from ragkpi.reports.layout import Cell, Layout, Report, Table

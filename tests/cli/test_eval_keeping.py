@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 
 import pytest
 
@@ -22,7 +22,7 @@ def sha(path):
 
 def test_the_record_has_a_line_per_run(evaluate, tmp_path):
     log = tmp_path / "log.jsonl"
-    before = datetime.now(timezone.utc).replace(microsecond=0)
+    before = datetime.now(UTC).replace(microsecond=0)
     evaluate(*MEASURES, "--log", log, "--meta", "index=v3", "--meta", "k=a=b", "qrels.txt", BM25)
     evaluate(*MEASURES, "--ci", "-l", 2, "--log", log, "qrels.txt", DENSE, FUSION)
     lines = valid_lines(log.read_text())

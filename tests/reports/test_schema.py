@@ -1,7 +1,7 @@
 """All that is written as JSON is valid under the published schema."""
 
 import json
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from itertools import product
 
 import jsonschema
@@ -35,7 +35,7 @@ def run(name, rows):
 ONE = run("one", [[0.5, float("nan"), 0.25], [[0, 0.5], [0, 0.25], [float("nan")] * 2]])
 NOTHING = run("nothing", [[float("nan")] * 3, [[float("nan")] * 2] * 3])
 SHA = {"qrels": ("q", "0" * 64), "run": ("-", None)}
-MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=timezone.utc)
+MOMENT = datetime(2026, 11, 21, 2, 48, 15, tzinfo=UTC)
 REPORTS = {
     "one run": EvaluationReport([ONE], BOOTSTRAP),
     "two runs": EvaluationReport([ONE, NOTHING], BOOTSTRAP),

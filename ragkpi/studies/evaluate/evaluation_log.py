@@ -7,7 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from typing import Any
 
 from ragkpi import __version__
@@ -48,7 +48,7 @@ def record(
     time
         When; now if not given.
     """
-    stamp = (time or datetime.now(timezone.utc)).astimezone(timezone.utc)
+    stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
         "ragkpi": __version__,
         "kind": "run",

@@ -1,0 +1,1994 @@
+/* The reading kernel: bytes of runs and qrels to plain arrays.
+ *
+ * `ragkpi/plain_kernel.py` does the same in plain Python: read that first. Tests hold the two
+ * together. This file is C for speed alone, and knows nothing of measures.
+ *
+ * Three ideas carry it:
+ *  - A line whose query is the current one is recognised by one memcmp.
+ *  - The documents of one query go into one small hash table, which finds duplicates. When the
+ *    query ends, its judged documents are looked up in that table, not the other way round.
+ *  - The rank of a hit is 1 + the number of documents that come before it, which is counted;
+ *    nothing is sorted unless scores tie.
+ *
+ * Rules: growth is checked; a hash finds, bytes decide; no recursion, no globals, no strtod. The
+ * GIL is released while text is read.
+ */
+#define Py_LIMITED_API 0x030B0000
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef unsigned char byte;
+typedef const byte *Text;
+
+/* The bytes of an id, wherever they are. */
+typedef struct {
+    Text text;
+    size_t length;
+} Id;
+static const Id NO_ID = {(Text) "", 0};
+
+enum {
+    FEWEST_SLOTS = 16,
+    FEW_HITS = 4,              /* so many hits of one tie are ranked by counting, more by sorting */
+    LOOKED_AT_ROWS = 2000,     /* of the beginning of a run, for doubts */
+    LOOKED_AT_QUERIES = 20,
+    LOOKED_AT_DOCUMENTS = 10,
+};
+static const size_t MOST_HELD = (size_t)1 << 31;   /* bytes of ids of one query, or of a held run */
+static const size_t LONGEST_LINE = (size_t)1 << 26;
+
+/* ---- Memory ---------------------------------------------------------------------------------- */
+
+/* A growing buffer. Every function that grows one returns 0, or -1 where memory is short. */
+typedef struct {
+    byte *data;
+    size_t size, room;
+} Bytes;
+
+static int reserve(Bytes *bytes, size_t more)
+{
+    if (more <= bytes->room - bytes->size && bytes->data != NULL)
+        return 0;
+    if (more > SIZE_MAX / 4 - bytes->size)
+        return -1;
+    size_t needed = bytes->size + more;
+    size_t room = needed < 2 * bytes->room ? 2 * bytes->room : needed + 16;
+    byte *data = realloc(bytes->data, room);
+    if (data == NULL)
+        return -1;
+    bytes->data = data;
+    bytes->room = room;
+    return 0;
+}
+
+/* Append some bytes, or none: after that `data` is not NULL. */
+static int append(Bytes *bytes, const void *data, size_t size)
+{
+    if (reserve(bytes, size))
+        return -1;
+    if (size)
+        memcpy(bytes->data + bytes->size, data, size);
+    bytes->size += size;
+    return 0;
+}
+
+static void release(Bytes *bytes)
+{
+    free(bytes->data);
+    *bytes = (Bytes){0};
+}
+
+/* Arrays of numbers are Bytes, too: APPEND(&hits, int64_t, row), COUNT(hits, int64_t), ... */
+#define APPEND(bytes, type, value) append((bytes), &(type){value}, sizeof(type))
+#define COUNT(bytes, type) ((bytes).size / sizeof(type))
+#define ITEMS(bytes, type) ((type *)(void *)(bytes).data)
+
+/* Strings one behind the other, and where each of them ends. */
+typedef struct {
+    Bytes text, ends; /* ends: uint64_t */
+} Strings;
+
+static size_t count_strings(const Strings *strings) { return COUNT(strings->ends, uint64_t); }
+
+static Id string_at(const Strings *strings, size_t number)
+{
+    const uint64_t *ends = ITEMS(strings->ends, const uint64_t);
+    size_t start = number ? (size_t)ends[number - 1] : 0;
+    return (Id){strings->text.data + start, (size_t)ends[number] - start};
+}
+
+static int add_string(Strings *strings, Id id)
+{
+    if (append(&strings->text, id.text, id.length))
+        return -1;
+    return APPEND(&strings->ends, uint64_t, strings->text.size);
+}
+
+static void release_strings(Strings *strings)
+{
+    release(&strings->text);
+    release(&strings->ends);
+}
+
+/* ---- Identity -------------------------------------------------------------------------------- */
+
+static uint64_t mix(uint64_t hash, uint64_t word)
+{
+    hash = (hash ^ word) * UINT64_C(0x9E3779B97F4A7C15);
+    return hash ^ (hash >> 29);
+}
+
+/* Hash an id, eight bytes at a time; the last eight may overlap those before. */
+static uint64_t hash_of(Id id, uint64_t seed)
+{
+    uint64_t hash = mix(seed, id.length), word = 0;
+    if (id.length >= 8) {
+        Text text = id.text, last = text + id.length - 8;
+        for (; text < last; text += 8) {
+            memcpy(&word, text, 8);
+            hash = mix(hash, word);
+        }
+        memcpy(&word, last, 8);
+    } else {
+        for (size_t place = 0; place < id.length; place++)
+            word = word << 8 | id.text[place];
+    }
+    hash = mix(hash, word);
+    return hash ^ (hash >> 32);
+}
+
+static int same(Id a, Id b) { return a.length == b.length && memcmp(a.text, b.text, a.length) == 0; }
+
+/* An open-addressing table of the numbers of strings; a slot holds a number plus one. */
+typedef struct {
+    uint32_t *slots;
+    size_t size, room; /* powers of two: the slots in use, and those that there are */
+} Table;
+
+/* Empty a table, and make it large enough for some entries. */
+static int make_table(Table *table, size_t entries)
+{
+    size_t size = FEWEST_SLOTS;
+    while (size < entries + entries / 2)
+        size *= 2;
+    if (size > table->room) {
+        free(table->slots);
+        *table = (Table){calloc(size, sizeof(uint32_t)), size, size};
+        if (table->slots == NULL)
+            *table = (Table){0};
+        return table->slots ? 0 : -1;
+    }
+    table->size = size;
+    memset(table->slots, 0, size * sizeof(uint32_t));
+    return 0;
+}
+
+/* Return the slot of a string of `strings`, or the empty one where it belongs. */
+static uint32_t *slot_of(const Table *table, const Strings *strings, Id id, uint64_t seed)
+{
+    size_t mask = table->size - 1, place = (size_t)hash_of(id, seed) & mask;
+    while (table->slots[place] && !same(id, string_at(strings, table->slots[place] - 1)))
+        place = (place + 1) & mask;
+    return table->slots + place;
+}
+
+/* Different strings, numbered as they first appear. */
+typedef struct {
+    Strings strings;
+    Table table;
+} Names;
+
+/* Return the number of a name, -1 if it is new and was added, -2 where memory is short. */
+static int64_t number_name(Names *names, Id name, uint64_t seed)
+{
+    const Strings *strings = &names->strings;
+    size_t count = count_strings(strings);
+    if (count >= UINT32_MAX - 1)
+        return -2;
+    if (2 * (count + 1) > names->table.size) {
+        if (make_table(&names->table, 2 * (count + 1)))
+            return -2;
+        for (size_t number = 0; number < count; number++)
+            *slot_of(&names->table, strings, string_at(strings, number), seed) =
+                (uint32_t)number + 1;
+    }
+    uint32_t *slot = slot_of(&names->table, strings, name, seed);
+    if (*slot)
+        return *slot - 1;
+    if (add_string(&names->strings, name))
+        return -2;
+    *slot = (uint32_t)count + 1;
+    return -1;
+}
+
+static void release_names(Names *names)
+{
+    release_strings(&names->strings);
+    free(names->table.slots);
+    names->table = (Table){0};
+}
+
+/* A set of hashes: how many different documents a whole run has. */
+typedef struct {
+    uint64_t *slots;
+    size_t size, count;
+} HashSet;
+
+static void put_hash(uint64_t *slots, size_t size, uint64_t hash, size_t *count)
+{
+    size_t place = (size_t)(hash * UINT64_C(0x9E3779B97F4A7C15)) & (size - 1);
+    while (slots[place] && slots[place] != hash)
+        place = (place + 1) & (size - 1);
+    *count += slots[place] == 0;
+    slots[place] = hash;
+}
+
+static int add_hash(HashSet *set, uint64_t hash)
+{
+    if (4 * (set->count + 1) > 3 * set->size) {
+        size_t size = set->size ? 2 * set->size : 1024, count = 0;
+        uint64_t *slots = calloc(size, sizeof(uint64_t));
+        if (slots == NULL)
+            return -1;
+        for (size_t place = 0; place < set->size; place++)
+            if (set->slots[place])
+                put_hash(slots, size, set->slots[place], &count);
+        free(set->slots);
+        *set = (HashSet){slots, size, count};
+    }
+    put_hash(set->slots, set->size, hash ? hash : 1, &set->count);
+    return 0;
+}
+
+/* ---- Numbers --------------------------------------------------------------------------------- */
+
+static int is_digit(byte c) { return (byte)(c - '0') < 10; }
+
+static int is_word(Text text, Text end, const char *word)
+{
+    for (; *word; word++, text++)
+        if (text == end || (*text | 32) != (byte)*word)
+            return 0;
+    return text == end;
+}
+
+typedef enum { READ, NO_NUMBER, INEXACT } Decimal;
+
+/* Read [+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?|inf|infinity.
+ *
+ * A mantissa up to 2**53 and a power of ten up to 10**22 are doubles, so that one multiplication
+ * or division rounds once, correctly. INEXACT says that the text is a number of another kind. */
+static Decimal read_decimal(Text text, Text end, double *value)
+{
+    static const double POWERS[] = {1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,
+                                    1e8,  1e9,  1e10, 1e11, 1e12, 1e13, 1e14, 1e15,
+                                    1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22};
+    int negative = text < end && *text == '-';
+    text += text < end && (*text == '-' || *text == '+');
+    uint64_t mantissa = 0;
+    int64_t decimals = 0, exponent = 0;
+    Text first = text, point = NULL;
+    int fits = 1;
+    for (; text < end; text++) {
+        if (is_digit(*text)) {
+            fits &= mantissa < UINT64_C(900719925474099);
+            mantissa = mantissa * 10 + (uint64_t)(*text - '0'); /* may wrap where it does not fit */
+        } else if (*text == '.' && point == NULL) {
+            point = text;
+        } else {
+            break;
+        }
+    }
+    if (text - first - (point != NULL) == 0) {
+        if (point != NULL || !(is_word(first, end, "inf") || is_word(first, end, "infinity")))
+            return NO_NUMBER;
+        *value = negative ? -HUGE_VAL : HUGE_VAL;
+        return READ;
+    }
+    if (point != NULL)
+        decimals = text - point - 1;
+    if (text < end && (*text | 32) == 'e') {
+        int minus = ++text < end && *text == '-';
+        text += text < end && (*text == '-' || *text == '+');
+        if (text == end)
+            return NO_NUMBER;
+        for (; text < end && is_digit(*text); text++)
+            exponent = exponent < INT64_C(1) << 40 ? exponent * 10 + (*text - '0') : exponent;
+        exponent = minus ? -exponent : exponent;
+    }
+    if (text < end)
+        return NO_NUMBER;
+    exponent -= decimals;
+    if (!fits || exponent < -22 || exponent > 22)
+        return INEXACT;
+    double number = (double)mantissa;
+    number = exponent < 0 ? number / POWERS[-exponent] : number * POWERS[exponent];
+    *value = negative ? -number : number;
+    return READ;
+}
+
+/* Read a number that `read_decimal` finds INEXACT; the GIL must be held. -1 with a Python error. */
+static int read_by_python(Text text, Text end, double *value)
+{
+    size_t length = (size_t)(end - text);
+    char *copy = malloc(length + 1);
+    if (copy == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    memcpy(copy, text, length);
+    copy[length] = 0;
+    *value = PyOS_string_to_double(copy, NULL, NULL);
+    free(copy);
+    return *value == -1.0 && PyErr_Occurred() ? -1 : 0;
+}
+
+/* ---- Documents of queries, as they are given: judged ones, excluded ones ---------------------- */
+
+typedef struct {
+    PyObject_HEAD
+    uint64_t seed;
+    Names queries;
+    Bytes starts; /* uint64_t: query q has the documents starts[q] to starts[q + 1] */
+    Strings ids;
+} Documents;
+
+/* A column of ids as Python hands it over: a text, and int64 places. */
+typedef struct {
+    Py_buffer text, start, end;
+    size_t count;
+} Column;
+
+static void release_column(Column *column)
+{
+    PyBuffer_Release(&column->text);
+    PyBuffer_Release(&column->start);
+    PyBuffer_Release(&column->end);
+}
+
+/* Say whether a buffer has so many numbers of 64 bits, where such numbers may be. */
+static int has_numbers(const Py_buffer *buffer, size_t count)
+{
+    return (size_t)buffer->len == 8 * count && (count == 0 || (uintptr_t)buffer->buf % 8 == 0);
+}
+
+/* Check that all places are inside the text, so that nothing else is ever read. */
+static int check_column(Column *column)
+{
+    column->count = (size_t)column->start.len / sizeof(int64_t);
+    const int64_t *start = column->start.buf, *end = column->end.buf;
+    int wrong = !has_numbers(&column->start, column->count) ||
+                !has_numbers(&column->end, column->count);
+    for (size_t row = 0; !wrong && row < column->count; row++)
+        wrong = start[row] < 0 || end[row] < start[row] || end[row] > column->text.len;
+    if (wrong)
+        PyErr_SetString(PyExc_ValueError, "places outside of the text");
+    return wrong ? -1 : 0;
+}
+
+/* Say whether starts cut rows into groups: from 0 to the number of rows. */
+static int are_starts(const Py_buffer *starts, size_t groups, size_t rows)
+{
+    const int64_t *start = starts->buf;
+    int good = has_numbers(starts, groups + 1) && start[0] == 0 && start[groups] == (int64_t)rows;
+    for (size_t group = 0; good && group < groups; group++)
+        good = start[group] <= start[group + 1];
+    return good;
+}
+
+static Id id_at(const Column *column, size_t row)
+{
+    const int64_t *start = column->start.buf, *end = column->end.buf;
+    return (Id){(Text)column->text.buf + start[row], (size_t)(end[row] - start[row])};
+}
+
+static PyTypeObject *type_of(PyObject *self) { return (PyTypeObject *)PyObject_Type(self); }
+
+static void free_object(PyObject *self)
+{
+    PyTypeObject *type = type_of(self);
+    ((freefunc)PyType_GetSlot(type, Py_tp_free))(self);
+    Py_DECREF(type);
+    Py_DECREF(type); /* PyObject_Type took another reference */
+}
+
+static PyObject *new_object(PyTypeObject *type)
+{
+    return ((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
+}
+
+/* A seed for each process: Python's own, so that PYTHONHASHSEED fixes this one, too. */
+static int take_seed(uint64_t *seed)
+{
+    PyObject *text = PyUnicode_FromString("ragkpi");
+    Py_hash_t hash = text ? PyObject_Hash(text) : -1;
+    Py_XDECREF(text);
+    *seed = (uint64_t)hash;
+    return hash == -1 ? -1 : 0;
+}
+
+static void documents_dealloc(PyObject *self)
+{
+    Documents *documents = (Documents *)self;
+    release_names(&documents->queries);
+    release(&documents->starts);
+    release_strings(&documents->ids);
+    free_object(self);
+}
+
+static PyObject *documents_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"queries", "starts", "text", "start", "end", NULL};
+    PyObject *queries;
+    Py_buffer starts;
+    Column column;
+    if (!PyArg_ParseTupleAndKeywords(args, keywords, "O!y*y*y*y*", names, &PyList_Type, &queries,
+                                     &starts, &column.text, &column.start, &column.end))
+        return NULL;
+    Documents *self = (Documents *)new_object(type);
+    if (self == NULL || check_column(&column) || take_seed(&self->seed))
+        goto failed;
+    Py_ssize_t count = PyList_Size(queries);
+    if (!are_starts(&starts, (size_t)count, column.count)) {
+        PyErr_SetString(PyExc_ValueError, "starts do not cut the documents into queries");
+        goto failed;
+    }
+    if (append(&self->starts, starts.buf, (size_t)starts.len))
+        goto short_of_memory;
+    for (Py_ssize_t query = 0; query < count; query++) {
+        char *name;
+        Py_ssize_t length;
+        if (PyBytes_AsStringAndSize(PyList_GetItem(queries, query), &name, &length))
+            goto failed;
+        int64_t number =
+            number_name(&self->queries, (Id){(Text)name, (size_t)length}, self->seed);
+        if (number == -2)
+            goto short_of_memory;
+        if (number >= 0) {
+            PyErr_SetString(PyExc_ValueError, "a query twice");
+            goto failed;
+        }
+    }
+    for (size_t row = 0; row < column.count; row++)
+        if (add_string(&self->ids, id_at(&column, row)))
+            goto short_of_memory;
+    PyBuffer_Release(&starts);
+    release_column(&column);
+    return (PyObject *)self;
+short_of_memory:
+    PyErr_NoMemory();
+failed:
+    PyBuffer_Release(&starts);
+    release_column(&column);
+    Py_XDECREF((PyObject *)self);
+    return NULL;
+}
+
+/* Return the number of a query, -1 for one that is not here. */
+static int64_t find_query(const Documents *documents, Id name)
+{
+    const Names *queries = &documents->queries;
+    if (queries->table.size == 0)
+        return -1;
+    return (int64_t)*slot_of(&queries->table, &queries->strings, name, documents->seed) - 1;
+}
+
+/* ---- A run ----------------------------------------------------------------------------------- */
+
+/* Retrieved documents, in the order of the file. */
+typedef struct {
+    Bytes text, ends;   /* ids; ends: uint32_t, for no more than MOST_HELD bytes are held */
+    Bytes score;        /* double */
+    Bytes query;        /* uint32_t: the query of each row, where a whole run is held */
+    Bytes breaks;       /* Break: where line numbers do not follow the rows */
+} Rows;
+
+typedef struct {
+    int64_t row, line;
+} Break;
+
+typedef enum { FINE, NO_MEMORY, PYTHON_ERROR, REFUSED } Status;
+
+typedef struct {
+    const char *kind;
+    int64_t line, first_line;
+    Bytes query, text;
+} Problem;
+
+typedef struct {
+    PyObject_HEAD
+    int closed;        /* while it is read by a call, and after an error or the end */
+    /* what was asked for */
+    Documents *judged, *excluded;
+    PyObject *refused; /* the exception class */
+    uint64_t seed;
+    int fold;          /* the byte at which a passage's id is cut; -1 for none */
+    int drop_identical, keep_best, ascending, keep_ties, distance, name_all, held, count_documents;
+    size_t depth;
+    /* where the text is */
+    Bytes carry;       /* the beginning of a line whose end has not come yet */
+    int64_t line;      /* how many lines were begun */
+    Bytes run_id;
+    /* the current query */
+    Rows rows;
+    int64_t current;   /* its number in `seen`; -1 before the first line */
+    Id name;           /* its name, in `seen` */
+    int64_t excluded_query;
+    Table table;       /* of its documents */
+    Rows gathered;     /* of a held run: the rows of one query */
+    Names excluded_names; /* query number and id of each excluded document, as one string */
+    /* what was found */
+    Names seen;        /* the queries, as they first appear */
+    Bytes query, num_ret;                           /* int64_t, for each query */
+    Bytes judgement, rank, tied_first, tied_last;   /* int64_t, for each hit */
+    Bytes top_query, top_size;                      /* int64_t, for each query with names */
+    Strings top;
+    Bytes top_score;   /* double */
+    HashSet documents;
+    int64_t identical_rows, excluded_rows, rows_before, rows_after;
+    /* a look at the beginning */
+    int64_t looked_at, sampled_queries, rising, ordered;
+    Bytes sample_query;
+    Strings sample;
+    /* scratch */
+    Bytes places, hits, counts;
+    Problem problem;
+} Run;
+
+static void release_rows(Rows *rows)
+{
+    release(&rows->text);
+    release(&rows->ends);
+    release(&rows->score);
+    release(&rows->query);
+    release(&rows->breaks);
+}
+
+static size_t count_rows(const Rows *rows) { return COUNT(rows->ends, uint32_t); }
+
+static Id row_id(const Rows *rows, size_t row)
+{
+    const uint32_t *ends = ITEMS(rows->ends, const uint32_t);
+    size_t start = row ? ends[row - 1] : 0;
+    return (Id){rows->text.data + start, ends[row] - start};
+}
+
+static int64_t line_of(const Rows *rows, size_t row)
+{
+    const Break *breaks = ITEMS(rows->breaks, const Break);
+    size_t low = 0, high = COUNT(rows->breaks, Break);
+    while (high - low > 1) {
+        size_t middle = (low + high) / 2;
+        if ((size_t)breaks[middle].row <= row)
+            low = middle;
+        else
+            high = middle;
+    }
+    return breaks[low].line + (int64_t)row - breaks[low].row;
+}
+
+static void clear_rows(Rows *rows)
+{
+    rows->text.size = rows->ends.size = rows->score.size = 0;
+    rows->query.size = rows->breaks.size = 0;
+}
+
+static Status refuse(Run *run, const char *kind, int64_t line, int64_t first_line, Id text)
+{
+    Problem *problem = &run->problem;
+    problem->kind = kind;
+    problem->line = line;
+    problem->first_line = first_line;
+    problem->query.size = problem->text.size = 0;
+    if (append(&problem->query, run->name.text, run->name.length) ||
+        append(&problem->text, text.text, text.length))
+        return NO_MEMORY;
+    return REFUSED;
+}
+
+static Status append_row(Rows *rows, Id id, double score, int64_t line)
+{
+    int64_t row = (int64_t)count_rows(rows);
+    const Break *last = ITEMS(rows->breaks, const Break) + COUNT(rows->breaks, Break);
+    int follows = rows->breaks.size && last[-1].line + row - last[-1].row == line;
+    if (!follows && append(&rows->breaks, &(Break){row, line}, sizeof(Break)))
+        return NO_MEMORY;
+    if (append(&rows->text, id.text, id.length) ||
+        APPEND(&rows->ends, uint32_t, (uint32_t)rows->text.size) ||
+        APPEND(&rows->score, double, score))
+        return NO_MEMORY;
+    return FINE;
+}
+
+/* Say whether a document of the current query is excluded. */
+static int is_excluded(Run *run, Id id)
+{
+    /* Lay query number and id side by side behind all names: one string, and not one of them. */
+    Strings *names = &run->excluded_names.strings;
+    size_t size = sizeof(int64_t) + id.length;
+    if (reserve(&names->text, size))
+        return -1;
+    byte *key = names->text.data + names->text.size;
+    memcpy(key, &run->excluded_query, sizeof(int64_t));
+    memcpy(key + sizeof(int64_t), id.text, id.length);
+    return *slot_of(&run->excluded_names.table, names, (Id){key, size}, run->seed) > 0;
+}
+
+/* Take a retrieved document of the current query. */
+static Status add_row(Run *run, Id id, double score, int64_t line)
+{
+    if (run->drop_identical && same(id, run->name)) {
+        run->identical_rows++;
+        return FINE;
+    }
+    if (run->excluded_query >= 0) {
+        int excluded = is_excluded(run, id);
+        if (excluded < 0)
+            return NO_MEMORY;
+        run->excluded_rows += excluded;
+        if (excluded)
+            return FINE;
+    }
+    run->rows_before++;
+    if (run->fold >= 0) {
+        Text cut = memchr(id.text, run->fold, id.length);
+        id.length = cut != NULL && cut != id.text ? (size_t)(cut - id.text) : id.length;
+    }
+    if (run->rows.text.size + id.length > MOST_HELD || count_rows(&run->rows) >= UINT32_MAX - 1)
+        return refuse(run, "too much", line, 0, NO_ID);
+    if (run->held && APPEND(&run->rows.query, uint32_t, (uint32_t)run->current))
+        return NO_MEMORY;
+    return append_row(&run->rows, id, run->distance ? -score : score, line);
+}
+
+/* -- The documents of one query -- */
+
+/* Put all documents into the table; refuse one that comes twice, or keep its best score. */
+static Status identify(Run *run, Rows *rows)
+{
+    size_t count = count_rows(rows), kept = 0;
+    if (make_table(&run->table, count))
+        return NO_MEMORY;
+    uint32_t *slots = run->table.slots;
+    size_t mask = run->table.size - 1;
+    double *score = ITEMS(rows->score, double);
+    uint32_t *ends = ITEMS(rows->ends, uint32_t);
+    size_t begin = 0; /* of the row's id, for ends of kept rows move forward */
+    for (size_t row = 0; row < count; row++) {
+        Id id = {rows->text.data + begin, ends[row] - begin};
+        begin = ends[row];
+        uint64_t hash = hash_of(id, run->seed);
+        size_t place = (size_t)hash & mask;
+        while (slots[place] && !same(id, row_id(rows, slots[place] - 1)))
+            place = (place + 1) & mask;
+        if (slots[place] && !run->keep_best)
+            return refuse(run, "again", line_of(rows, row), line_of(rows, slots[place] - 1), id);
+        if (slots[place]) {
+            double *best = score + slots[place] - 1;
+            *best = score[row] > *best ? score[row] : *best;
+            continue;
+        }
+        if (kept < row) { /* close the gap that a repeated document left */
+            size_t to = kept ? ends[kept - 1] : 0;
+            memmove(rows->text.data + to, id.text, id.length);
+            ends[kept] = (uint32_t)(to + id.length);
+            score[kept] = score[row];
+        }
+        slots[place] = (uint32_t)++kept;
+        if (run->count_documents && add_hash(&run->documents, hash))
+            return NO_MEMORY;
+    }
+    rows->ends.size = kept * sizeof(uint32_t);
+    rows->score.size = kept * sizeof(double);
+    rows->text.size = kept ? ends[kept - 1] : 0;
+    run->rows_after += (int64_t)kept;
+    return FINE;
+}
+
+/* A row with what orders it: score descending, then id descending. */
+typedef struct {
+    double score;
+    Id id;
+    size_t row;
+} Place;
+
+/* trec_eval's order of equal scores: by descending id, as bytes. Where ascending ids are asked for,
+ * whoever uses it turns the order round. */
+static int compare_ids(const void *a, const void *b)
+{
+    Id left = ((const Place *)a)->id, right = ((const Place *)b)->id;
+    int order = memcmp(right.text, left.text,
+                       left.length < right.length ? left.length : right.length);
+    return order ? order : (left.length < right.length) - (left.length > right.length);
+}
+
+static int compare_places(const void *a, const void *b)
+{
+    const Place *left = a, *right = b;
+    if (left->score != right->score)
+        return left->score < right->score ? 1 : -1;
+    return compare_ids(a, b);
+}
+
+static Place place_of(const Rows *rows, size_t row)
+{
+    return (Place){ITEMS(rows->score, const double)[row], row_id(rows, row), row};
+}
+
+static int falls(const Rows *rows)
+{
+    const double *score = ITEMS(rows->score, const double);
+    for (size_t row = 1, count = count_rows(rows); row < count; row++)
+        if (score[row] > score[row - 1])
+            return 0;
+    return 1;
+}
+
+/* Put the rows of a query in order, into `run->places`. Where scores fall, ties alone are sorted. */
+static int order_rows(Run *run, const Rows *rows)
+{
+    size_t count = count_rows(rows);
+    int sorted = falls(rows);
+    run->places.size = 0;
+    if (reserve(&run->places, count * sizeof(Place)))
+        return -1;
+    Place *places = ITEMS(run->places, Place);
+    for (size_t row = 0; row < count; row++)
+        places[row] = place_of(rows, row);
+    if (!sorted)
+        qsort(places, count, sizeof(Place), compare_places);
+    for (size_t first = 0, last; first < count; first = last) {
+        for (last = first + 1; last < count && places[last].score == places[first].score;)
+            last++;
+        if (sorted && last - first > 1)
+            qsort(places + first, last - first, sizeof(Place), compare_ids);
+        for (size_t a = first, b = last - 1; run->ascending && a < b; a++, b--) {
+            Place other = places[a];
+            places[a] = places[b];
+            places[b] = other;
+        }
+    }
+    return 0;
+}
+
+/* Name the first documents of a query, `depth` of them at most. */
+static int name_top(Run *run, const Rows *rows, int64_t number)
+{
+    size_t size = count_rows(rows);
+    size = size < run->depth ? size : run->depth;
+    if (order_rows(run, rows) || APPEND(&run->top_query, int64_t, number) ||
+        APPEND(&run->top_size, int64_t, (int64_t)size))
+        return -1;
+    const Place *places = ITEMS(run->places, const Place);
+    for (size_t place = 0; place < size; place++)
+        if (add_string(&run->top, places[place].id) ||
+            APPEND(&run->top_score, double, places[place].score))
+            return -1;
+    return 0;
+}
+
+/* -- Ranks of hits -- */
+
+typedef struct {
+    double score;
+    size_t row, number; /* of the document; of the hit among all hits */
+} Hit;
+
+/* The hits of a query that share a score. */
+typedef struct {
+    double score;
+    size_t first, last;   /* hits first to last - 1 */
+    size_t above, equal;  /* rows with a higher score, with this score */
+    size_t gathered;      /* where its tied rows begin among `run->places` */
+} ScoreGroup;
+
+static int compare_hits(const void *a, const void *b)
+{
+    const Hit *left = a, *right = b;
+    if (left->score != right->score)
+        return left->score < right->score ? 1 : -1;
+    return (left->row > right->row) - (left->row < right->row);
+}
+
+/* Return the first group whose score is not above a score. */
+static size_t find_group(const ScoreGroup *groups, size_t count, double score)
+{
+    size_t low = 0;
+    while (low < count) {
+        size_t middle = (low + count) / 2;
+        if (groups[middle].score > score)
+            low = middle + 1;
+        else
+            count = middle;
+    }
+    return low;
+}
+
+/* Rank the hits of one group among the tied rows places[0] to places[equal - 1]. */
+static void rank_tied(Run *run, const ScoreGroup *group, Place *places, const Hit *hits,
+                      const Rows *rows)
+{
+    int many = group->last - group->first > FEW_HITS;
+    if (many)
+        qsort(places, group->equal, sizeof(Place), compare_ids);
+    for (size_t hit = group->first; hit < group->last; hit++) {
+        Place own = place_of(rows, hits[hit].row);
+        size_t before = 0;
+        if (many)
+            before = (size_t)((const Place *)bsearch(&own, places, group->equal, sizeof(Place),
+                                                     compare_ids) - places);
+        for (size_t place = 0; !many && place < group->equal; place++)
+            before += compare_ids(places + place, &own) < 0;
+        if (run->ascending)
+            before = group->equal - 1 - before;
+        ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)(group->above + before + 1);
+    }
+}
+
+/* Rank the hits that are in `run->hits`: 1 + the documents that come before. */
+static int rank_hits(Run *run, const Rows *rows)
+{
+    Hit *hits = ITEMS(run->hits, Hit);
+    size_t num_hits = COUNT(run->hits, Hit), count = count_rows(rows), num_groups = 0, tied = 0;
+    const double *score = ITEMS(rows->score, const double);
+    qsort(hits, num_hits, sizeof(Hit), compare_hits);
+    run->counts.size = run->places.size = 0;
+    for (size_t first = 0, last; first < num_hits; first = last) {
+        for (last = first + 1; last < num_hits && hits[last].score == hits[first].score;)
+            last++;
+        ScoreGroup group = {.score = hits[first].score, .first = first, .last = last};
+        if (append(&run->counts, &group, sizeof group))
+            return -1;
+    }
+    ScoreGroup *groups = ITEMS(run->counts, ScoreGroup);
+    num_groups = COUNT(run->counts, ScoreGroup);
+    int sorted = falls(rows);
+    if (sorted) { /* the place in the file is the rank, but for ties */
+        for (size_t number = 0; number < num_groups; number++) {
+            size_t low = hits[groups[number].first].row, high = low + 1;
+            while (low > 0 && score[low - 1] == score[low])
+                low--;
+            while (high < count && score[high] == score[low])
+                high++;
+            groups[number].above = low;
+            groups[number].equal = high - low;
+        }
+    } else {
+        for (size_t row = 0; row < count; row++) {
+            size_t number = find_group(groups, num_groups, score[row]);
+            if (number < num_groups && groups[number].score == score[row])
+                groups[number].equal++;
+            else if (number < num_groups)
+                groups[number].above++; /* above this group and all that follow */
+        }
+        for (size_t number = 1; number < num_groups; number++)
+            groups[number].above += groups[number - 1].above + groups[number - 1].equal;
+    }
+    for (size_t number = 0; number < num_groups; number++) {
+        ScoreGroup *group = groups + number;
+        group->gathered = tied;
+        tied += group->equal > 1 ? group->equal : 0;
+    }
+    if (reserve(&run->places, tied * sizeof(Place)))
+        return -1;
+    Place *places = ITEMS(run->places, Place);
+    if (tied && sorted) {
+        for (size_t number = 0; number < num_groups; number++)
+            for (size_t place = 0; groups[number].equal > 1 && place < groups[number].equal; place++)
+                places[groups[number].gathered + place] =
+                    place_of(rows, groups[number].above + place);
+    } else if (tied) {
+        for (size_t row = 0; row < count; row++) {
+            size_t number = find_group(groups, num_groups, score[row]);
+            if (number < num_groups && groups[number].score == score[row] &&
+                groups[number].equal > 1)
+                places[groups[number].gathered++] = place_of(rows, row);
+        }
+        for (size_t number = 0; number < num_groups; number++)
+            groups[number].gathered -= groups[number].equal > 1 ? groups[number].equal : 0;
+    }
+    for (size_t number = 0; number < num_groups; number++) {
+        const ScoreGroup *group = groups + number;
+        if (group->equal > 1)
+            rank_tied(run, group, places + group->gathered, hits, rows);
+        for (size_t hit = group->first; hit < group->last; hit++) {
+            if (group->equal == 1)
+                ITEMS(run->rank, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
+            if (run->keep_ties) {
+                ITEMS(run->tied_first, int64_t)[hits[hit].number] = (int64_t)group->above + 1;
+                ITEMS(run->tied_last, int64_t)[hits[hit].number] =
+                    (int64_t)(group->above + group->equal);
+            }
+        }
+    }
+    return 0;
+}
+
+/* Find the judged documents of a query in its table. */
+static int find_hits(Run *run, const Rows *rows, int64_t query)
+{
+    const uint64_t *starts = ITEMS(run->judged->starts, const uint64_t);
+    const uint32_t *slots = run->table.slots;
+    size_t mask = run->table.size - 1;
+    run->hits.size = 0;
+    for (uint64_t judgement = starts[query]; judgement < starts[query + 1]; judgement++) {
+        Id id = string_at(&run->judged->ids, (size_t)judgement);
+        size_t place = (size_t)hash_of(id, run->seed) & mask;
+        while (slots[place] && !same(id, row_id(rows, slots[place] - 1)))
+            place = (place + 1) & mask;
+        if (slots[place] == 0)
+            continue;
+        size_t row = slots[place] - 1;
+        Hit hit = {ITEMS(rows->score, const double)[row], row, COUNT(run->judgement, int64_t)};
+        if (append(&run->hits, &hit, sizeof hit) ||
+            APPEND(&run->judgement, int64_t, (int64_t)judgement) ||
+            APPEND(&run->rank, int64_t, 0) ||
+            (run->keep_ties && (APPEND(&run->tied_first, int64_t, 0) ||
+                                APPEND(&run->tied_last, int64_t, 0))))
+            return -1;
+    }
+    return run->hits.size ? rank_hits(run, rows) : 0;
+}
+
+/* Look at a ranking at the beginning of a run: what may make all of its values doubtful. */
+static int look_at(Run *run, const Rows *rows, int64_t query)
+{
+    size_t count = count_rows(rows);
+    int64_t before = run->looked_at;
+    run->looked_at += (int64_t)count;
+    if (before && run->looked_at > LOOKED_AT_ROWS)
+        return 0;
+    const double *score = ITEMS(rows->score, const double);
+    size_t rises = 0, drops = 0;
+    for (size_t row = 1; row < count; row++) {
+        rises += score[row] > score[row - 1];
+        drops += score[row] < score[row - 1];
+    }
+    run->rising += rises > 1 && drops == 0;
+    run->ordered += rises + drops > 1;
+    if (query < 0 || run->sampled_queries++ >= LOOKED_AT_QUERIES)
+        return 0;
+    for (size_t row = 0; row < count && row < LOOKED_AT_DOCUMENTS; row++)
+        if (APPEND(&run->sample_query, int64_t, query) ||
+            add_string(&run->sample, row_id(rows, row)))
+            return -1;
+    return 0;
+}
+
+/* Judge the documents of a query, all of which have come. */
+static Status end_query(Run *run, Rows *rows)
+{
+    Status status = identify(run, rows);
+    if (status != FINE)
+        return status;
+    int64_t query = find_query(run->judged, run->name);
+    if (APPEND(&run->query, int64_t, query) ||
+        APPEND(&run->num_ret, int64_t, (int64_t)count_rows(rows)) || look_at(run, rows, query) ||
+        (query >= 0 && find_hits(run, rows, query)))
+        return NO_MEMORY;
+    if (run->depth && (query >= 0 || run->name_all)) {
+        int64_t number = run->name_all ? (int64_t)COUNT(run->query, int64_t) - 1 : query;
+        if (name_top(run, rows, number))
+            return NO_MEMORY;
+    }
+    clear_rows(rows);
+    return FINE;
+}
+
+/* -- From query to query -- */
+
+static void name_current(Run *run)
+{
+    run->name = string_at(&run->seen.strings, (size_t)run->current);
+    run->excluded_query = run->excluded ? find_query(run->excluded, run->name) : -1;
+}
+
+/* The lines of another query begin. One that comes back has to be held from the start. */
+static Status begin_query(Run *run, Id name)
+{
+    if (run->current >= 0 && !run->held) {
+        Status status = end_query(run, &run->rows);
+        if (status != FINE)
+            return status;
+    }
+    int64_t number = number_name(&run->seen, name, run->seed);
+    if (number == -2)
+        return NO_MEMORY;
+    run->current = number >= 0 ? number : (int64_t)count_strings(&run->seen.strings) - 1;
+    name_current(run);
+    return number >= 0 && !run->held ? refuse(run, "scattered", run->line, 0, NO_ID) : FINE;
+}
+
+/* Judge query after query of a run that was held. */
+static Status judge_held(Run *run)
+{
+    Rows *rows = &run->rows, *own = &run->gathered;
+    size_t queries = count_strings(&run->seen.strings), count = count_rows(rows);
+    const uint32_t *query = ITEMS(rows->query, const uint32_t);
+    Bytes starts = {0}, order = {0};
+    Status status = NO_MEMORY;
+    if (reserve(&starts, (queries + 1) * sizeof(uint32_t)) ||
+        reserve(&order, count * sizeof(uint32_t)))
+        goto done;
+    uint32_t *start = ITEMS(starts, uint32_t), *by_query = ITEMS(order, uint32_t);
+    memset(start, 0, (queries + 1) * sizeof(uint32_t));
+    for (size_t row = 0; row < count; row++)
+        start[query[row] + 1]++;
+    for (size_t number = 0; number < queries; number++)
+        start[number + 1] += start[number];
+    for (size_t row = 0; row < count; row++)
+        by_query[start[query[row]]++] = (uint32_t)row;
+    /* Each start has moved to the end of its query. */
+    for (size_t number = 0, place = 0; number < queries; number++) {
+        for (; place < start[number]; place++) {
+            size_t row = by_query[place];
+            status = append_row(own, row_id(rows, row), ITEMS(rows->score, const double)[row],
+                                line_of(rows, row));
+            if (status != FINE)
+                goto done;
+        }
+        run->current = (int64_t)number;
+        name_current(run);
+        status = end_query(run, own);
+        if (status != FINE)
+            goto done;
+    }
+    status = FINE;
+done:
+    release(&starts);
+    release(&order);
+    return status;
+}
+
+/* ---- Lines ----------------------------------------------------------------------------------- */
+
+/* White space is that of C and of bytes.split: \t \n \v \f \r and the space. */
+static int is_white(byte c) { return c <= ' ' && (c == ' ' || (byte)(c - '\t') < 5); }
+
+/* Return the end of a word. Each line ends in a newline, so that there always is one. */
+static Text end_of_word(Text text)
+{
+    while (!is_white(*text))
+        text++;
+    return text;
+}
+
+/* Return the next byte that is no blank: a newline, or the beginning of a word. */
+static Text skip_blanks(Text text)
+{
+    while (*text != '\n' && is_white(*text))
+        text++;
+    return text;
+}
+
+typedef struct {
+    Run *run;
+    PyThreadState *state; /* of the thread that released the GIL */
+} Reading;
+
+static Status read_score(Reading *reading, Text text, Text end, double *score)
+{
+    Decimal decimal = read_decimal(text, end, score);
+    if (decimal == NO_NUMBER)
+        return refuse(reading->run, "score", reading->run->line, 0,
+                      (Id){text, (size_t)(end - text)});
+    if (decimal == READ)
+        return FINE;
+    PyEval_RestoreThread(reading->state);
+    int failed = read_by_python(text, end, score);
+    reading->state = PyEval_SaveThread();
+    return failed ? PYTHON_ERROR : FINE;
+}
+
+/* Read `query Q0 document rank score run_id`; what follows is ignored. */
+static Status read_line(Reading *reading, Text line, Text newline)
+{
+    Run *run = reading->run;
+    run->line++;
+    if (run->line == 1 && newline - line >= 3 && memcmp(line, "\xef\xbb\xbf", 3) == 0)
+        line += 3;
+    Text query = skip_blanks(line), query_end;
+    if (*query == '\n' || *query == '#')
+        return FINE;
+    int same_query = run->current >= 0 && (size_t)(newline - query) > run->name.length &&
+                     memcmp(query, run->name.text, run->name.length) == 0 &&
+                     is_white(query[run->name.length]);
+    query_end = same_query ? query + run->name.length : end_of_word(query);
+    Text document = skip_blanks(end_of_word(skip_blanks(query_end)));
+    Text document_end = end_of_word(document);
+    Text score = skip_blanks(end_of_word(skip_blanks(document_end)));
+    Text score_end = end_of_word(score);
+    Text run_id = skip_blanks(score_end);
+    if (*run_id == '\n') /* the sixth word is there only if all of them are */
+        return refuse(run, "columns", run->line, (int64_t)(run->current < 0),
+                      (Id){line, (size_t)(newline - line)});
+    if (!same_query) {
+        Status status = begin_query(run, (Id){query, (size_t)(query_end - query)});
+        if (status != FINE)
+            return status;
+    }
+    double value;
+    Status status = read_score(reading, score, score_end, &value);
+    if (status != FINE)
+        return status;
+    /* Most lines have the run id of the line before. */
+    Id id = {run_id, (size_t)(end_of_word(run_id) - run_id)};
+    if (!same(id, (Id){run->run_id.data, run->run_id.size})) {
+        run->run_id.size = 0;
+        if (append(&run->run_id, id.text, id.length))
+            return NO_MEMORY;
+    }
+    return add_row(run, (Id){document, (size_t)(document_end - document)}, value, run->line);
+}
+
+/* Read whole lines, the last byte of which is a newline. */
+static Status read_lines(Reading *reading, Text text, Text end)
+{
+    Text nul = memchr(text, 0, (size_t)(end - text));
+    while (text < end) {
+        Text newline = memchr(text, '\n', (size_t)(end - text));
+        if (nul != NULL && nul < newline)
+            return refuse(reading->run, "NUL", reading->run->line + 1, 0, NO_ID);
+        Status status = read_line(reading, text, newline);
+        if (status != FINE)
+            return status;
+        text = newline + 1;
+    }
+    return FINE;
+}
+
+static Status check_carry(Run *run)
+{
+    if (run->carry.size <= LONGEST_LINE)
+        return FINE;
+    return refuse(run, "long line", run->line + 1, 0, NO_ID);
+}
+
+/* Read a block of text, which may begin and end within a line. */
+static Status read_block(Reading *reading, Text text, Text end)
+{
+    Run *run = reading->run;
+    if (run->carry.size) {
+        Text newline = memchr(text, '\n', (size_t)(end - text));
+        Text stop = newline ? newline + 1 : end;
+        if (append(&run->carry, text, (size_t)(stop - text)))
+            return NO_MEMORY;
+        if (newline == NULL)
+            return check_carry(run);
+        Status status =
+            read_lines(reading, run->carry.data, run->carry.data + run->carry.size);
+        run->carry.size = 0;
+        if (status != FINE)
+            return status;
+        text = stop;
+    }
+    Text last = end;
+    while (last > text && last[-1] != '\n')
+        last--;
+    Status status = read_lines(reading, text, last);
+    if (status != FINE)
+        return status;
+    return append(&run->carry, last, (size_t)(end - last)) ? NO_MEMORY : check_carry(run);
+}
+
+/* ---- The type Run ---------------------------------------------------------------------------- */
+
+static PyObject *bytes_of(const Bytes *bytes)
+{
+    return PyBytes_FromStringAndSize((const char *)bytes->data, (Py_ssize_t)bytes->size);
+}
+
+static PyObject *raise(Run *run, Status status)
+{
+    if (status == NO_MEMORY)
+        return PyErr_NoMemory();
+    if (status == REFUSED) {
+        const Problem *problem = &run->problem;
+        PyObject *arguments = Py_BuildValue(
+            "sLLNN", problem->kind, (long long)problem->line, (long long)problem->first_line,
+            bytes_of(&problem->query), bytes_of(&problem->text));
+        if (arguments != NULL)
+            PyErr_SetObject(run->refused, arguments);
+        Py_XDECREF(arguments);
+    }
+    return NULL;
+}
+
+static void run_dealloc(PyObject *self)
+{
+    Run *run = (Run *)self;
+    Py_XDECREF((PyObject *)run->judged);
+    Py_XDECREF((PyObject *)run->excluded);
+    Py_XDECREF(run->refused);
+    release_rows(&run->rows);
+    release_rows(&run->gathered);
+    release_names(&run->seen);
+    release_names(&run->excluded_names);
+    release_strings(&run->top);
+    release_strings(&run->sample);
+    free(run->table.slots);
+    free(run->documents.slots);
+    Bytes *all[] = {&run->carry, &run->run_id, &run->query, &run->num_ret, &run->judgement,
+                    &run->rank, &run->tied_first, &run->tied_last, &run->top_query,
+                    &run->top_size, &run->top_score, &run->sample_query, &run->places,
+                    &run->hits, &run->counts, &run->problem.query,
+                    &run->problem.text};
+    for (size_t number = 0; number < sizeof all / sizeof *all; number++)
+        release(all[number]);
+    free_object(self);
+}
+
+/* Remember excluded documents, each as one string of its query's number and its id. */
+static int remember_excluded(Run *run)
+{
+    const uint64_t *starts = ITEMS(run->excluded->starts, const uint64_t);
+    Bytes key = {0};
+    int64_t known = 0;
+    for (size_t query = 0; query + 1 < COUNT(run->excluded->starts, uint64_t); query++)
+        for (uint64_t row = starts[query]; known != -2 && row < starts[query + 1]; row++) {
+            Id id = string_at(&run->excluded->ids, (size_t)row);
+            key.size = 0;
+            if (APPEND(&key, int64_t, (int64_t)query) || append(&key, id.text, id.length))
+                known = -2;
+            else
+                known = number_name(&run->excluded_names, (Id){key.data, key.size}, run->seed);
+        }
+    release(&key);
+    if (known == -2 || (run->excluded_names.table.size == 0 &&
+                        make_table(&run->excluded_names.table, 1))) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    return 0;
+}
+
+static PyObject *run_new(PyTypeObject *type, PyObject *args, PyObject *keywords)
+{
+    static char *names[] = {"judged", "excluded", "fold", "drop_identical", "keep_best",
+                            "ascending", "keep_ties", "distance", "depth", "name_all", "held",
+                            "count_documents", NULL};
+    PyObject *module = PyType_GetModule(type);
+    PyObject *documents = module ? PyObject_GetAttrString(module, "Documents") : NULL;
+    PyObject *refused = module ? PyObject_GetAttrString(module, "RefusedError") : NULL;
+    PyObject *judged, *excluded = Py_None;
+    int fold = -1, drop_identical = 0, keep_best = 0, ascending = 0, keep_ties = 0, distance = 0;
+    int name_all = 0, held = 0, count_documents = 0;
+    Py_ssize_t depth = 0;
+    Run *run = NULL;
+    if (documents == NULL || refused == NULL ||
+        !PyArg_ParseTupleAndKeywords(args, keywords, "O|$Oipppppnppp", names, &judged, &excluded,
+                                     &fold, &drop_identical, &keep_best, &ascending, &keep_ties,
+                                     &distance, &depth, &name_all, &held, &count_documents))
+        goto failed;
+    int good = PyObject_IsInstance(judged, documents);
+    if (good == 1 && excluded != Py_None)
+        good = PyObject_IsInstance(excluded, documents);
+    if (good != 1) {
+        if (good == 0)
+            PyErr_SetString(PyExc_TypeError, "judged and excluded are to be Documents");
+        goto failed;
+    }
+    if (fold < -1 || fold > 255 || depth < 0) {
+        PyErr_SetString(PyExc_ValueError, "fold is to be a byte or -1, depth no less than 0");
+        goto failed;
+    }
+    run = (Run *)new_object(type);
+    if (run == NULL)
+        goto failed;
+    Py_INCREF(judged);
+    run->judged = (Documents *)judged;
+    if (excluded != Py_None) {
+        Py_INCREF(excluded);
+        run->excluded = (Documents *)excluded;
+    }
+    Py_INCREF(refused);
+    run->refused = refused;
+    run->seed = run->judged->seed;
+    run->fold = fold;
+    run->drop_identical = drop_identical;
+    run->keep_best = keep_best;
+    run->ascending = ascending;
+    run->keep_ties = keep_ties;
+    run->distance = distance;
+    run->depth = (size_t)depth;
+    run->name_all = name_all;
+    run->held = held;
+    run->count_documents = count_documents;
+    run->current = run->excluded_query = -1;
+    if (run->excluded != NULL && remember_excluded(run)) {
+        Py_DECREF((PyObject *)run);
+        run = NULL;
+    }
+failed:
+    Py_XDECREF(documents);
+    Py_XDECREF(refused);
+    return (PyObject *)run;
+}
+
+/* Begin a call: no other thread may read this run, and nobody what an error left behind. */
+static int enter(Run *run)
+{
+    if (run->closed)
+        PyErr_SetString(PyExc_ValueError, "the run was refused, is finished or is being read");
+    return run->closed++;
+}
+
+/* End a call; the run stays closed after an error. */
+static PyObject *leave(Run *run, Status status)
+{
+    if (status != FINE)
+        return raise(run, status);
+    run->closed = 0;
+    Py_RETURN_NONE;
+}
+
+static PyObject *run_feed(PyObject *self, PyObject *block)
+{
+    Run *run = (Run *)self;
+    Py_buffer text;
+    if (PyObject_GetBuffer(block, &text, PyBUF_SIMPLE))
+        return NULL;
+    if (enter(run)) {
+        PyBuffer_Release(&text);
+        return NULL;
+    }
+    Reading reading = {run, PyEval_SaveThread()};
+    Status status = read_block(&reading, text.buf, (Text)text.buf + text.len);
+    PyEval_RestoreThread(reading.state);
+    PyBuffer_Release(&text);
+    return leave(run, status);
+}
+
+static PyObject *run_add(PyObject *self, PyObject *args)
+{
+    Run *run = (Run *)self;
+    Column query, document;
+    Py_buffer starts, score, line;
+    PyObject *result = NULL;
+    if (!PyArg_ParseTuple(args, "(y*y*y*)y*(y*y*y*)y*y*", &query.text, &query.start, &query.end,
+                          &starts, &document.text, &document.start, &document.end, &score, &line))
+        return NULL;
+    if (check_column(&query) || check_column(&document))
+        goto done;
+    const int64_t *bounds = starts.buf;
+    size_t rows = document.count;
+    if (!are_starts(&starts, query.count, rows) || !has_numbers(&score, rows) ||
+        !has_numbers(&line, rows)) {
+        PyErr_SetString(PyExc_ValueError, "starts, scores or lines do not fit the documents");
+        goto done;
+    }
+    if (enter(run))
+        goto done;
+    Status status = FINE;
+    PyThreadState *state = PyEval_SaveThread();
+    for (size_t group = 0; status == FINE && group < query.count; group++) {
+        Id name = id_at(&query, group);
+        if (run->current < 0 || !same(name, run->name)) {
+            int filled = bounds[group] < bounds[group + 1];
+            run->line = filled ? ((const int64_t *)line.buf)[bounds[group]] : 0;
+            status = begin_query(run, name);
+        }
+        for (int64_t row = bounds[group]; status == FINE && row < bounds[group + 1]; row++)
+            status = add_row(run, id_at(&document, (size_t)row), ((const double *)score.buf)[row],
+                             ((const int64_t *)line.buf)[row]);
+    }
+    PyEval_RestoreThread(state);
+    result = leave(run, status);
+done:
+    release_column(&query);
+    release_column(&document);
+    PyBuffer_Release(&starts);
+    PyBuffer_Release(&score);
+    PyBuffer_Release(&line);
+    return result;
+}
+
+/* Take {query: {document: score}}; False, with nothing promised, for anything but str and numbers.
+ * No code of a subclass runs here, which could change a dictionary. */
+static PyObject *run_mapping(PyObject *self, PyObject *mapping)
+{
+    Run *run = (Run *)self;
+    PyObject *query, *ranking, *document, *score;
+    Py_ssize_t query_place = 0, length;
+    if (enter(run))
+        return NULL;
+    if (!PyDict_CheckExact(mapping))
+        Py_RETURN_FALSE;
+    while (PyDict_Next(mapping, &query_place, &query, &ranking)) {
+        if (!PyUnicode_CheckExact(query) || !PyDict_CheckExact(ranking))
+            Py_RETURN_FALSE;
+        if (PyDict_Size(ranking) == 0)
+            continue;
+        const char *text = PyUnicode_AsUTF8AndSize(query, &length);
+        if (text == NULL)
+            goto other;
+        run->line = 1;
+        Status status = begin_query(run, (Id){(Text)text, (size_t)length});
+        Py_ssize_t place = 0;
+        for (int64_t row = 1;
+             status == FINE && PyDict_Next(ranking, &place, &document, &score); row++) {
+            if (!PyUnicode_CheckExact(document) ||
+                !(PyFloat_Check(score) || PyLong_CheckExact(score)))
+                Py_RETURN_FALSE;
+            double value = PyFloat_AsDouble(score);
+            if ((value == -1.0 && PyErr_Occurred()) || value != value)
+                goto other;
+            text = PyUnicode_AsUTF8AndSize(document, &length);
+            if (text == NULL)
+                goto other;
+            status = add_row(run, (Id){(Text)text, (size_t)length}, value, row);
+        }
+        if (status != FINE)
+            return raise(run, status);
+    }
+    run->closed = 0;
+    Py_RETURN_TRUE;
+other:
+    if (PyErr_Occurred() && PyErr_ExceptionMatches(PyExc_MemoryError))
+        return NULL;
+    PyErr_Clear(); /* a lone surrogate, or a number beyond doubles */
+    Py_RETURN_FALSE;
+}
+
+static PyObject *bytearray_of(const Bytes *bytes)
+{
+    return PyByteArray_FromStringAndSize((const char *)bytes->data, (Py_ssize_t)bytes->size);
+}
+
+/* Return the strings from `first` on, `count` of them. */
+static PyObject *slice_of(const Strings *strings, size_t first, size_t count)
+{
+    PyObject *list = PyList_New((Py_ssize_t)count);
+    for (size_t number = 0; list != NULL && number < count; number++) {
+        Id id = string_at(strings, first + number);
+        PyObject *item = PyBytes_FromStringAndSize((const char *)id.text, (Py_ssize_t)id.length);
+        if (item == NULL)
+            Py_CLEAR(list);
+        else
+            PyList_SetItem(list, (Py_ssize_t)number, item);
+    }
+    return list;
+}
+
+static PyObject *list_of(const Strings *strings)
+{
+    return slice_of(strings, 0, count_strings(strings));
+}
+
+/* Put a new reference into a dictionary, unless an error came before. */
+static void put(PyObject **dictionary, const char *name, PyObject *value)
+{
+    if (value == NULL || *dictionary == NULL || PyDict_SetItemString(*dictionary, name, value))
+        Py_CLEAR(*dictionary);
+    Py_XDECREF(value);
+}
+
+static PyObject *run_take_names(PyObject *self, PyObject *unused)
+{
+    Run *run = (Run *)self;
+    (void)unused;
+    PyObject *names = PyDict_New();
+    put(&names, "query", bytearray_of(&run->top_query));
+    put(&names, "size", bytearray_of(&run->top_size));
+    put(&names, "text", bytearray_of(&run->top.text));
+    put(&names, "ends", bytearray_of(&run->top.ends));
+    put(&names, "score", bytearray_of(&run->top_score));
+    if (names != NULL)
+        run->top_query.size = run->top_size.size = run->top.text.size = run->top.ends.size =
+            run->top_score.size = 0;
+    return names;
+}
+
+static PyObject *run_run_id(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return bytes_of(&((Run *)self)->run_id);
+}
+
+/* query_names(first, count) */
+static PyObject *run_query_names(PyObject *self, PyObject *args)
+{
+    const Strings *names = &((Run *)self)->seen.strings;
+    Py_ssize_t first, count;
+    if (!PyArg_ParseTuple(args, "nn", &first, &count))
+        return NULL;
+    if (first < 0 || count < 0 || (size_t)first + (size_t)count > count_strings(names)) {
+        PyErr_SetString(PyExc_ValueError, "no such queries");
+        return NULL;
+    }
+    return slice_of(names, (size_t)first, (size_t)count);
+}
+
+static PyObject *run_finish(PyObject *self, PyObject *unused)
+{
+    Run *run = (Run *)self;
+    (void)unused;
+    if (enter(run))
+        return NULL;
+    Reading reading = {run, PyEval_SaveThread()};
+    Status status = FINE;
+    if (run->carry.size) { /* the last line has no newline */
+        status = append(&run->carry, "\n", 1)
+                     ? NO_MEMORY
+                     : read_lines(&reading, run->carry.data, run->carry.data + run->carry.size);
+        run->carry.size = 0;
+    }
+    if (status == FINE && run->current >= 0)
+        status = run->held ? judge_held(run) : end_query(run, &run->rows);
+    run->current = -1;
+    PyEval_RestoreThread(reading.state);
+    if (status != FINE)
+        return raise(run, status);
+    PyObject *found = PyDict_New();
+    put(&found, "queries", list_of(&run->seen.strings));
+    put(&found, "query", bytearray_of(&run->query));
+    put(&found, "num_ret", bytearray_of(&run->num_ret));
+    put(&found, "judgement", bytearray_of(&run->judgement));
+    put(&found, "rank", bytearray_of(&run->rank));
+    put(&found, "tied_first", bytearray_of(&run->tied_first));
+    put(&found, "tied_last", bytearray_of(&run->tied_last));
+    PyObject *hashes = PyByteArray_FromStringAndSize(
+        NULL, (Py_ssize_t)(run->documents.count * sizeof(uint64_t)));
+    uint64_t *hash = hashes ? (void *)PyByteArray_AsString(hashes) : NULL;
+    for (size_t place = 0; hash != NULL && place < run->documents.size; place++)
+        if (run->documents.slots[place])
+            *hash++ = run->documents.slots[place];
+    put(&found, "documents", hashes);
+    put(&found, "sample_query", bytearray_of(&run->sample_query));
+    put(&found, "sample", list_of(&run->sample));
+    put(&found, "slopes", Py_BuildValue("LL", (long long)run->rising, (long long)run->ordered));
+    put(&found, "left_out",
+        Py_BuildValue("LLLL", (long long)run->identical_rows, (long long)run->excluded_rows,
+                      (long long)run->rows_before, (long long)run->rows_after));
+    return found;
+}
+
+/* ---- Columns of a text ----------------------------------------------------------------------- */
+
+typedef struct {
+    Text text, begin, stop; /* of the whole, and of the line without its end */
+    size_t width;
+    int separator;          /* -1 for white space */
+    Bytes start, end, line, stops;
+} Splitting;
+
+static int add_cell(Splitting *splitting, Text start, Text end)
+{
+    return APPEND(&splitting->start, int64_t, start - splitting->text) ||
+           APPEND(&splitting->end, int64_t, end - splitting->text);
+}
+
+/* Split a line at white space; return how many words it has, -1 where memory is short. */
+static int64_t split_words(Splitting *splitting)
+{
+    int64_t count = 0;
+    for (Text text = skip_blanks(splitting->begin), end; *text != '\n'; text = skip_blanks(end)) {
+        end = end_of_word(text);
+        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
+            return -1;
+    }
+    return count;
+}
+
+/* Split a line at a separator. A value may have quotes around it, but for them no quote counts;
+ * -2 for a line with other quotes. */
+static int64_t split_values(Splitting *splitting)
+{
+    int64_t count = 0;
+    Text text = splitting->begin, stop = splitting->stop;
+    for (;;) {
+        Text end, next;
+        int quoted = splitting->separator == ',' && text < stop && *text == '"';
+        if (quoted) {
+            text++;
+            end = memchr(text, '"', (size_t)(stop - text));
+            next = end ? end + 1 : stop;
+            if (end == NULL || (next < stop && *next != ','))
+                return -2;
+        } else {
+            end = memchr(text, splitting->separator, (size_t)(stop - text));
+            next = end = end ? end : stop;
+            if (splitting->separator == ',' && memchr(text, '"', (size_t)(end - text)))
+                return -2;
+        }
+        if ((size_t)count++ < splitting->width && add_cell(splitting, text, end))
+            return -1;
+        if (next == stop)
+            return count;
+        text = next + 1;
+    }
+}
+
+/* columns(text, first_line, width, separator, extra, comments, tolerant) */
+static PyObject *kernel_columns(PyObject *module, PyObject *args)
+{
+    Py_buffer buffer;
+    long long number;
+    Py_ssize_t width;
+    int separator, extra, comments, tolerant;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "y*Lnippp", &buffer, &number, &width, &separator, &extra,
+                          &comments, &tolerant))
+        return NULL;
+    PyObject *bad = PyList_New(0), *result = NULL;
+    Splitting splitting = {.text = buffer.buf, .width = (size_t)width, .separator = separator};
+    Text text = buffer.buf, end = text + buffer.len;
+    int failed = bad == NULL;
+    if (!failed && (width < 1 || separator < -1 || separator > 255 ||
+                    (buffer.len && end[-1] != '\n'))) {
+        PyErr_SetString(PyExc_ValueError, "no column, no separator, or no newline at the end");
+        failed = 1;
+    }
+    for (Text newline; !failed && text < end; text = newline + 1, number++) {
+        newline = memchr(text, '\n', (size_t)(end - text));
+        splitting.begin = text;
+        splitting.stop = newline - (newline > text && newline[-1] == '\r');
+        Text first = skip_blanks(text);
+        if (separator < 0 ? *first == '\n' || (*(comments ? first : text) == '#')
+                          : splitting.stop == text)
+            continue;
+        size_t before = splitting.start.size;
+        int64_t count = separator < 0 ? split_words(&splitting) : split_values(&splitting);
+        int good = count >= width && (extra || count == width) &&
+                   memchr(text, 0, (size_t)(newline - text)) == NULL &&
+                   (separator < 0 || memchr(text, '\r', (size_t)(splitting.stop - text)) == NULL);
+        if (count == -1 ||
+            (good && (APPEND(&splitting.line, int64_t, number) ||
+                      APPEND(&splitting.stops, int64_t, splitting.stop - splitting.text)))) {
+            PyErr_NoMemory();
+            failed = 1;
+        } else if (!good) {
+            splitting.start.size = splitting.end.size = before;
+            PyObject *one = Py_BuildValue("Lnn", number, (Py_ssize_t)(text - splitting.text),
+                                          (Py_ssize_t)(splitting.stop - splitting.text));
+            failed = one == NULL || PyList_Append(bad, one);
+            Py_XDECREF(one);
+            if (!tolerant)
+                break;
+        }
+    }
+    if (!failed)
+        result = Py_BuildValue("NNNNO", bytearray_of(&splitting.start),
+                               bytearray_of(&splitting.end), bytearray_of(&splitting.line),
+                               bytearray_of(&splitting.stops), bad);
+    Py_XDECREF(bad);
+    release(&splitting.start);
+    release(&splitting.end);
+    release(&splitting.line);
+    release(&splitting.stops);
+    PyBuffer_Release(&buffer);
+    return result;
+}
+
+/* Take (text, start, end) and check it. */
+static int take_column(PyObject *args, const char *format, Column *column, Py_buffer *other)
+{
+    if (!PyArg_ParseTuple(args, format, &column->text, &column->start, &column->end, other))
+        return -1;
+    if (check_column(column) == 0)
+        return 0;
+    release_column(column);
+    if (other != NULL)
+        PyBuffer_Release(other);
+    return -1;
+}
+
+/* An array of 8 bytes a row, for the caller to fill. */
+static void *new_array(PyObject **result, size_t rows)
+{
+    *result = PyByteArray_FromStringAndSize(NULL, (Py_ssize_t)(rows * 8));
+    return *result ? (void *)PyByteArray_AsString(*result) : NULL;
+}
+
+/* numbers(text, start, end): what Python's float gives; NaN for what is no number. */
+static PyObject *kernel_numbers(PyObject *module, PyObject *args)
+{
+    Column column;
+    PyObject *result;
+    (void)module;
+    if (take_column(args, "y*y*y*", &column, NULL))
+        return NULL;
+    double *value = new_array(&result, column.count);
+    for (size_t row = 0; value != NULL && row < column.count; row++) {
+        Id id = id_at(&column, row);
+        Text text = id.text, end = text + id.length;
+        for (; text < end && *text == ' '; text++)
+            ;
+        for (; text < end && end[-1] == ' '; end--)
+            ;
+        Decimal decimal = read_decimal(text, end, value + row);
+        if (decimal == NO_NUMBER)
+            value[row] = Py_NAN;
+        if (decimal == INEXACT && read_by_python(text, end, value + row)) {
+            Py_CLEAR(result);
+            break;
+        }
+    }
+    release_column(&column);
+    return result;
+}
+
+/* changes(text, start, end): the rows whose id is not that of the row before, and the count. */
+static PyObject *kernel_changes(PyObject *module, PyObject *args)
+{
+    Column column;
+    Bytes rows = {0};
+    PyObject *result = NULL;
+    (void)module;
+    if (take_column(args, "y*y*y*", &column, NULL))
+        return NULL;
+    int failed = 0;
+    for (size_t row = 0; !failed && row < column.count; row++) {
+        if (row == 0 || !same(id_at(&column, row), id_at(&column, row - 1)))
+            failed = APPEND(&rows, int64_t, (int64_t)row);
+    }
+    if (failed || APPEND(&rows, int64_t, (int64_t)column.count))
+        PyErr_NoMemory();
+    else
+        result = bytearray_of(&rows);
+    release(&rows);
+    release_column(&column);
+    return result;
+}
+
+/* first_rows(text, start, end, group): for each row the first one of its group with its id. */
+static PyObject *kernel_first_rows(PyObject *module, PyObject *args)
+{
+    Column column;
+    Py_buffer groups;
+    PyObject *result = NULL;
+    Table table = {0};
+    uint64_t seed;
+    (void)module;
+    if (take_column(args, "y*y*y*y*", &column, &groups))
+        return NULL;
+    const int64_t *group = groups.buf;
+    if (!has_numbers(&groups, column.count) || column.count >= UINT32_MAX)
+        PyErr_SetString(PyExc_ValueError, "the groups do not fit the ids");
+    else if (take_seed(&seed) == 0 && make_table(&table, column.count))
+        PyErr_NoMemory();
+    else if (table.slots != NULL) {
+        int64_t *first = new_array(&result, column.count);
+        for (size_t row = 0; first != NULL && row < column.count; row++) {
+            Id id = id_at(&column, row);
+            size_t mask = table.size - 1;
+            size_t place = (size_t)hash_of(id, mix(seed, (uint64_t)group[row])) & mask;
+            for (; table.slots[place]; place = (place + 1) & mask) {
+                size_t other = table.slots[place] - 1;
+                if (group[other] == group[row] && same(id, id_at(&column, other)))
+                    break;
+            }
+            if (table.slots[place] == 0)
+                table.slots[place] = (uint32_t)row + 1;
+            first[row] = table.slots[place] - 1;
+        }
+    }
+    free(table.slots);
+    PyBuffer_Release(&groups);
+    release_column(&column);
+    return result;
+}
+
+/* hashes(text, start, end): what `Run` counts documents by. */
+static PyObject *kernel_hashes(PyObject *module, PyObject *args)
+{
+    Column column;
+    PyObject *result = NULL;
+    uint64_t seed;
+    (void)module;
+    if (take_column(args, "y*y*y*", &column, NULL))
+        return NULL;
+    uint64_t *hash = take_seed(&seed) ? NULL : new_array(&result, column.count);
+    for (size_t row = 0; hash != NULL && row < column.count; row++) {
+        uint64_t own = hash_of(id_at(&column, row), seed);
+        hash[row] = own ? own : 1;
+    }
+    release_column(&column);
+    return result;
+}
+
+/* ---- Rows of text ---------------------------------------------------------------------------- */
+
+/* Write digits in front of an end; return where they begin. */
+static char *write_digits(char *end, uint64_t number, int at_least)
+{
+    for (; number || at_least > 0; number /= 10, at_least--)
+        *--end = (char)('0' + number % 10);
+    return end;
+}
+
+/* Write the shortest text that reads back as the same double, as Python's repr does.
+ *
+ * A decimal of at most 15 digits that reads back is the only one of its kind, so that up to six
+ * decimals are tried first. */
+static int write_score(Bytes *rows, double score)
+{
+    double size = fabs(score), millionths = size * 1e6, whole = floor(millionths + 0.5);
+    if (size >= 1e-4 && size < 1e8 && whole / 1e6 == size) {
+        char text[32], *end = text + sizeof text;
+        uint64_t number = (uint64_t)whole;
+        int decimals = 6;
+        for (; decimals > 1 && number % 10 == 0; decimals--)
+            number /= 10;
+        uint64_t scale = 1;
+        for (int digit = 0; digit < decimals; digit++)
+            scale *= 10;
+        char *begin = write_digits(end, number % scale, decimals);
+        *--begin = '.';
+        begin = write_digits(begin, number / scale, 1);
+        if (score < 0)
+            *--begin = '-';
+        return append(rows, begin, (size_t)(end - begin));
+    }
+    char *text = PyOS_double_to_string(score, 'r', 0, Py_DTSF_ADD_DOT_0, NULL);
+    int failed = text == NULL || append(rows, text, strlen(text));
+    PyMem_Free(text);
+    return failed;
+}
+
+typedef struct {
+    enum { CONSTANT, IDS, SCORES, WHOLE } kind;
+    Py_buffer buffer; /* but for IDS */
+    Column ids;
+} Written;
+
+static int take_written(PyObject *given, Written *written, size_t rows)
+{
+    size_t items = rows;
+    if (PyTuple_Check(given)) {
+        written->kind = IDS;
+        if (take_column(given, "y*y*y*", &written->ids, NULL))
+            return -1;
+        items = written->ids.count;
+    } else if (PyObject_GetBuffer(given, &written->buffer, PyBUF_CONTIG_RO | PyBUF_FORMAT)) {
+        return -1;
+    } else if (PyBytes_Check(given)) {
+        written->kind = CONSTANT;
+    } else {
+        const char *format = written->buffer.format ? written->buffer.format : "B";
+        items = (size_t)written->buffer.len / 8;
+        written->kind = *format == 'd' ? SCORES : WHOLE;
+        if (strchr("dlq", *format) == NULL || written->buffer.itemsize != 8 ||
+            !has_numbers(&written->buffer, items)) {
+            PyErr_SetString(PyExc_ValueError, "neither doubles nor integers of 64 bits");
+            return 1; /* taken all the same */
+        }
+    }
+    if (items == rows)
+        return 0;
+    PyErr_SetString(PyExc_ValueError, "columns of different lengths");
+    return 1;
+}
+
+/* text_rows(columns, rows): the columns side by side, row after row. */
+static PyObject *kernel_text_rows(PyObject *module, PyObject *args)
+{
+    PyObject *columns, *result = NULL;
+    Py_ssize_t rows;
+    (void)module;
+    if (!PyArg_ParseTuple(args, "O!n", &PyList_Type, &columns, &rows))
+        return NULL;
+    Py_ssize_t count = PyList_Size(columns), taken = 0;
+    Written *written = calloc((size_t)count + 1, sizeof(Written));
+    Bytes text = {0};
+    int failed = written == NULL;
+    for (; !failed && taken < count; taken++) {
+        failed = take_written(PyList_GetItem(columns, taken), written + taken, (size_t)rows);
+        if (failed < 0)
+            break;
+    }
+    int short_of_memory = written == NULL;
+    for (Py_ssize_t row = 0; !failed && !short_of_memory && row < rows; row++) {
+        for (Py_ssize_t column = 0; column < count && !short_of_memory; column++) {
+            Written *one = written + column;
+            char digits[24], *end = digits + sizeof digits;
+            if (one->kind == CONSTANT) {
+                short_of_memory = append(&text, one->buffer.buf, (size_t)one->buffer.len);
+            } else if (one->kind == IDS) {
+                Id id = id_at(&one->ids, (size_t)row);
+                short_of_memory = append(&text, id.text, id.length);
+            } else if (one->kind == SCORES) {
+                short_of_memory = write_score(&text, ((const double *)one->buffer.buf)[row]);
+            } else {
+                int64_t number = ((const int64_t *)one->buffer.buf)[row];
+                uint64_t size = number < 0 ? -(uint64_t)number : (uint64_t)number;
+                char *begin = write_digits(end, size, 1);
+                if (number < 0)
+                    *--begin = '-';
+                short_of_memory = append(&text, begin, (size_t)(end - begin));
+            }
+        }
+    }
+    if (short_of_memory && !PyErr_Occurred())
+        PyErr_NoMemory();
+    else if (!failed && !short_of_memory)
+        result = bytearray_of(&text);
+    for (Py_ssize_t column = 0; column < taken; column++) {
+        if (written[column].kind == IDS)
+            release_column(&written[column].ids);
+        else
+            PyBuffer_Release(&written[column].buffer);
+    }
+    free(written);
+    release(&text);
+    return result;
+}
+
+/* ---- The module ------------------------------------------------------------------------------ */
+
+static PyType_Slot documents_slots[] = {
+    {Py_tp_new, documents_new},
+    {Py_tp_dealloc, documents_dealloc},
+    {0, NULL},
+};
+static PyType_Spec documents_spec = {
+    .name = "ragkpi._kernel.Documents",
+    .basicsize = sizeof(Documents),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = documents_slots,
+};
+
+static PyMethodDef run_methods[] = {
+    {"feed", run_feed, METH_O, NULL},
+    {"add", run_add, METH_VARARGS, NULL},
+    {"mapping", run_mapping, METH_O, NULL},
+    {"take_names", run_take_names, METH_NOARGS, NULL},
+    {"run_id", run_run_id, METH_NOARGS, NULL},
+    {"query_names", run_query_names, METH_VARARGS, NULL},
+    {"finish", run_finish, METH_NOARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+static PyType_Slot run_slots[] = {
+    {Py_tp_new, run_new},
+    {Py_tp_dealloc, run_dealloc},
+    {Py_tp_methods, run_methods},
+    {0, NULL},
+};
+static PyType_Spec run_spec = {
+    .name = "ragkpi._kernel.Run",
+    .basicsize = sizeof(Run),
+    .flags = Py_TPFLAGS_DEFAULT,
+    .slots = run_slots,
+};
+
+static PyMethodDef kernel_methods[] = {
+    {"columns", kernel_columns, METH_VARARGS, NULL},
+    {"numbers", kernel_numbers, METH_VARARGS, NULL},
+    {"changes", kernel_changes, METH_VARARGS, NULL},
+    {"first_rows", kernel_first_rows, METH_VARARGS, NULL},
+    {"hashes", kernel_hashes, METH_VARARGS, NULL},
+    {"text_rows", kernel_text_rows, METH_VARARGS, NULL},
+    {NULL, NULL, 0, NULL},
+};
+
+static int add_type(PyObject *module, PyType_Spec *spec)
+{
+    PyObject *type = PyType_FromModuleAndSpec(module, spec, NULL);
+    int failed = type == NULL || PyModule_AddType(module, (PyTypeObject *)type);
+    Py_XDECREF(type);
+    return failed;
+}
+
+static int kernel_exec(PyObject *module)
+{
+    PyObject *refused = PyErr_NewException("ragkpi._kernel.RefusedError", PyExc_ValueError, NULL);
+    int failed = refused == NULL || PyModule_AddObjectRef(module, "RefusedError", refused);
+    Py_XDECREF(refused);
+    return failed || add_type(module, &documents_spec) || add_type(module, &run_spec) ? -1 : 0;
+}
+
+static PyModuleDef_Slot kernel_slots[] = {{Py_mod_exec, kernel_exec}, {0, NULL}};
+static struct PyModuleDef kernel = {
+    .m_base = PyModuleDef_HEAD_INIT,
+    .m_name = "_kernel",
+    .m_methods = kernel_methods,
+    .m_slots = kernel_slots,
+};
+
+PyMODINIT_FUNC PyInit__kernel(void);
+
+PyMODINIT_FUNC PyInit__kernel(void) { return PyModuleDef_Init(&kernel); }

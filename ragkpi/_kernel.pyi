@@ -1,0 +1,84 @@
+"""The compiled reading kernel; `ragkpi.plain_kernel` has the same functions, and explains them."""
+
+from typing import Any, TypeAlias, TypedDict
+
+import numpy.typing as npt
+
+Buffer: TypeAlias = bytes | bytearray | memoryview | npt.NDArray[Any]
+
+class Names(TypedDict):
+    query: bytearray
+    size: bytearray
+    text: bytearray
+    ends: bytearray
+    score: bytearray
+
+class Found(TypedDict):
+    queries: list[bytes]
+    query: bytearray
+    num_ret: bytearray
+    judgement: bytearray
+    rank: bytearray
+    tied_first: bytearray
+    tied_last: bytearray
+    documents: bytearray
+    sample_query: bytearray
+    sample: list[bytes]
+    slopes: tuple[int, int]
+    left_out: tuple[int, int, int, int]
+
+class RefusedError(ValueError): ...
+
+class Documents:
+    def __init__(
+        self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
+    ) -> None: ...
+
+class Run:
+    def __init__(
+        self,
+        judged: Documents,
+        *,
+        excluded: Documents | None = None,
+        fold: int = -1,
+        drop_identical: bool = False,
+        keep_best: bool = False,
+        ascending: bool = False,
+        keep_ties: bool = False,
+        distance: bool = False,
+        depth: int = 0,
+        name_all: bool = False,
+        held: bool = False,
+        count_documents: bool = False,
+    ) -> None: ...
+    def feed(self, block: Buffer, /) -> None: ...
+    def add(
+        self,
+        query: tuple[Buffer, Buffer, Buffer],
+        starts: Buffer,
+        document: tuple[Buffer, Buffer, Buffer],
+        score: Buffer,
+        line: Buffer,
+        /,
+    ) -> None: ...
+    def mapping(self, run: object, /) -> bool: ...
+    def take_names(self) -> Names: ...
+    def run_id(self) -> bytes: ...
+    def query_names(self, first: int, count: int, /) -> list[bytes]: ...
+    def finish(self) -> Found: ...
+
+def columns(
+    text: Buffer,
+    first_line: int,
+    width: int,
+    separator: int,
+    extra: bool,
+    comments: bool,
+    tolerant: bool,
+    /,
+) -> tuple[bytearray, bytearray, bytearray, bytearray, list[tuple[int, int, int]]]: ...
+def numbers(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
+def changes(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
+def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer, /) -> bytearray: ...
+def hashes(text: Buffer, start: Buffer, end: Buffer, /) -> bytearray: ...
+def text_rows(columns: list[Any], rows: int, /) -> bytearray: ...

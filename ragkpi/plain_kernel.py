@@ -1,0 +1,547 @@
+"""The reading kernel in plain Python: bytes of runs and qrels to plain arrays.
+
+Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same, four to twenty times
+as fast, where a compiler was at hand; tests hold the two together, hit by hit.
+
+A run is pushed in, block by block. The lines of a query are collected until another query begins.
+Then its documents go into a dictionary, which finds duplicates; its judged documents are looked up
+there; and the rank of each is 1 plus the number of documents that come before it: those with a
+higher score, and those with the same score and a greater id, as trec_eval has it. A query that
+comes back after another one began is refused as "scattered": whoever reads the run then starts
+again with ``held=True``, and all queries are judged at the end.
+
+All numbers of a result are 64 bits wide; places are counted in bytes, rows from 0, ranks and lines
+from 1.
+"""
+
+from __future__ import annotations
+
+import re
+from array import array
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import count, islice, pairwise
+from math import nan
+from typing import Any
+
+Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
+
+_DECIMAL = re.compile(
+    rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
+)
+_LONGEST_LINE = 1 << 26
+_LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
+
+
+class RefusedError(ValueError):
+    """What cannot be read: kind, line, first line, query and text, as `args`."""
+
+
+def _ints(values: Iterable[int]) -> bytearray:
+    return bytearray(array("q", values).tobytes())
+
+
+def _numbers(values: Buffer, kind: str = "q") -> list[Any]:
+    numbers = array(kind)
+    numbers.frombytes(bytes(memoryview(values)))
+    return numbers.tolist()
+
+
+def _strings(text: Buffer, start: Buffer, end: Buffer) -> list[bytes]:
+    octets = bytes(memoryview(text))
+    size, places = len(octets), list(zip(_numbers(start), _numbers(end), strict=True))
+    if not all(0 <= first <= last <= size for first, last in places):
+        raise ValueError("places outside of the text")
+    return [octets[first:last] for first, last in places]
+
+
+def _bounds(starts: Buffer, groups: int, rows: int) -> Iterator[tuple[int, int]]:
+    bounds = [0, *_numbers(starts), rows]
+    if len(bounds) != groups + 3 or bounds != sorted(bounds) or bounds[1] or bounds[-2] != rows:
+        raise ValueError("starts do not cut the rows into groups")
+    return pairwise(bounds[1:-1])
+
+
+_Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
+
+
+class Documents:
+    """Documents of queries: judged ones, or those that are excluded.
+
+    Query q has the ids from ``starts[q]`` to ``starts[q + 1]``; id i is ``text[start[i]:end[i]]``.
+    """
+
+    def __init__(
+        self, queries: list[bytes], starts: Buffer, text: Buffer, start: Buffer, end: Buffer
+    ) -> None:
+        ids = _strings(text, start, end)
+        bounds = _bounds(starts, len(queries), len(ids))
+        self.number = {query: number for number, query in enumerate(queries)}
+        if len(self.number) < len(queries):
+            raise ValueError("a query twice")
+        self.rows = [{ids[row]: row for row in range(*of_query)} for of_query in bounds]
+
+
+class Run:
+    """A run that is judged while it is read.
+
+    Parameters
+    ----------
+    judged
+        The judged documents.
+    excluded
+        Documents that are left out.
+    fold
+        The byte before which the id of a passage is the id of its document; -1 for none.
+    drop_identical
+        Whether a document is left out for the query of the same id.
+    keep_best
+        Whether a document that a query has again keeps its best score; else it is refused.
+    ascending
+        Whether equal scores are ordered by ascending ids; else by descending ones.
+    keep_ties
+        Whether the ranks that each hit shares with equal scores are kept.
+    distance
+        Whether the smallest score is the best one.
+    depth
+        How many of the first documents of judged queries are named; with `name_all`, of all.
+    held
+        Whether all rows are held to the end, because queries are scattered.
+    count_documents
+        Whether the hashes of all documents are kept.
+    """
+
+    def __init__(
+        self,
+        judged: Documents,
+        *,
+        excluded: Documents | None = None,
+        fold: int = -1,
+        drop_identical: bool = False,
+        keep_best: bool = False,
+        ascending: bool = False,
+        keep_ties: bool = False,
+        distance: bool = False,
+        depth: int = 0,
+        name_all: bool = False,
+        held: bool = False,
+        count_documents: bool = False,
+    ) -> None:
+        if not -1 <= fold < 256 or depth < 0:
+            raise ValueError("fold is to be a byte or -1, depth no less than 0")
+        self._judged, self._excluded, self._fold = judged, excluded, fold
+        self._drop_identical, self._keep_best = drop_identical, keep_best
+        self._ascending, self._keep_ties, self._distance = ascending, keep_ties, distance
+        self._depth, self._name_all = depth, name_all
+        self._held, self._count_documents = held, count_documents
+        self._carry = b""
+        self._line = 0
+        self._last: list[bytes] = []  # the words of the last line
+        self._current: bytes | None = None
+        self._rows: list[_Row] = []
+        self._of_query: dict[bytes, list[_Row]] = {}  # by query, as they first appear
+        self._closed = False
+        self._query, self._num_ret = array("q"), array("q")
+        self._judgement, self._rank = array("q"), array("q")
+        self._tied_first, self._tied_last = array("q"), array("q")
+        self._names: list[tuple[int, list[tuple[bytes, float]]]] = []
+        self._documents: set[int] = set()
+        self._left_out = [0, 0, 0, 0]
+        self._looked_at = self._sampled = self._rising = self._ordered = 0
+        self._sample: list[tuple[int, bytes]] = []
+
+    def feed(self, block: Buffer) -> None:
+        """Read text of ``query Q0 document rank score run_id`` lines, cut anywhere."""
+        text = self._carry + memoryview(block)
+        self._enter()
+        lines = text.split(b"\n")
+        self._carry = lines.pop()
+        self._read(lines, b"\0" in text)
+        if len(self._carry) > _LONGEST_LINE:
+            self._scores_of(self._rows)
+            raise self._refusal("long line", self._line + 1)
+        self._closed = False
+
+    def _enter(self) -> None:
+        if self._closed:
+            raise ValueError("the run was refused, is finished or is being read")
+        self._closed = True  # until the call ends, without an error
+
+    def _read(self, lines: list[bytes], nul: bool) -> None:
+        if lines and self._line == 0:
+            lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
+        rows, current, words, held = self._rows, self._current, self._last, self._held
+        for number, line in enumerate(lines, start=self._line + 1):
+            if nul and b"\0" in line:
+                self._scores_of(rows)  # a line above may be wrong, too
+                raise self._refusal("NUL", number)
+            words = line.split(None, 6)
+            if len(words) < 6 or words[0] != current:
+                if not words or words[0].startswith(b"#"):
+                    words = self._last
+                    continue
+                if len(words) < 6:
+                    self._scores_of(rows)
+                    raise self._refusal("columns", number, int(current is None), line)
+                self._begin(words[0], number)
+                rows, current = self._rows, self._current
+            score = self._score(words[4], number) if held else words[4]
+            rows.append((words[2], score, number))
+            self._last = words
+        self._line += len(lines)
+
+    def add(
+        self,
+        query: Sequence[Buffer],
+        starts: Buffer,
+        document: Sequence[Buffer],
+        score: Buffer,
+        line: Buffer,
+    ) -> None:
+        """Take rows: columns of ids (text, start, end), starts of queries, scores and lines."""
+        ids, scores = _strings(*document), _numbers(score, "d")
+        lines, names = _numbers(line), _strings(*query)
+        bounds = _bounds(starts, len(names), len(ids))
+        if not len(scores) == len(lines) == len(ids):
+            raise ValueError("scores or lines do not fit the documents")
+        self._enter()
+        for name, (first, last) in zip(names, bounds, strict=True):
+            if name != self._current:
+                self._begin(name, lines[first] if first < last else 0)
+            self._rows += zip(ids[first:last], scores[first:last], lines[first:last], strict=True)
+        self._closed = False
+
+    def mapping(self, run: object) -> bool:
+        """Take {query: {document: score}}; False for anything but str and numbers."""
+        self._enter()
+        if type(run) is not dict:
+            return False
+        try:
+            for query, ranking in run.items():
+                if type(query) is not str or type(ranking) is not dict:
+                    return False
+                if ranking:
+                    self._begin(query.encode(), 1)
+                    scores = ranking.values()
+                    if not all(isinstance(score, float) or type(score) is int for score in scores):
+                        return False
+                    if not {str}.issuperset(map(type, ranking)):
+                        return False
+                    rows = zip(map(str.encode, ranking), map(float, scores), count(1))
+                    self._rows += rows
+                    if any(score != score for score in scores):
+                        return False
+        except (UnicodeEncodeError, OverflowError):
+            return False
+        self._closed = False
+        return True
+
+    def _begin(self, query: bytes, line: int) -> None:
+        """Begin with the rows of another query."""
+        if self._current is not None and not self._held:
+            self._end(self._current, self._rows)
+        self._current = query
+        if query in self._of_query and not self._held:
+            raise self._refusal("scattered", line)
+        self._rows = self._of_query.setdefault(query, []) if self._held else []
+        self._of_query.setdefault(query, [])
+
+    def _scores_of(self, rows: list[_Row]) -> list[float]:
+        scores = texts = [score for _, score, _ in rows]
+        if texts and type(texts[0]) is bytes:
+            # float reads more than decimals, but not of these bytes.
+            plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
+            try:
+                scores = list(map(float, texts if plain else [b""]))
+            except ValueError:
+                scores = [self._score(text, line) for _, text, line in rows]
+        return [-score for score in scores] if self._distance else scores
+
+    def _score(self, text: bytes, line: int) -> float:
+        if not _DECIMAL.fullmatch(text):
+            raise self._refusal("score", line, 0, text)
+        return float(text)
+
+    def _filtered(self, query: bytes, kept: list[_Row]) -> list[_Row]:
+        """Leave out documents, and fold passages into documents."""
+        if self._drop_identical:
+            before = len(kept)
+            kept = [row for row in kept if row[0] != query]
+            self._left_out[0] += before - len(kept)
+        if self._excluded is not None and query in self._excluded.number:
+            before, shut_out = len(kept), self._excluded.rows[self._excluded.number[query]]
+            kept = [row for row in kept if row[0] not in shut_out]
+            self._left_out[1] += before - len(kept)
+        if self._fold >= 0:
+            mark = bytes([self._fold])
+            kept = [(id_.split(mark, 1)[0] or id_, score, line) for id_, score, line in kept]
+        return kept
+
+    def _end(self, query: bytes, rows: list[_Row]) -> None:
+        """Judge the documents of a query, all of which have come."""
+        self._current = query
+        values = self._scores_of(rows)
+        scores = dict(zip([row[0] for row in rows], values, strict=True))
+        if self._fold >= 0 or self._drop_identical or self._excluded or len(scores) < len(rows):
+            scored = zip(rows, values, strict=True)
+            rows = self._filtered(query, [(id_, value, line) for (id_, _, line), value in scored])
+            scores = self._identified(rows)
+        self._left_out[2] += len(rows)
+        self._left_out[3] += len(scores)
+        if self._count_documents:
+            self._documents.update(map(_hash, scores))
+        number = self._judged.number.get(query, -1)
+        self._query.append(number)
+        self._num_ret.append(len(scores))
+        self._look_at(scores, number)
+        if number >= 0:
+            self._find_hits(scores, self._judged.rows[number])
+        if self._depth and (number >= 0 or self._name_all):
+            order = sorted(scores.items(), reverse=not self._ascending)
+            order.sort(key=lambda row: row[1], reverse=True)
+            named = len(self._query) - 1 if self._name_all else number
+            self._names.append((named, order[: self._depth]))
+
+    def _identified(self, rows: list[_Row]) -> dict[bytes, float]:
+        """Return the score of each document; refuse one that comes twice, or keep its best."""
+        scores: dict[bytes, float] = {}
+        for document, score, line in rows:
+            if document in scores and not self._keep_best:
+                first = next(row[2] for row in rows if row[0] == document)
+                raise self._refusal("again", line, first, document)
+            scores[document] = max(score, scores.get(document, score))
+        return scores
+
+    def _find_hits(self, scores: dict[bytes, float], judged: dict[bytes, int]) -> None:
+        documents = [document for document in judged if document in scores]
+        if not documents:
+            return
+        ascending = sorted(scores.values())
+        tied: dict[float, list[bytes]] = {}
+        for document in documents:
+            score = scores[document]
+            below = bisect_left(ascending, score)
+            upto = bisect_left(ascending, True, below, key=lambda other: other > score)
+            above, equal = len(ascending) - upto, upto - below
+            before = 0
+            if equal > 1:
+                if score not in tied:
+                    tied[score] = sorted(id_ for id_, other in scores.items() if other == score)
+                place = bisect_left(tied[score], document)
+                before = place if self._ascending else equal - 1 - place
+            self._judgement.append(judged[document])
+            self._rank.append(above + before + 1)
+            if self._keep_ties:
+                self._tied_first.append(above + 1)
+                self._tied_last.append(above + equal)
+
+    def _look_at(self, scores: dict[bytes, float], number: int) -> None:
+        """Look at a ranking at the beginning of a run, for what makes all values doubtful."""
+        before, self._looked_at = self._looked_at, self._looked_at + len(scores)
+        if before and self._looked_at > _LOOKED_AT_ROWS:
+            return
+        values = list(scores.values())
+        rises = sum(below > above for above, below in pairwise(values))
+        drops = sum(below < above for above, below in pairwise(values))
+        self._rising += rises > 1 and not drops
+        self._ordered += rises + drops > 1
+        if number >= 0 and self._sampled < _LOOKED_AT_QUERIES:
+            self._sampled += 1
+            self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
+
+    def take_names(self) -> dict[str, bytearray]:
+        """Return the names of the first documents of queries since the last call, best first."""
+        names, self._names = self._names, []
+        rows = [row for _, order in names for row in order]
+        ends, end = array("Q"), 0
+        for document, _ in rows:
+            end += len(document)
+            ends.append(end)
+        return {
+            "query": _ints(number for number, _ in names),
+            "size": _ints(len(order) for _, order in names),
+            "text": bytearray(b"".join(document for document, _ in rows)),
+            "ends": bytearray(ends.tobytes()),
+            "score": bytearray(array("d", (score for _, score in rows)).tobytes()),
+        }
+
+    def run_id(self) -> bytes:
+        """Return the run id of the last line."""
+        return self._last[5] if self._last else b""
+
+    def query_names(self, first: int, count: int) -> list[bytes]:
+        """Return some of the queries so far, as they first appeared."""
+        if first < 0 or count < 0 or first + count > len(self._of_query):
+            raise ValueError("no such queries")
+        return list(islice(self._of_query, first, first + count))
+
+    def finish(self) -> dict[str, Any]:
+        """Judge what is left, and return what was found."""
+        self._enter()
+        if self._carry:
+            line, self._carry = self._carry, b""
+            self._read([line], b"\0" in line)
+        if self._held:
+            for query, rows in self._of_query.items():
+                self._end(query, rows)
+        elif self._current is not None:
+            self._end(self._current, self._rows)
+        self._current = None
+        return {
+            "queries": list(self._of_query),
+            "query": _ints(self._query),
+            "num_ret": _ints(self._num_ret),
+            "judgement": _ints(self._judgement),
+            "rank": _ints(self._rank),
+            "tied_first": _ints(self._tied_first),
+            "tied_last": _ints(self._tied_last),
+            "documents": bytearray(array("Q", self._documents).tobytes()),
+            "sample_query": _ints(number for number, _ in self._sample),
+            "sample": [document for _, document in self._sample],
+            "slopes": (self._rising, self._ordered),
+            "left_out": tuple(self._left_out),
+        }
+
+    def _refusal(self, kind: str, line: int, first: int = 0, text: bytes = b"") -> RefusedError:
+        return RefusedError(kind, line, first, self._current or b"", text)
+
+
+def columns(
+    text: Buffer,
+    first_line: int,
+    width: int,
+    separator: int,
+    extra: bool,
+    comments: bool,
+    tolerant: bool,
+) -> tuple[bytearray, bytearray, bytearray, bytearray, list[tuple[int, int, int]]]:
+    """Split lines into columns.
+
+    Parameters
+    ----------
+    text
+        Whole lines.
+    first_line
+        The number of the first one.
+    width
+        How many columns a line has to have; with `extra`, at least.
+    separator
+        What ends a column: a byte, or -1 for white space.
+    comments
+        Whether a ``#`` begins a comment after white space, too. At the beginning of a line it
+        always does, where white space separates columns.
+    tolerant
+        Whether lines that are wrong are passed over; else the first one ends the reading.
+
+    Returns
+    -------
+    start, end : (n * width,)
+        Where each value begins and ends.
+    line, stop : (n,)
+        The number of each line, and where its text ends.
+    wrong
+        Number, beginning and end of each line that is wrong.
+    """
+    octets = bytes(text)
+    if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):
+        raise ValueError("no column, no separator, or no newline at the end")
+    starts, ends, lines, stops = array("q"), array("q"), array("q"), array("q")
+    wrong: list[tuple[int, int, int]] = []
+    after = 0
+    for number, whole in enumerate(octets.split(b"\n")[:-1], start=first_line):
+        begin, after = after, after + len(whole) + 1
+        line = whole.removesuffix(b"\r")
+        stop = begin + len(line)
+        cells = _words(line, comments) if separator < 0 else _values(line, separator)
+        if not (cells if separator < 0 else line):
+            continue  # blank, or a comment
+        if b"\0" in line or len(cells) < width or (len(cells) > width and not extra):
+            wrong.append((number, begin, stop))
+            if not tolerant:
+                break
+            continue
+        for first, last in cells[:width]:
+            starts.append(begin + first)
+            ends.append(begin + last)
+        lines.append(number)
+        stops.append(stop)
+    return *(bytearray(part.tobytes()) for part in (starts, ends, lines, stops)), wrong  # type: ignore[return-value]
+
+
+_WORD = re.compile(rb"[^ \t\v\f\r\n]+")
+_VALUE = re.compile(rb'"([^"]*)"(?=,|$)|([^,"]*)(?=,|$)')
+
+
+def _words(line: bytes, comments: bool) -> list[tuple[int, int]]:
+    """Return the places of words; none in a comment."""
+    if (line.lstrip() if comments else line).startswith(b"#"):
+        return []
+    return [match.span() for match in _WORD.finditer(line)]
+
+
+def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
+    """Return the places of values; none if CSV has quotes that are not around a whole value."""
+    if b"\r" in line:
+        return []
+    if separator != ord(",") or b'"' not in line:
+        ends = [place for place, byte in enumerate(line) if byte == separator] + [len(line)]
+        return list(zip([0, *(end + 1 for end in ends[:-1])], ends, strict=True))
+    cells, place = [], 0
+    while match := _VALUE.match(line, place):
+        cells.append(match.span(1) if match[1] is not None else match.span(2))
+        place = match.end() + 1
+        if match.end() == len(line):
+            return cells
+    return []
+
+
+def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
+    """Read decimals, which may have spaces around them; NaN for what is none."""
+    words = (word.strip(b" ") for word in _strings(text, start, end))
+    read = (float(word) if _DECIMAL.fullmatch(word) else nan for word in words)
+    return bytearray(array("d", read).tobytes())
+
+
+def changes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
+    """Return the rows whose id is not that of the row before, and how many rows there are."""
+    ids = _strings(text, start, end)
+    rows = [row for row, id_ in enumerate(ids) if row == 0 or id_ != ids[row - 1]]
+    return _ints([*rows, len(ids)])
+
+
+def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytearray:
+    """Return for each row the first one of its group that has its id."""
+    groups = _numbers(group)
+    first: dict[tuple[int, bytes], int] = {}
+    ids = _strings(text, start, end)
+    return _ints(
+        first.setdefault(key, row) for row, key in enumerate(zip(groups, ids, strict=True))
+    )
+
+
+def _hash(id_: bytes) -> int:
+    return hash(id_) & 0xFFFFFFFFFFFFFFFF or 1
+
+
+def hashes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
+    """Return what `Run` counts documents by."""
+    return bytearray(array("Q", map(_hash, _strings(text, start, end))).tobytes())
+
+
+def text_rows(columns: list[Any], rows: int) -> bytearray:
+    """Write columns side by side, row after row: bytes, (text, start, end), scores or integers."""
+    written: list[Iterable[bytes]] = []
+    for column in columns:
+        if isinstance(column, tuple):
+            texts = _strings(*column)
+        elif isinstance(column, bytes):
+            texts = [column] * rows
+        else:
+            view = memoryview(column)
+            if view.format not in ("d", "l", "q") or view.itemsize != 8:
+                raise ValueError("neither doubles nor integers of 64 bits")
+            texts = [repr(number).encode() for number in view.tolist()]
+        if len(texts) != rows:
+            raise ValueError("columns of different lengths")
+        written.append(texts)
+    return bytearray(b"".join(map(b"".join, zip(*written, strict=True))))
