@@ -50,6 +50,8 @@ class Run:
         name_all: bool = False,
         held: bool = False,
         count_documents: bool = False,
+        most_held: int = 1 << 31,
+        longest_line: int = 1 << 26,
     ) -> None: ...
     def feed(self, block: Buffer, /) -> None: ...
     def add(

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import BinaryIO
 
 import numpy as np
 
+from ragkpi import kernel
+from ragkpi.formats import lines, opening
 from ragkpi.formats.file_formats import FileReader, Kind, Reading, reader_of
 from ragkpi.formats.format_registry import FileFormat
-from ragkpi.formats.identity import tail_keys
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rankings import Ranking, Rankings
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
-from ragkpi.formats.trec_runs import RunColumns, no_results
-from ragkpi.ranking.duplicates import find_duplicate
-from ragkpi.ranking.hits import ScatteredQueryError, duplicate_error
+from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.trec_runs import no_results
+from ragkpi.ranking.hits import DEEPEST
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.order import ranks_of
-from ragkpi.ranking.scattered import regroup_run, whole_queries
+from ragkpi.ranking.reading import ScatteredQueryError, pushed, refusals
 
 
 class Conversion:
@@ -100,64 +99,67 @@ class _Blocks:
     Attributes
     ----------
     scattered
-        Whether the lines of a query need not stand together: then all of them are held.
+        Whether queries come back after others began: then all of the run is held.
     run_id
         The run id of the last line, where it is known.
     """
 
     def __init__(self, source: Source, reader: FileReader) -> None:
         self._source, self._reader = source, reader
-        self._blocks: Iterator[RunColumns] | None = None
         self._read_before = False
+        self._pushed: Iterator[bytes] | None = None
         self.scattered = False
-        self.run_id: bytes | None = None
+        self.run_id = b""
 
     def begin(self) -> bytes:
         """Read the first block, from the start of the source; return the run id to write."""
         if self._read_before:
             self._source.restart()
         self._read_before = True
-        blocks = self._held() if self.scattered else self._streamed()
-        first = next(blocks, None)
-        if first is None:
-            raise no_results(self._source.name)
-        self.run_id = self.run_id or first.run_id
-        self._blocks = itertools.chain([first], blocks)
+        self._run = kernel.Run(
+            kernel.Documents([], np.zeros(1, dtype=np.int64), *Tokens.from_strings([]).column),
+            name_all=True,
+            depth=DEEPEST,
+            held=self.scattered,
+            most_held=opening.MOST_HELD,
+            longest_line=lines.LONGEST_LINE,
+            **self._reader.treatment,
+        )
+        self._pushed = pushed(self._source, self._reader, self._run, self.scattered)
+        self._named = 0  # queries whose rankings were taken
+        with refusals(self._source.name):
+            first = next(filter(None, self._pushed), b"")
+        self.run_id = self.run_id or first
         return self.run_id
 
     def __iter__(self) -> Iterator[Rankings]:
-        if self._blocks is None:
+        if self._pushed is None:
             self.begin()
-        assert self._blocks is not None
-        blocks, self._blocks = self._blocks, None
-        for block in self._reader.sieved(blocks):
-            yield from _rankings(block).pieces()
-
-    def _held(self) -> Iterator[RunColumns]:
-        return regroup_run(self._reader.hold_run(self._source))
-
-    def _streamed(self) -> Iterator[RunColumns]:
-        last = None
-        for block in whole_queries(self._reader.stream_run(self._source)):
-            last = block.run_id
-            yield block
-        if last is not None and last != self.run_id:
+        pushed_blocks, self._pushed = self._pushed, None
+        assert pushed_blocks is not None
+        last = self.run_id
+        with refusals(self._source.name):
+            yield from self._taken()
+            for run_id in pushed_blocks:
+                last = run_id
+                yield from self._taken()
+            found = self._run.finish()
+            if not found["queries"]:
+                raise no_results(self._source.name)
+            yield from self._taken()
+        if last != self.run_id:
             raise _OtherRunIdError(last)
+        if self._reader.sieve is not None:
+            self._reader.sieve.say(self._source.name, found["left_out"])
 
-
-def _rankings(block: RunColumns) -> Rankings:
-    duplicate = find_duplicate(block.starts, block.document, tail_keys(block.document))
-    if duplicate is not None:
-        raise duplicate_error(block, duplicate, block.query.tolist())
-    document, score = block.document, block.score
-    rows = np.arange(len(score))
-    place = (
-        ranks_of(block, rows, "descending")
-        - 1
-        + np.repeat(block.starts[:-1], np.diff(block.starts))
-    )
-    if (place != rows).any():
-        order = np.empty_like(place)
-        order[place] = rows
-        document, score = document.take(order), score[order]
-    return Rankings(block.query, block.starts, document, score)
+    def _taken(self) -> Iterator[Rankings]:
+        """Take the rankings that are complete out of the kernel."""
+        names = self._run.take_names()
+        sizes = np.frombuffer(names["size"], np.int64)
+        queries = self._run.query_names(self._named, len(sizes))
+        self._named += len(sizes)
+        ends = np.frombuffer(names["ends"], np.int64)
+        document = Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends)
+        score = np.frombuffer(names["score"], np.float64)
+        starts = np.append(0, np.cumsum(sizes))
+        yield from Rankings(Tokens.from_strings(queries), starts, document, score).pieces()

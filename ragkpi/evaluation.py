@@ -18,10 +18,9 @@ from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
-from ragkpi.ranking.reading import read_run, read_runs, try_to_read
+from ragkpi.ranking.reading import read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.workers import available_workers
 from ragkpi.records import dataclass, replace
 from ragkpi.wording import listed
 
@@ -165,17 +164,9 @@ class Evaluator:
         `watch` is told how many are read, as `read_runs` has it.
         """
         judgements = self.relevance.judgements
-        paths = [run for run in runs if isinstance(run, str)]
-        if paths:
-            judgements.prepare()  # before there are workers, so that it is done once
-
-        def read(run: Run, workers: int) -> Hits:
-            return read_run(run, judgements, wanted, workers, self.run_format)
-
-        from_files = iter(read_runs(paths, read, available_workers(), watch) if paths else ())
-        return [
-            next(from_files) if isinstance(run, str) else try_to_read(read, run, 1) for run in runs
-        ]
+        return read_runs(
+            runs, lambda run: read_run(run, judgements, wanted, self.run_format), watch
+        )
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""

@@ -29,7 +29,6 @@ Buffer = Any  # bytes, bytearray, memoryview or an array of numpy
 _DECIMAL = re.compile(
     rb"[+-]?(?:(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf(?:inity)?)", re.IGNORECASE
 )
-_LONGEST_LINE = 1 << 26
 _LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
 
 
@@ -109,6 +108,10 @@ class Run:
         Whether all rows are held to the end, because queries are scattered.
     count_documents
         Whether the hashes of all documents are kept.
+    most_held
+        How many bytes the ids may have that are held: those of a query, or of all of the run.
+    longest_line
+        How many bytes a line may have.
     """
 
     def __init__(
@@ -126,14 +129,20 @@ class Run:
         name_all: bool = False,
         held: bool = False,
         count_documents: bool = False,
+        most_held: int = 1 << 31,
+        longest_line: int = 1 << 26,
     ) -> None:
         if not -1 <= fold < 256 or depth < 0:
             raise ValueError("fold is to be a byte or -1, depth no less than 0")
+        if not 0 <= most_held <= 1 << 31 or longest_line < 0:
+            raise ValueError("most_held is to be 0 to 2**31, longest_line from 0")
         self._judged, self._excluded, self._fold = judged, excluded, fold
         self._drop_identical, self._keep_best = drop_identical, keep_best
         self._ascending, self._keep_ties, self._distance = ascending, keep_ties, distance
         self._depth, self._name_all = depth, name_all
         self._held, self._count_documents = held, count_documents
+        self._most_held, self._longest_line = most_held, longest_line
+        self._size = 0  # of the ids that are held, in bytes
         self._carry = b""
         self._line = 0
         self._last: list[bytes] = []  # the words of the last line
@@ -157,7 +166,7 @@ class Run:
         lines = text.split(b"\n")
         self._carry = lines.pop()
         self._read(lines, b"\0" in text)
-        if len(self._carry) > _LONGEST_LINE:
+        if len(self._carry) > self._longest_line:
             self._scores_of(self._rows)
             raise self._refusal("long line", self._line + 1)
         self._closed = False
@@ -171,6 +180,7 @@ class Run:
         if lines and self._line == 0:
             lines[0] = lines[0].removeprefix(b"\xef\xbb\xbf")
         rows, current, words, held = self._rows, self._current, self._last, self._held
+        before, size = len(rows), 0
         for number, line in enumerate(lines, start=self._line + 1):
             if nul and b"\0" in line:
                 self._scores_of(rows)  # a line above may be wrong, too
@@ -184,11 +194,24 @@ class Run:
                     self._scores_of(rows)
                     raise self._refusal("columns", number, int(current is None), line)
                 self._begin(words[0], number)
-                rows, current = self._rows, self._current
-            score = self._score(words[4], number) if held else words[4]
+                rows, current, before = self._rows, self._current, 0
+            score: Any = words[4]
+            if held:
+                score = self._score(score, number)
+                size += len(words[2])
             rows.append((words[2], score, number))
             self._last = words
         self._line += len(lines)
+        self._hold(
+            size if held else sum(len(row[0]) for row in islice(rows, before, None)), self._line
+        )
+
+    def _hold(self, size: int, line: int) -> None:
+        """Count the bytes of ids that are held in memory."""
+        self._size += size
+        if self._size > self._most_held:
+            self._scores_of(self._rows)  # a line above may be wrong
+            raise self._refusal("too much", line)
 
     def add(
         self,
@@ -209,6 +232,7 @@ class Run:
             if name != self._current:
                 self._begin(name, lines[first] if first < last else 0)
             self._rows += zip(ids[first:last], scores[first:last], lines[first:last], strict=True)
+            self._hold(sum(map(len, ids[first:last])), lines[last - 1] if first < last else 0)
         self._closed = False
 
     def mapping(self, run: object) -> bool:
@@ -240,6 +264,7 @@ class Run:
         """Begin with the rows of another query."""
         if self._current is not None and not self._held:
             self._end(self._current, self._rows)
+            self._size = 0
         self._current = query
         if query in self._of_query and not self._held:
             raise self._refusal("scattered", line)

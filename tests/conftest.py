@@ -26,6 +26,32 @@ if sys.platform == "win32":
     ]
 
 
+@pytest.fixture(params=["compiled", "plain"])
+def reader(request, monkeypatch):
+    """Let the compiled kernel read, and its plain twin: here, and in processes begun from here."""
+    read_by(request.param, monkeypatch)
+    return request.param
+
+
+@pytest.fixture
+def plain_reader(monkeypatch):
+    """Let the plain twin read."""
+    read_by("plain", monkeypatch)
+
+
+def read_by(name, monkeypatch):
+    from ragkpi import kernel, plain_kernel
+
+    if name != "plain":
+        if name != kernel.READER:
+            pytest.skip("the kernel is not compiled")
+        return
+    monkeypatch.setenv("RAGKPI_READER", name)
+    monkeypatch.setattr(kernel, "READER", name)
+    for function in kernel.__all__:
+        monkeypatch.setattr(kernel, function, getattr(plain_kernel, function))
+
+
 class Outcome(NamedTuple):
     status: int
     out: bytes

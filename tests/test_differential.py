@@ -31,6 +31,15 @@ DOCUMENTS = [f"{prefix}{number}" for number in range(80) for prefix in ("d", "D"
 
 @pytest.mark.parametrize("seed", range(250))
 def test_agrees_with_pytrec_eval(seed, tmp_path, ragkpi):
+    agrees_with_pytrec_eval(seed, tmp_path, ragkpi)
+
+
+@pytest.mark.parametrize("seed", range(250, 300))
+def test_the_plain_reader_agrees_with_pytrec_eval(seed, tmp_path, ragkpi, plain_reader):
+    agrees_with_pytrec_eval(seed, tmp_path, ragkpi)
+
+
+def agrees_with_pytrec_eval(seed, tmp_path, ragkpi):
     random = Random(seed)
     qrels, run = judgements_and_rankings(random)
     measures = [with_parameters(random, measure) for measure in MEASURES]

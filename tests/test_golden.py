@@ -29,7 +29,7 @@ def cases(kind):
 
 
 @pytest.fixture
-def evaluate(ragkpi):
+def evaluate(ragkpi, reader):
     """Run the command of a case where its files are."""
 
     def run(case):

@@ -13,9 +13,11 @@ from importlib.util import find_spec
 
 import pytest
 
-from ragkpi.formats import blocks
+from ragkpi.formats import lines, opening
 from ragkpi.studies.check.catalogue import REFUSALS
 from tests.hostile_files import ARROW, PARTS, QRELS, ROWS, RUNS, TABLES
+
+pytestmark = pytest.mark.usefixtures("reader")
 
 
 @pytest.mark.parametrize(("text", "message", "status"), RUNS.values(), ids=RUNS)
@@ -116,7 +118,7 @@ def test_refuses_files_that_the_system_cannot_read(ragkpi, tmp_path):
 
 
 def test_refuses_lines_that_are_too_long(ragkpi, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "LONGEST_LINE", 1 << 20)
+    monkeypatch.setattr(lines, "LONGEST_LINE", 1 << 20)
     (tmp_path / "qrels").write_bytes(b"1 0 d 1\n")
     (tmp_path / "run").write_bytes(b"1 Q0 d 1 1 me\n" + b"x" * (1 << 23))
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
@@ -130,7 +132,7 @@ TOO_MUCH = (
 
 
 def test_refuses_bombs(ragkpi, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocks, "MOST_HELD", 1 << 20)
+    monkeypatch.setattr(opening, "MOST_HELD", 1 << 20)
     (tmp_path / "qrels").write_bytes(gzip.compress(b"1 0 d 1\n" * (1 << 20)))
     outcome = ragkpi("eval", "qrels", "run", folder=tmp_path)
     refused(outcome, f"qrels: {TOO_MUCH}", 2)
@@ -138,10 +140,10 @@ def test_refuses_bombs(ragkpi, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("queries", [1, 2], ids=["one query", "interleaved"])
 def test_refuses_runs_that_are_bombs(ragkpi, tmp_path, monkeypatch, queries):
-    monkeypatch.setattr(blocks, "MOST_HELD", 1 << 22)
+    monkeypatch.setattr(opening, "MOST_HELD", 1 << 21)  # bytes of ids
     (tmp_path / "qrels").write_bytes(b"1 0 d 1\n")
-    lines = b"".join(b"%d Q0 d%d 1 1 me\n" % (n % queries, n) for n in range(1 << 19))
-    (tmp_path / "run").write_bytes(gzip.compress(lines))
+    text = b"".join(b"%d Q0 d%d 1 1 me\n" % (n % queries, n) for n in range(1 << 19))
+    (tmp_path / "run").write_bytes(gzip.compress(text))
     refused(ragkpi("eval", "qrels", "run", folder=tmp_path), f"run: {TOO_MUCH}", 2)
 
 

@@ -97,7 +97,7 @@ def test_five_thousand_documents_that_two_assessors_compare(scales, folder):
 
 
 @pytest.mark.parametrize("command", ["eval", "check"])
-def test_a_gigabyte_without_a_newline(command, folder):
+def test_a_gigabyte_without_a_newline(command, folder, reader):
     files = ["qrels", "-"] if command == "eval" else ["-"]
     with feed(b"x" * (1 << 24) for _ in range(64)) as pipe:
         process = start(folder, command, *files, stdin=pipe, limits=LITTLE)
@@ -108,7 +108,7 @@ def test_a_gigabyte_without_a_newline(command, folder):
         )
 
 
-def test_a_bomb_of_zeros(folder):
+def test_a_bomb_of_zeros(folder, reader):
     bomb = bz2.compress(bytes(1 << 24)) * 64  # a gigabyte in a few kilobytes
     (folder / "bomb").write_bytes(bomb)
     process = start(folder, "eval", "qrels", "bomb", limits=LITTLE)
@@ -117,7 +117,7 @@ def test_a_bomb_of_zeros(folder):
     assert err == "ragkpi: bomb:1: a line of more than 64 MB; expected lines of text\n"
 
 
-def test_a_bomb_of_lines_streams_through(folder):
+def test_a_bomb_of_lines_streams_through(folder, reader):
     """As a run it takes time but no memory; and it may well be one."""
     piece = gzip.compress((b"#" + b"x" * 65534 + b"\n") * (1 << 10))
     (folder / "bomb").write_bytes(piece * 10 + gzip.compress(RUN))
@@ -157,7 +157,7 @@ def test_max_memory(folder):
         assert err == f"ragkpi: --max-memory {size}: expected a size from 64M, such as 512M or 4G\n"
 
 
-def test_a_pipe_that_closes_early(folder):
+def test_a_pipe_that_closes_early(folder, reader):
     """Half a line has too few columns; half a gzip stream is a truncated one."""
     with feed([b"1 Q0 d1 1 2 me\n1 Q0 d2"]) as pipe:
         status, out, err = finish(start(folder, "eval", "qrels", "-", stdin=pipe))
@@ -169,47 +169,58 @@ def test_a_pipe_that_closes_early(folder):
     assert err.startswith("ragkpi: -: broken gzip data (")
 
 
-def test_a_fifo_is_read_like_a_file(folder):
+def test_a_fifo_is_read_like_a_file(folder, reader):
     os.mkfifo(folder / "fifo")
     process = start(folder, "eval", "-m", "num_ret", "qrels", "fifo")
     (folder / "fifo").write_bytes(RUN)
     assert finish(process) == (0, b"num_ret               \tall\t20000\n", "")
 
 
-def test_a_file_that_shrinks_while_it_is_read(folder):
-    from ragkpi.errors import InputError
+@pytest.fixture
+def after_a_block(monkeypatch):
+    """Do something to a file when a block of it is read."""
     from ragkpi.formats.opening import Source
-    from ragkpi.formats.trec_runs import stream_run
+    from ragkpi.ranking import reading
 
+    def do(something):
+        monkeypatch.setattr(reading, "BLOCK_SIZE", 1 << 12)
+        fill, done = Source.fill, []
+
+        def fill_and_do(source, buffer):
+            count = fill(source, buffer)
+            if not done and source.name.endswith("run"):
+                done.append(something())
+            return count
+
+        monkeypatch.setattr(Source, "fill", fill_and_do)
+
+    return do
+
+
+def test_a_file_that_shrinks_while_it_is_read(folder, after_a_block, ragkpi, reader):
     run = b"".join(b"%d Q0 d1 1 2 me\n" % query for query in range(20000))
     (folder / "run").write_bytes(run)
-
-    def truncated_midway():
-        with Source(str(folder / "run")) as source:
-            blocks = stream_run(source, block_size=1 << 12)
-            next(blocks)
-            os.truncate(folder / "run", 1 << 15)
-            return list(blocks)
-
-    with pytest.raises(InputError, match="shrank while it was read"):
-        truncated_midway()
+    after_a_block(lambda: os.truncate(folder / "run", 1 << 15))
+    status, out, err = ragkpi("eval", "qrels", "run", folder=folder)
+    assert (status, out) == (2, b"")
+    assert err == (
+        b"ragkpi: run: shrank while it was read (from %d to 32768 bytes); "
+        b"expected a file that nobody writes to\n" % len(run)
+    )
 
 
-def test_a_file_that_is_written_to_while_it_is_read(folder):
+def test_a_file_that_is_written_to_while_it_is_read(folder, after_a_block, ragkpi, reader):
     """The numbers would be of neither the old file nor the new one."""
-    from ragkpi.errors import InputError
-    from ragkpi.formats.opening import Source
-    from ragkpi.formats.trec_runs import stream_run
 
-    def written_midway():
-        with Source(str(folder / "run")) as source:
-            next(stream_run(source, block_size=1 << 12), None)
-            with open(folder / "run", "r+b") as file:
-                file.write(b"2")
-            os.utime(folder / "run", (1, 1))  # the clock of a file system may be coarse
+    def write():
+        with open(folder / "run", "r+b") as file:
+            file.write(b"2")
+        os.utime(folder / "run", (1, 1))  # the clock of a file system may be coarse
 
-    with pytest.raises(InputError, match="run: changed while it was read; expected a file that"):
-        written_midway()
+    after_a_block(write)
+    status, out, err = ragkpi("eval", "qrels", "run", folder=folder)
+    assert (status, out) == (2, b"")
+    assert err.startswith(b"ragkpi: run: changed while it was read; expected a file that")
 
 
 def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
@@ -225,8 +236,8 @@ def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
 
 @pytest.mark.parametrize("kind", ["file", "pipe", "gzip", "begun"])
 @pytest.mark.parametrize("megabytes", [0, 40])
-def test_standard_input_of_every_kind_and_size(kind, megabytes, folder):
-    """Above 50 MB two processes share a file, which is read from where standard input stands."""
+def test_standard_input_of_every_kind_and_size(kind, megabytes, folder, reader):
+    """A file is read from where standard input stands in it."""
     line = b"%d Q0 d%d 1 %d me\n"
     lines = [line % (query, i, -i) for query in (1, 2) for i in range(10 + megabytes * 32000)]
     text, head = b"".join(lines), b"a line that somebody has read\n" if kind == "begun" else b""
@@ -234,7 +245,7 @@ def test_standard_input_of_every_kind_and_size(kind, megabytes, folder):
     with feed([text]) if kind == "pipe" else open(folder / "big", "rb") as file:
         if head:
             os.lseek(file.fileno(), len(head), os.SEEK_SET)
-        process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file, workers=2)
+        process = start(folder, "eval", "-m", "num_ret", "qrels", "-", stdin=file)
         expected = b"num_ret               \tall\t%d\n" % (len(lines) // 2)
         note = "ragkpi: note: 1 query of the run is not judged and ignored (2)\n"
         assert finish(process) == (0, expected, note)
@@ -255,13 +266,17 @@ def test_an_interrupt(folder):
     assert (folder / "out.json").read_bytes() == b"old"
 
 
-def test_an_interrupt_of_several_processes(folder):
-    """The terminal interrupts all of them; only one speaks."""
-    line = b"%d Q0 d%d 1 1 me\n"
-    with open(folder / "big", "wb") as file:
-        for query in range(200):
-            file.write(b"".join(line % (query, i) for i in range(20000)))
-    process = start(folder, "eval", "qrels", "big", start_new_session=True)
+def write_big(path, queries, each):
+    with open(path, "wb") as file:
+        for query in range(queries):
+            file.write(b"".join(b"%d Q0 d%d 1 1 me\n" % (query, i) for i in range(each)))
+
+
+@pytest.mark.parametrize("files", [1, 3])
+def test_an_interrupt_while_the_kernel_reads(folder, files, reader):
+    """Several runs are read side by side."""
+    write_big(folder / "big", 200, 20_000)
+    process = start(folder, "eval", "qrels", *["big"] * files, workers=3, start_new_session=True)
     time.sleep(0.5)
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
@@ -269,6 +284,32 @@ def test_an_interrupt_of_several_processes(folder):
         assert (status, out, err) in [(130, b"", "ragkpi: interrupted\n"), (0, out, err)]
     else:
         finish(process)
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "said"),
+    [
+        (signal.SIGINT, 130, "ragkpi: interrupted\n"),
+        (signal.SIGTERM, 143, "ragkpi: stopped by SIGTERM\n"),
+        (signal.SIGHUP, 129, "ragkpi: stopped by SIGHUP\n"),
+    ],
+)
+def test_an_interrupt_while_several_runs_wait_for_more(folder, number, status, said):
+    """Whoever writes them may never go on: nobody waits for the threads that read them."""
+    for name in ("one", "two"):
+        os.mkfifo(folder / name)
+    process = start(folder, "eval", "-o", "out", "qrels", "one", "two", workers=2)
+    with open(folder / "one", "wb") as one, open(folder / "two", "wb") as two:
+        for file in (one, two):
+            file.write(RUN)
+            file.flush()
+        time.sleep(0.5)
+        process.send_signal(number)
+        try:
+            assert finish(process) == (status, b"", said)
+        finally:
+            process.kill()
+    assert sorted(os.listdir(folder)) == ["one", "qrels", "run", "two"]
 
 
 def test_nobody_reads_the_output(folder):
@@ -354,12 +395,19 @@ def children_of(pid):
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks into /proc")
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP, signal.SIGINT, signal.SIGKILL])
 def test_children_end_with_their_parent(number, folder):
-    """However it ends; nothing holds its standard output open, and no partial file is left."""
-    line = b"%d Q0 d%d 1 1 me\n"
-    with open(folder / "big", "wb") as file:
-        for query in range(40):
-            file.write(b"".join(line % (query, i) for i in range(90_000)))
-    process = start(folder, "eval", "-o", "out", "qrels", "big", workers=3)
+    """However it ends; nothing holds its standard output open, and no partial file is left.
+
+    Parquet files are read by a process of their own.
+    """
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    count = 4_000_000
+    ids = arrow.array([f"d{number}" for number in range(count // 40)] * 40)
+    queries = arrow.array([query for query in map(str, range(40)) for _ in range(count // 40)])
+    scores = arrow.array([float(-number) for number in range(count)])
+    table = arrow.table({"qid": queries, "docid": ids, "score": scores})
+    parquet.write_table(table, folder / "big")
+    process = start(folder, "eval", "-o", "out", "qrels", "big")
     children = []
     while not children and process.poll() is None:
         children = children_of(process.pid)
@@ -429,9 +477,9 @@ def test_standard_output_by_another_name_keeps_what_stands_there(folder):
 
 def test_what_nobody_thought_of_is_one_line(folder):
     (folder / "sitecustomize.py").write_text(
-        "import ragkpi.ranking.hits as hits\n"
+        "import ragkpi.ranking.reading as reading\n"
         "def fail(*_): raise ZeroDivisionError('so')\n"
-        "hits.join_hits = fail\n"
+        "reading.hits_of = fail\n"
     )
     program = "import sitecustomize, ragkpi.cli; ragkpi.cli.entry()"
     for debug in ("", "1"):

@@ -20,7 +20,8 @@ Rows = Iterable[tuple[str, str]]
 _ENVIRONMENT = {
     "RAGKPI_CORPUS_SIZE": "What -N says where it is not given.",
     "RAGKPI_QRELS": "A checkout of anserini-tools, so that qrels may have a name (dl19-passage).",
-    "RAGKPI_WORKERS": "How many cores read large runs; 1 keeps to one.",
+    "RAGKPI_WORKERS": "How many runs are read side by side; 1 reads one after the other.",
+    "RAGKPI_READER": "'plain' reads without the compiled kernel.",
     "RAGKPI_DEBUG": "1 prints the traceback of an internal error.",
     "NO_COLOR": "If it is set, there is no colour.",
     "COLUMNS": "The width of tables and help texts.",

@@ -6,17 +6,16 @@ A run streams through in pieces: a table of few bytes may hold very many rows.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.arrow_tables import ArrowTable, Wanted, broken, refuse_bomb
-from ragkpi.formats.groups import group_starts
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record
-from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
+from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import warn_of_order
 from ragkpi.formats.shape import Kind, Shape
 from ragkpi.formats.shape_choice import choose_shape, likely_shape
@@ -33,7 +32,7 @@ _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
 
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
-    """Read a run in blocks of whole queries; its `line` numbers are rows from 1."""
+    """Read a run block by block; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
         if _is_nested(table, shape, SHAPES["run"]):
             yield from stream_listed(source.name, _listed(source, table, "run", shape))
@@ -54,8 +53,8 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
     wanted += [(name, "number") for name in (score, rank) if name is not None]
     wanted += [] if run_id is None else [(run_id, "ids")]
     row = 0
-    for columns in _whole_queries(source, table.columns(wanted, _ROWS_OF_PIECE)):
-        queries, documents, *rest = columns
+    for columns in table.columns(wanted, _ROWS_OF_PIECE):
+        queries, documents, *rest = cast(list[Any], columns)
         line = np.arange(row + 1, row + 1 + len(queries))
         row += len(queries)
         scores = None if score is None else rest.pop(0)
@@ -68,7 +67,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
             scores, ranks = -line.astype(np.float64) if ranks is None else -ranks, None
         refuse_empty(source.name, queries, line, "query id")
         refuse_empty(source.name, documents, line, "document id")
-        starts = group_starts(queries)
+        starts = queries.changes()
         yield RunColumns(
             file=source.name,
             query=queries.take(starts[:-1]),
@@ -80,34 +79,6 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
             rank=ranks,
             by_rank=by_rank,
         )
-
-
-def _whole_queries(source: Source, batches: Iterator[list[Any]]) -> Iterator[list[Any]]:
-    """Put the columns of batches together so that neighbouring rows of a query stay together.
-
-    The first column is the query.
-    """
-    held: list[list[Any]] = []
-    rows, enough = 0, 1
-    for batch in batches:
-        held.append(batch)
-        rows += len(batch[0])
-        if rows < enough:
-            continue
-        columns = _joined(held)
-        whole = int(group_starts(columns[0])[-2])  # the last query may go on
-        if whole:
-            yield _sliced(columns, slice(0, whole))
-        held = [_sliced(columns, slice(whole, rows))]
-        rows -= whole
-        refuse_bomb(source, rows)
-        enough = 2 * rows  # of one long query twice as many, each time
-    if rows:
-        yield _joined(held)
-
-
-def _sliced(columns: list[Any], rows: slice) -> list[Any]:
-    return [column.take(rows) if isinstance(column, Tokens) else column[rows] for column in columns]
 
 
 def _joined(batches: Sequence[list[Any]]) -> list[Any]:
@@ -147,7 +118,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     return QrelsColumns(
         file=source.name,
         query=query,
-        iteration=same_strings(b"0", len(query)),
+        iteration=Tokens.repeated(b"0", len(query)),
         document=document,
         level=level,
         line=line,

@@ -19,7 +19,7 @@ import numpy as np
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.arrow_child import send
 from ragkpi.formats.opening import MOST_HELD, Source
-from ragkpi.formats.tokens import PADDING, FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
 # A column is of ids; of numbers; or of levels, which are int64 in a batch where all are whole.
 Wanted = Literal["ids", "number", "level"]
@@ -155,10 +155,10 @@ class ArrowTable:
             raise broken(self._source, f"column {message['reason']}")
         raise broken(self._part, f"no table ({message['reason']})")
 
-    def _buffer(self, size: int, padding: int = 0) -> Any:
-        """Return the bytes that come next, (padding + size + padding,) uint8."""
-        buffer = np.zeros(padding + size + padding, dtype=np.uint8)
-        rest = buffer[padding : padding + size].data
+    def _buffer(self, size: int) -> Any:
+        """Return the bytes that come next, (size,) uint8."""
+        buffer = np.zeros(size, dtype=np.uint8)
+        rest = buffer.data
         while len(rest):
             count = self._child.stdout.readinto(rest)
             if not count:
@@ -168,8 +168,8 @@ class ArrowTable:
 
     def _ids(self, bounds_size: int, text_size: int) -> Tokens:
         bounds: IntArray = self._buffer(bounds_size).view(np.int64)
-        text = self._buffer(text_size, PADDING)
-        bounds += PADDING - bounds[0]
+        text = self._buffer(text_size)
+        bounds -= bounds[0]
         return Tokens(text, bounds[:-1], bounds[1:])
 
     def _numbers(self, size: int, name: str, kind: Wanted, type_: str) -> FloatArray | IntArray:

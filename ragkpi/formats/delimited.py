@@ -7,23 +7,21 @@ id. Neither is decoded, so ids of any bytes survive.
 from __future__ import annotations
 
 import csv
+import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
-import numpy as np
-
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader, lines_from
-from ragkpi.formats.line_scanner import Lines
+from ragkpi.formats.lines import Block, Lines, blocks, split_lines
 from ragkpi.formats.opening import Source
-from ragkpi.formats.rows import Listed, collect_qrels, same_strings, stream_listed
+from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.separated_lines import scan_separated
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
+from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
-from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, held_columns, refuse_empty, stream_run
+from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, columns_of_blocks, refuse_empty
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -58,23 +56,18 @@ class _Table:
         Which columns hold what; names of columns, or numbers from 1 where there are no names.
     """
 
-    def __init__(self, source: Source, separator: bytes, shape: Shape, hold: bool) -> None:
+    def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
         self._source, self._separator, self._shape = source, separator, shape
-        self._reader = BlockReader(
-            source, BLOCK_SIZE if not hold or source.size is None else source.size + 1
-        )
-        self._block = self._reader.read_all() if hold else self._reader.read()
+        self._blocks = blocks(source)
         self._header = self._take_header()
         self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
         for part in shape.required:
             self._needed(part)
 
-    def run(self, hold: bool) -> Iterator[RunColumns]:
+    def run(self) -> Iterator[RunColumns]:
         numbers = self._numbers
         if numbers["score"] is None and numbers["rank"] is None:
             warn_of_order(self._source.name, self._header.names)
-        if self._block is None:
-            return
         layout = ColumnOrder(
             self._scan,
             self._needed("query"),
@@ -84,15 +77,9 @@ class _Table:
             self._number("run_id"),
         )
         try:
-            if hold:
-                yield from list(held_columns(self._block, layout))
-            else:
-                yield from stream_run(
-                    self._source, layout=layout, reader=self._reader, block=self._block
-                )
+            yield from columns_of_blocks(self._blocks, layout)
         except _QuotedError as quoted:
-            block = self._block if hold else quoted.block
-            yield from stream_listed(self._source.name, self._listed(block, layout))
+            yield from stream_listed(self._source.name, self._listed(quoted.block, layout))
 
     def qrels(self) -> QrelsColumns:
         level = self._number("level")
@@ -100,15 +87,17 @@ class _Table:
             level = self._needed("level")
         query, document = self._needed("query"), self._needed("doc")
         file = self._source.name
-        if self._block is None:
+        texts = list(self._blocks)
+        if not texts:
             return collect_qrels(file, ())
+        block = texts[0]._replace(text=b"".join(block.text for block in texts))
         try:
-            lines = self._scan(self._block)
+            lines = self._scan(block)
         except _QuotedError as quoted:
             return collect_qrels(file, self._judged(quoted.block, query, document, level))
         columns = [lines.column(number) for number in (query, document)]
-        levels = same_strings(b"1", len(lines)) if level is None else lines.column(level)
-        columns.append(levels.stripped())
+        levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
+        columns.append(levels)
         line = lines.line
         # Quepid has a line without document and rating for a query that nobody judged.
         empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
@@ -122,7 +111,7 @@ class _Table:
         return QrelsColumns(
             file=file,
             query=columns[0],
-            iteration=same_strings(b"0", len(line)),
+            iteration=Tokens.repeated(b"0", len(line)),
             document=columns[1],
             level=judged,
             line=line,
@@ -130,34 +119,23 @@ class _Table:
         )
 
     def _take_header(self) -> _Header:
-        while self._block is not None:
-            text = self._block.buffer[self._block.start : self._block.end]
-            rest = bytes(text[: 1 << 16])
-            line = rest.split(b"\n", 1)[0]
-            if len(line) == len(rest):
-                line = bytes(text[: int(np.flatnonzero(text == ord("\n"))[0])])
-            if line.strip():
-                break
-            self._block = self._behind(len(line) + 1)
-        else:
-            expected = "expected a line of column names"
-            raise InputError(self._source.name, None, "is empty", expected)
-        number = self._block.first_line
-        words = next(_values(self._source, self._separator, iter([(number, line)])))[1]
-        names = [word.decode("utf-8", "surrogateescape") for word in words]
-        if self._shape.query.isdigit():
-            return _Header([str(place) for place in range(1, len(names) + 1)], 0)
-        self._block = self._behind(len(line) + 1)
-        return _Header(names, number)
-
-    def _behind(self, length: int) -> Block | None:
-        """Return the block without its first line of `length` bytes, or the next block."""
-        block = self._block
-        assert block is not None
-        if block.start + length < block.end:
-            self._reader.pass_lines(1)
-            return block._replace(start=block.start + length, first_line=block.first_line + 1)
-        return None if block.last else self._reader.read(lines=block.count_lines())
+        """Read the line of names, and leave what follows it in the blocks."""
+        for block in self._blocks:
+            filled = ((number, line) for number, line in block.lines() if line.strip())
+            number, line = next(filled, (0, b""))
+            if not number:
+                continue
+            words = next(_values(self._source, self._separator, iter([(number, line)])))[1]
+            names = [word.decode("utf-8", "surrogateescape") for word in words]
+            begin = block.text.index(line)
+            if self._shape.query.isdigit():
+                names, header = [str(place) for place in range(1, len(names) + 1)], 0
+            else:
+                begin, header = begin + len(line) + 1, number
+            rest = Block(block.file, block.text[begin:], number + bool(header))
+            self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
+            return _Header(names, header)
+        raise InputError(self._source.name, None, "is empty", "expected a line of column names")
 
     def _number(self, part: str) -> int | None:
         """Return which column holds a part; None if none does."""
@@ -185,21 +163,35 @@ class _Table:
         return number
 
     def _scan(self, block: Block) -> Lines:
-        names = [name.encode("utf-8", "surrogateescape") for name in self._header.names]
-        text = block.buffer[block.start : block.end]
-        quotes = np.count_nonzero(text == ord('"')) if self._separator == b"," else 0
-        try:
-            lines = scan_separated(block, self._separator, names, self._header.line or 1)
-        except InputError:
-            if quotes:
-                raise _QuotedError(block) from None
-            raise
-        return _unquoted(block, lines, int(quotes)) if quotes else lines
+        width = len(self._header.names)
+        lines, wrong = split_lines(block, width, self._separator[0])
+        if not wrong:
+            return lines
+        number, text = wrong[0]
+        if self._separator == b"," and b'"' in block.text:
+            raise _QuotedError(block)
+        if b"\0" in text:
+            raise InputError(block.file, number, "a NUL byte", "expected text")
+        if b"\r" in text:
+            raise InputError(
+                block.file,
+                number,
+                "a carriage return inside a line",
+                "expected lines that end with a newline",
+            )
+        raise InputError(
+            block.file,
+            number,
+            f"{text.count(self._separator) + 1} columns "
+            f"({shown(text.replace(self._separator, b' '))})",
+            f"expected {width}, as line {self._header.line or 1} names",
+        )
 
     def _records(self, block: Block) -> Records:
         """Read a block, and what follows it, record by record."""
         width, line = len(self._header.names), self._header.line or 1
-        lines = lines_from(self._reader, block)
+        texts = itertools.chain([block], self._blocks)
+        lines = itertools.chain.from_iterable(block.lines() for block in texts)
         for number, record in _values(self._source, self._separator, lines):
             if len(record) != width:
                 raise InputError(
@@ -238,18 +230,6 @@ class _Table:
                 yield Listed(number, record[query], [record[document]], [value])
 
 
-def _unquoted(block: Block, lines: Lines, quotes: int) -> Lines:
-    """Take the quotes off values; `_QuotedError` if one of them is not around a whole value."""
-    text = block.buffer
-    before, ends = lines.before + lines.origin, lines.ends + lines.origin
-    quoted = (text[before + 1] == ord('"')) & (text[ends - 1] == ord('"')) & (ends - before > 2)
-    # Inside of a value is none, then, and no comma or end of line was one.
-    if 2 * np.count_nonzero(quoted) != quotes:
-        raise _QuotedError(block)
-    begin = lines.begin + lines.origin
-    return Lines(text, 0, before + quoted, ends - quoted, lines.line, begin)
-
-
 def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:
     """Split lines into values; only in CSV may a value be quoted."""
     if separator != b",":
@@ -284,20 +264,18 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
 
 
 def stream_table(
-    source: Source, shape: Shape | None = None, separator: bytes = b"\t", hold: bool = False
+    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
 ) -> Iterator[RunColumns]:
-    """Read a run with a line of names; blocks stay valid together only with `hold`."""
-    yield from _Table(source, separator, shape or SHAPES["run"]["flat"], hold).run(hold)
+    """Read a run with a line of names."""
+    yield from _Table(source, separator, shape or SHAPES["run"]["flat"]).run()
 
 
 def read_table_qrels(
     source: Source, shape: Shape | None = None, separator: bytes = b"\t"
 ) -> QrelsColumns:
     """Read qrels with a line of names."""
-    return _Table(source, separator, shape or SHAPES["qrels"]["flat"], hold=True).qrels()
+    return _Table(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
 
 
 stream_csv = partial(stream_table, separator=b",")
-hold_csv = partial(stream_table, separator=b",", hold=True)
-hold_tsv = partial(stream_table, hold=True)
 read_csv_qrels = partial(read_table_qrels, separator=b",")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.format_registry import FILE_FORMATS, FileFormat
@@ -71,33 +71,36 @@ class FileReader(NamedTuple):
         return self.format.name
 
     def stream_run(self, source: Source) -> Iterator[RunColumns]:
-        """Read a run as `FileFormat.stream_run` does."""
-        return self._watched(self.format.stream_run(source, self.shape, self.subset))
+        """Read a run with the documents that the kernel is to see."""
+        columns = self.stream_columns(source)
+        if self.sieve is None or self.sieve.in_kernel:
+            return columns
+        return self.sieve.folded(columns)
 
-    def hold_run(self, source: Source) -> Iterator[RunColumns]:
-        """Read a run as `FileFormat.hold_run` does."""
-        return self._watched(self.format.hold_run(source, self.shape, self.subset))
+    def stream_columns(self, source: Source) -> Iterator[RunColumns]:
+        """Read a run with all of its documents."""
+        return self._watched(self.format.stream_run(source, self.shape, self.subset))
 
     def read_qrels(self, source: Source) -> QrelsColumns:
         """Read qrels."""
         columns = self.format.read_qrels(source, self.shape)
         return self.sieve.qrels(columns) if self.sieve else columns
 
-    def sieved(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
-        """Treat the documents of blocks of whole queries as was asked for.
-
-        Raises `SeparateRankingsError` if a query has a rank twice.
-        """
-        if self.name != "trec":
-            from ragkpi.formats.score_order import ranked_once
-
-            blocks = map(ranked_once, blocks)
-        return self.sieve.run(blocks) if self.sieve else blocks
+    @property
+    def has_lines(self) -> bool:
+        """Whether it is a TREC run as it is, whose lines can be looked at one by one."""
+        return self.name == "trec" and self.scores == "similarity" and not self.sieve
 
     @property
-    def splittable(self) -> bool:
-        """Whether several processes may read ranges of the file by `line_places.stream_queries`."""
-        return self.name == "trec" and self.scores == "similarity" and not self.sieve
+    def is_fed(self) -> bool:
+        """Whether the kernel reads the text itself; else it gets columns."""
+        return self.name == "trec" and (self.sieve is None or self.sieve.in_kernel)
+
+    @property
+    def treatment(self) -> dict[str, Any]:
+        """What the kernel is to do with documents and scores."""
+        treated = self.sieve.treatment if self.sieve else {}
+        return {**treated, "distance": self.is_fed and self.scores == "distance"}
 
     def _watched(self, blocks: Iterator[RunColumns]) -> Iterator[RunColumns]:
         """Turn distances into scores; warn of scores that contradict the ranks beside them."""

@@ -30,8 +30,6 @@ class FileFormat(NamedTuple):
         File names that ask `ragkpi convert` for it.
     run, qrels
         Functions as ``module:name`` in ``ragkpi.formats`` that read it; empty if it holds none.
-    hold
-        The one that reads a run in blocks that stay valid together, if `run` does not.
     run_writer, qrels_writer
         Those that write it; empty if it is only read.
     shaped
@@ -45,7 +43,6 @@ class FileFormat(NamedTuple):
     suffixes: tuple[str, ...] = ()
     run: str = ""
     qrels: str = ""
-    hold: str = ""
     run_writer: str = ""
     qrels_writer: str = ""
     shaped: bool = True
@@ -54,15 +51,8 @@ class FileFormat(NamedTuple):
     def stream_run(
         self, source: Source, shape: Shape | None = None, subset: str | None = None
     ) -> Iterator[RunColumns]:
-        """Read a run in blocks that hold all neighbouring lines of their queries."""
+        """Read a run block by block; a query may go on from one to the next."""
         blocks: Iterator[RunColumns] = self._read(self.run, source, shape, subset)
-        return blocks
-
-    def hold_run(
-        self, source: Source, shape: Shape | None = None, subset: str | None = None
-    ) -> Iterator[RunColumns]:
-        """Read a run in blocks that stay valid together."""
-        blocks: Iterator[RunColumns] = self._read(self.hold or self.run, source, shape, subset)
         return blocks
 
     def read_qrels(self, source: Source, shape: Shape | None = None) -> QrelsColumns:
@@ -96,8 +86,7 @@ _FORMATS = (
         "trec",
         "query Q0 document rank score run_id, or query iteration document level",
         (".run", ".qrels", ".txt", ".trec", ".res", ".qrel"),
-        run="line_places:stream_whole",
-        hold="trec_runs:hold_run",
+        run="trec_runs:stream_run",
         qrels="trec_qrels:qrels_of",
         run_writer="text_writing:write_trec",
         qrels_writer="text_writing:write_trec_qrels",
@@ -108,20 +97,17 @@ _FORMATS = (
         "query document rank, separated by white space; no scores",
         (".msmarco",),
         run="unnamed_columns:stream_msmarco",
-        hold="unnamed_columns:hold_msmarco",
         run_writer="text_writing:write_msmarco",
     ),
     FileFormat(
         "colbert",
         "ColBERT: query document rank score, separated by white space",
         run="unnamed_columns:stream_colbert",
-        hold="unnamed_columns:hold_colbert",
     ),
     FileFormat(
         "tevatron",
         "Tevatron: query document score, separated by white space",
         run="unnamed_columns:stream_tevatron",
-        hold="unnamed_columns:hold_tevatron",
     ),
     FileFormat(
         "beir",
@@ -134,7 +120,6 @@ _FORMATS = (
         "a line of column names, then values between tabs; never quoted",
         (".tsv",),
         run="delimited:stream_table",
-        hold="delimited:hold_tsv",
         qrels="delimited:read_table_qrels",
         run_writer="text_writing:write_tsv",
         qrels_writer="text_writing:write_tsv_qrels",
@@ -144,7 +129,6 @@ _FORMATS = (
         "a line of column names, then values between commas; quoted where needed",
         (".csv",),
         run="delimited:stream_csv",
-        hold="delimited:hold_csv",
         qrels="delimited:read_csv_qrels",
         run_writer="text_writing:write_csv",
         qrels_writer="text_writing:write_csv_qrels",
@@ -154,7 +138,6 @@ _FORMATS = (
         'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
         (".json",),
         run="json_files:stream_run",
-        hold="json_files:hold_run",
         qrels="json_files:read_qrels",
         run_writer="text_writing:write_json_document",
         qrels_writer="text_writing:write_json_qrels_document",
@@ -165,7 +148,6 @@ _FORMATS = (
         "an object a line: a query with its list of documents, or a document; see the shapes",
         (".jsonl", ".ndjson"),
         run="json_files:stream_run",
-        hold="json_files:hold_run",
         qrels="json_files:read_qrels",
         run_writer="text_writing:write_json_lines",
         qrels_writer="text_writing:write_json_qrels_lines",

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.formats.given_columns import octets, tokens_of
-from ragkpi.formats.tokens import PADDING, IntArray, Tokens
+from ragkpi.formats.tokens import IntArray, Tokens
 
 
 def tokens(column: Any) -> Tokens:
@@ -49,9 +49,8 @@ def _tokens_of_array(array: Any) -> Tokens:
     _, offsets, data = array.buffers()
     bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
     text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
-    pad = np.zeros(PADDING, dtype=np.uint8)
-    places = bounds - bounds[0] + PADDING
-    return Tokens(np.concatenate([pad, text, pad]), places[:-1], places[1:])
+    places = bounds - bounds[0]
+    return Tokens(text, places[:-1], places[1:])
 
 
 def numbers(column: Any) -> Any:

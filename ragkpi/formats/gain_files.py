@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ragkpi.formats.file_formats import Reading, reader_of
-from ragkpi.formats.line_scanner import LineShape, table_of
+from ragkpi.formats.lines import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, is_number
-from ragkpi.formats.rows import same_strings
+from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, qrels_of
 
 _LINE = LineShape(("query", "document", "gain"), "refused", "first_column")
@@ -25,7 +25,7 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
             reader = reader_of("qrels", source, reading)
             return qrels_of(source, "gains") if reader.name == "trec" else reader.read_qrels(source)
         table = table_of(source, _LINE)
-        query, document, text = table.columns
+        query, document, text = map(table.column, range(3))
         level, gain = parse_numbers(source.name, text, table.line)
-        iteration = same_strings(b"0", len(level))
+        iteration = Tokens.repeated(b"0", len(level))
         return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)

@@ -15,8 +15,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.given_columns import GivenColumns, tokens_of
-from ragkpi.formats.groups import group_starts, spans
-from ragkpi.formats.rows import same_strings, split_columns
+from ragkpi.formats.groups import spans
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
@@ -47,7 +46,7 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
     return QrelsColumns(
         file="qrels",
         query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
-        iteration=same_strings(b"0", len(level)),
+        iteration=Tokens.repeated(b"0", len(level)),
         document=columns.document,
         level=level,
         line=np.arange(1, len(level) + 1),
@@ -95,14 +94,13 @@ def run_blocks(data: Any) -> list[RunColumns]:
     Returns
     -------
     list of RunColumns
-        Blocks of whole queries that fit the cache, each query in one of them.
+        Blocks of rows; a query may come in several of them.
     """
     parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
-    queries = [id_ for part in parts for id_ in part.query]
-    if len(parts) > 1 and len(set(queries)) == len(queries):
-        before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
-        return [_run(part, rows) for part, rows in zip(parts, before, strict=False)]
-    return list(split_columns(_brought_together(_run(_joined(parts, "run")))))
+    if not any(len(part.document) for part in parts):
+        raise _empty("run")
+    before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
+    return [_run(part, rows) for part, rows in zip(parts, before, strict=False)]
 
 
 def _run(columns: GivenColumns, before: int = 0) -> RunColumns:
@@ -136,9 +134,8 @@ def _parts(
 
 
 def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
-    rows = sum(len(part.document) for part in parts)
-    if not rows:
-        raise UsageError(f"the {what} given is empty; expected at least one row")
+    if not any(len(part.document) for part in parts):
+        raise _empty(what)
     if len(parts) == 1:
         return parts[0]
     sizes = np.concatenate([np.diff(part.starts) for part in parts])
@@ -148,6 +145,10 @@ def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
         document=Tokens.joined([part.document for part in parts]),
         number=list(chain.from_iterable(part.number for part in parts)),
     )
+
+
+def _empty(what: str) -> UsageError:
+    return UsageError(f"the {what} given is empty; expected at least one row")
 
 
 def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
@@ -275,25 +276,5 @@ def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) 
 
 
 def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:
-    starts = group_starts(query)
+    starts = query.changes()
     return GivenColumns(query.take(starts[:-1]), starts, document, number)
-
-
-def _brought_together(run: RunColumns) -> RunColumns:
-    """Put the rows of each query together; they may stand in several places."""
-    ids = run.query.tolist()
-    first: dict[bytes, int] = {}
-    for group, id_ in enumerate(ids):
-        first.setdefault(id_, group)
-    if len(first) == len(ids):
-        return run
-    place = {id_: number for number, id_ in enumerate(first)}
-    number = np.array([place[id_] for id_ in ids])[run.group()]
-    order = np.argsort(number, kind="stable")
-    return run._replace(
-        query=run.query.take(np.array(list(first.values()))),
-        starts=np.searchsorted(number[order], np.arange(len(place) + 1)),
-        document=run.document.take(order),
-        score=run.score[order],
-        line=run.line[order],
-    )

@@ -9,7 +9,15 @@ from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
 from ragkpi.formats.column_names import shown_names
-from ragkpi.formats.json_text import JsonText, Place, key_twice, rest_behind, text_of
+from ragkpi.formats.json_text import (
+    QUICK,
+    JsonText,
+    Place,
+    has_more_keys,
+    key_twice,
+    rest_behind,
+    text_of,
+)
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.paths import Repeated, entries_of
 from ragkpi.formats.record_numbers import Record, no_object
@@ -28,7 +36,7 @@ from ragkpi.wording import listed, named, shown
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
 # Keys of an object that are looked at to recognise a shape.
-MOST_KEYS = 40
+_MOST_KEYS = 40
 _MOST_SUBSETS = 20  # in a message
 _PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
@@ -43,23 +51,23 @@ def read_document(
     text: JsonText, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the records of a document, and what reads them; without a shape, one that fits."""
-    reader = recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
     return reader, _document_records(text, reader.shape, subset)
 
 
-def recognised(text: JsonText, kind: Kind) -> ShapeReader:
+def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
     """Return what reads a document, by its first records or keys."""
     probe = text.copy()
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
         reader = choose_shape(kind, records, text.file)
         return reader or likely_shape(kind, records[0] if records else None, text.file)
-    keys = text.copy().some_keys(MOST_KEYS)
+    keys = text.copy().some_keys(_MOST_KEYS)
     for shape in SHAPES[kind].values():
         if shape.records and shape.needs and set(shape.needs) <= set(keys):
             return ShapeReader(shape, text.file)
     first = None
-    if len(keys) < MOST_KEYS:
+    if len(keys) < _MOST_KEYS:
         first = probe.value()
         reader = choose_shape(kind, [first], text.file)
         if reader is not None:
@@ -79,6 +87,7 @@ def recognised(text: JsonText, kind: Kind) -> ShapeReader:
 
 def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
     steps, number = _steps(shape), 0
+    text.decoder = QUICK
     refuse_subset(text.file, shape, subset)
     while text.next():
         if shape.records:
@@ -93,10 +102,14 @@ def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Itera
             entries = text.single()
         for line, key, value, (start, end) in entries:
             number += 1
-            lines: list[int] = []
-            if shape.doc == "@key" and "\n" in text.text[start:end] and isinstance(value, dict):
-                lines = _lines_of_keys(text.text, line, start, end, len(entries_of(value)))
-            yield Record(line, number, value, key, lines)
+            record = Record(line, number, value, key, text=text.text[start:end])
+            if shape.doc == "@key" and "\n" in record.text and isinstance(value, dict):
+                if has_more_keys(record.text, len(value)):
+                    record = record.exactly(text.file)
+                count = len(entries_of(record.value))
+                lines = _lines_of_keys(text.text, line, start, end, count)
+                record = record._replace(lines=lines)
+            yield record
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
@@ -198,38 +211,25 @@ def _steps(shape: Shape) -> list[str]:
     return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
 
 
-def document_text(file: str, octets: bytes, used: int = 0, queries: Iterable[str] = ()) -> JsonText:
-    """Return a document as a text of JSON; `InputError` if there is none.
-
-    The `queries` in its first `used` bytes were read already: the text is a document of the rest,
-    on the same lines and columns.
-    """
-    octets = octets.removeprefix(MARK)
+def document_text(source: Source) -> JsonText:
+    """Read all that is left of a source as a text of JSON; `InputError` if there is none."""
+    octets = _hold(source).removeprefix(MARK)
     if not octets.strip():
-        raise InputError(file, None, "is empty", _DOCUMENT)
-    refuse_bomb(file, None, octets)
-    text = text_of(octets)
-    if used:
-        begin, behind = text.index("{") + 1, len(text_of(octets[:used]))
-        blank = "\n".join(" " * len(line) for line in text[begin:behind].split("\n"))
-        text = text[:begin] + blank + text[behind:]
-    return JsonText(file, text, _DOCUMENT, queries)
+        raise InputError(source.name, None, "is empty", _DOCUMENT)
+    refuse_bomb(source.name, None, octets)
+    return JsonText(source.name, text_of(octets), _DOCUMENT)
 
 
-def hold(source: Source, padding: int = 0) -> bytearray:
-    """Read all that is left of a source; `InputError` if that is more than can be held.
-
-    So many zeros stand before it and behind it.
-    """
-    octets = bytearray(padding)
+def _hold(source: Source) -> bytes:
+    """Read all that is left of a source; `InputError` if that is more than can be held."""
+    octets = bytearray()
     piece = memoryview(bytearray(_PIECE))
     while count := source.fill(piece):
         octets += piece[:count]
         if len(octets) > MOST_HELD:
             found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
             raise InputError(source.name, None, found, "expected a format of lines")
-    octets += bytes(padding)
-    return octets
+    return bytes(octets)
 
 
 def refuse_bomb(file: str, line: int | None, text: bytes) -> None:

@@ -48,7 +48,6 @@ class Source:
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
         self.place = 0
-        self._watched: int | None = None
         self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
         self.parts = parts_of(path)
         self._file = self._open(self.parts[0] if self.parts else path)
@@ -129,27 +128,21 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    def beginning_at(self, offset: int, watched: int = 0) -> Source:
-        """Return another reader of the same plain file; who waits sees it go to `watched`."""
+    def _beginning_at(self, offset: int) -> Source:
+        """Return another reader of the same plain file."""
         from copy import copy
 
         reader = copy(self)
         reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
         reader._ahead = memoryview(b"")
         reader.place = offset
-        reader._watched = watched
         reader.at_start = offset == 0
         return reader
-
-    def stop(self) -> None:
-        """Let the next reading fail, of a plain file."""
-        if self._plain is not None:
-            self._plain.stopped = True
 
     def look_at(self, offset: int, length: int) -> bytes:
         """Return bytes from any place of a plain file; the place to continue at stays."""
         text = memoryview(bytearray(length))
-        return bytes(text[: self.beginning_at(offset).fill(text)])
+        return bytes(text[: self._beginning_at(offset).fill(text)])
 
     def _plain_file(self) -> io.FileIO:
         if self._plain is None:
@@ -184,8 +177,7 @@ class Source:
         if self._spool is not None:
             self._keep(buffer[:filled])
         self.place += filled
-        if self._watched != 0:
-            reading(self.name, self.place, self._watched or self.size)
+        reading(self.name, self.place, self.size)
         return filled
 
     def _keep(self, text: memoryview) -> None:

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.line_scanner import LineShape, read_table
+from ragkpi.formats.lines import LineShape, read_table
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.records import dataclass
@@ -38,8 +37,8 @@ def read_preferences(path: str) -> PreferenceColumns:
     Raises `InputError` with the line for anything that is no preference.
     """
     table = read_table(path, LINE)
-    query, group, subgroup, document, level_text = table.columns
-    level = parse_decimals(level_text)
+    query, group, subgroup, document, level_text = map(table.column, range(5))
+    level = level_text.numbers()
     wrong = np.flatnonzero(~np.isfinite(level))
     if len(wrong):
         row = int(wrong[0])
@@ -58,12 +57,11 @@ def read_qrels_preferences(path: str) -> PreferenceColumns:
     Each judgment group is one sub-group. Raises `InputError` as `read_qrels` does.
     """
     qrels = read_qrels(path)
-    one = Tokens.from_strings([b"0"])
     return PreferenceColumns(
         file=qrels.file,
         query=qrels.query,
         group=qrels.iteration,
-        subgroup=one.take(np.zeros(len(qrels.line), dtype=np.int64)),
+        subgroup=Tokens.repeated(b"0", len(qrels.line)),
         document=qrels.document,
         level=qrels.level.astype(np.float64),
         line=qrels.line,

@@ -7,9 +7,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.integers import parse_integers
-from ragkpi.formats.line_scanner import Lines, LineShape, read_block, read_table, scan
+from ragkpi.formats.lines import LineShape, read_table, scan, whole_text
+from ragkpi.formats.opening import Source
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -27,9 +26,9 @@ def read_corpus_sizes(path: str) -> dict[bytes, int]:
         If a query has two sizes.
     """
     table = read_table(path, _SIZES)
-    query, size_text = table.columns
-    size, valid = parse_integers(size_text)
-    bad = np.flatnonzero(~valid | (size < 1))
+    query, size_text = table.column(0), table.column(1)
+    size = size_text.numbers()
+    bad = np.flatnonzero(~((size >= 1) & (size < 2.0**53) & (size == np.floor(size))))
     if len(bad):
         row = int(bad[0])
         raise InputError(
@@ -39,7 +38,7 @@ def read_corpus_sizes(path: str) -> dict[bytes, int]:
             "expected a whole number from 1",
         )
     sizes: dict[bytes, int] = {}
-    for row, (name, number) in enumerate(zip(query, size.tolist(), strict=True)):
+    for row, (name, number) in enumerate(zip(query, size.astype(np.int64).tolist(), strict=True)):
         if name in sizes:
             raise DataError(
                 f"{path}:{table.line[row]}: query {shown(name)} again; expected one size per query"
@@ -68,13 +67,18 @@ def read_quality(path: str) -> Quality:
     DataError
         If a query, or a query and run, comes twice.
     """
-    block = read_block(path, _ONE_RUN)
-    shape = _SEVERAL if _columns(scan(block, _ANY)) == 3 else _ONE_RUN
+    with Source(path) as source:
+        block = whole_text(source)
+    if block is None:
+        raise InputError(path, None, "is empty", "expected lines of query score")
+    first = next((line for line in scan(block, _ANY).stop.tolist()), 0)
+    words = block.text[:first].rsplit(b"\n", 1)[-1].split()
+    shape = _SEVERAL if len(words) == 3 else _ONE_RUN
     table = scan(block, shape)
     if not len(table):
         raise InputError(path, None, "no scores", "expected lines of query score")
     query, *run, score_text = (table.column(number) for number in range(len(shape.columns)))
-    score = parse_decimals(score_text)
+    score = score_text.numbers()
     bad = np.flatnonzero(~np.isfinite(score))
     if len(bad):
         row = int(bad[0])
@@ -94,14 +98,6 @@ def read_quality(path: str) -> Quality:
             )
         scores[name] = number
     return by_run
-
-
-def _columns(lines: Lines) -> int:
-    """Count the words of the first line."""
-    if not len(lines):
-        return 0
-    text = lines.buffer[lines.origin + lines.begin[0] :]
-    return len(bytes(text[: np.flatnonzero(text == ord("\n"))[0]]).split())
 
 
 _NORMS = LineShape(("query", "measure", "mean", "deviation"), "refused", "first_column")
@@ -125,10 +121,10 @@ def read_zscores(path: str) -> Norms:
     or a query and measure come twice.
     """
     table = read_table(path, _NORMS)
-    query, measure, *number_texts = table.columns
+    query, measure, *number_texts = map(table.column, range(4))
     numbers = []
     for name, text in zip(("mean", "deviation"), number_texts, strict=True):
-        number = parse_decimals(text)
+        number = text.numbers()
         valid = np.isfinite(number) if name == "mean" else np.isfinite(number) & (number >= 0)
         if not valid.all():
             row = int(np.flatnonzero(~valid)[0])

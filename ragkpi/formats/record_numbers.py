@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.json_text import octets_of
+from ragkpi.formats.json_text import DECODER, no_json, octets_of
 from ragkpi.formats.paths import Path
 from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.shape import Kind, Shape
@@ -18,7 +18,8 @@ class Record(NamedTuple):
     """A record of a file.
 
     `line` is where it begins and `lines` those of its keys, where they differ; `key` is the one
-    under which it stands, `number` counts from 1.
+    under which it stands, `number` counts from 1. If `text` is not empty, `value` is what the
+    `QUICK` decoder makes of it.
     """
 
     line: int
@@ -26,6 +27,16 @@ class Record(NamedTuple):
     value: Any
     key: str | None = None
     lines: Sequence[int] = ()
+    text: str = ""
+
+    def exactly(self, file: str) -> Record:
+        """Return the same with nothing lost."""
+        if not self.text:
+            return self
+        try:
+            return self._replace(value=DECODER.decode(self.text), text="")
+        except RecursionError as problem:
+            raise no_json(file, self.line, problem, "expected ids and numbers") from None
 
 
 Way = tuple[str, ...] | None  # None: there is no number
@@ -113,9 +124,9 @@ class NumberReader:
             return Numbers([b"-%d" % record.number])
         return Numbers([b"-%d" % place for place in range(1, len(items) + 1)], by_rank=True)
 
-    def is_as_first(self, score: str) -> bool:
-        """Say whether the first record of a document has its score under this key, and no rank."""
-        return self._ways == {"score": (score,), "rank": None}
+    def are_as_first(self, score: str, rank: str | None) -> bool:
+        """Say whether the first record of a document has score and rank under these keys."""
+        return self._ways == {"score": (score,), "rank": None if rank is None else (rank,)}
 
     def _all_or_none(
         self, record: Record, path: Path, items: list[tuple[Any, Any]], what: str

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.groups import group_starts, spans
 from ragkpi.formats.score_order import parse_ranks, parse_scores
-from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
@@ -26,7 +25,7 @@ class Listed(NamedTuple):
         The physical line of each document, or the one line of all; in a file without lines, the
         row from 1.
     values
-        The texts of the scores or of the judged levels.
+        The scores, as texts or floats, or the texts of the judged levels.
     ranks
         The texts of the ranks, where there are scores as well; else empty.
     by_rank
@@ -36,7 +35,7 @@ class Listed(NamedTuple):
     lines: int | list[int]
     query: bytes
     documents: list[bytes]
-    values: list[bytes]
+    values: Sequence[bytes | float]
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
     by_rank: bool = False
@@ -50,7 +49,7 @@ class _Gathered:
         self.queries: list[bytes] = []
         self.counts: list[int] = []
         self.documents: list[bytes] = []
-        self.values: list[bytes] = []
+        self.values: list[bytes | float] = []
         self.ranks: list[bytes] = []
         self.lines: list[int] = []
         self.by_rank: list[bool] = []
@@ -70,6 +69,17 @@ class _Gathered:
     def line(self) -> IntArray:
         return np.array(self.lines, dtype=np.int64)
 
+    def texts(self) -> Tokens:
+        """Return the texts of the scores or levels."""
+        return Tokens.from_strings(
+            value if isinstance(value, bytes) else repr(value).encode() for value in self.values
+        )
+
+    def scores(self, line: IntArray) -> FloatArray:
+        if set(map(type, self.values)) == {float}:
+            return np.array(self.values)
+        return parse_scores(self.file, self.texts(), line)
+
     def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
         """Return the query of each record and the documents; none of them may be empty."""
         query, document = Tokens.from_strings(self.queries), Tokens.from_strings(self.documents)
@@ -80,12 +90,12 @@ class _Gathered:
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
-    """Put records into blocks of whole queries, as `trec_runs.stream_run` yields them."""
+    """Put records into blocks, as `trec_runs.stream_run` yields them."""
     gathered = _Gathered(file)
     for record in records:
         if not record.documents:
             continue
-        if len(gathered.documents) >= _ROWS_AT_ONCE and record.query != gathered.queries[-1]:
+        if len(gathered.documents) >= _ROWS_AT_ONCE:
             yield _run_columns(gathered)
             gathered = _Gathered(file)
         gathered.add(record)
@@ -96,7 +106,7 @@ def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
 def _run_columns(gathered: _Gathered) -> RunColumns:
     line = gathered.line()
     query, document = gathered.ids(line)
-    groups = group_starts(query)
+    groups = query.changes()
     starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
     ranked = len(gathered.ranks) == len(line)
     return RunColumns(
@@ -104,7 +114,7 @@ def _run_columns(gathered: _Gathered) -> RunColumns:
         query=query.take(groups[:-1]),
         starts=starts,
         document=document,
-        score=parse_scores(gathered.file, Tokens.from_strings(gathered.values), line),
+        score=gathered.scores(line),
         line=line,
         run_id=gathered.run_id or run_id_of(gathered.file),
         rank=(
@@ -125,36 +135,13 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
     line = gathered.line()
     query, document = gathered.ids(line)
-    level, gain = parse_numbers(file, Tokens.from_strings(gathered.values), line, truth=True)
+    level, gain = parse_numbers(file, gathered.texts(), line, truth=True)
     return QrelsColumns(
         file=file,
         query=query.take(np.repeat(np.arange(len(query)), gathered.counts)),
-        iteration=same_strings(b"0", len(line)),
+        iteration=Tokens.repeated(b"0", len(line)),
         document=document,
         level=level,
         line=line,
         gain=gain,
     )
-
-
-def same_strings(text: bytes, count: int) -> Tokens:
-    """Return a column in which all strings are the same."""
-    return Tokens.from_strings([text]).take(np.zeros(count, dtype=np.int64))
-
-
-def split_columns(columns: RunColumns) -> Iterator[RunColumns]:
-    """Cut the columns of a whole run into blocks of whole groups that fit the cache."""
-    starts = columns.starts
-    for first, last in spans(starts, _ROWS_AT_ONCE):
-        rows = slice(int(starts[first]), int(starts[last]))
-        yield RunColumns(
-            file=columns.file,
-            query=columns.query.take(slice(first, last)),
-            starts=starts[first : last + 1] - starts[first],
-            document=columns.document.take(rows),
-            score=columns.score[rows],
-            line=columns.line[rows],
-            run_id=columns.run_id,
-            rank=None if columns.rank is None else columns.rank[rows],
-            by_rank=None if columns.by_rank is None else columns.by_rank[rows],
-        )

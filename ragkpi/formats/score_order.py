@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
-from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.groups import within_groups
-from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.wording import named, shown
 
@@ -20,22 +18,14 @@ if TYPE_CHECKING:
 
 
 _DIGITS = 16  # of 2 ** 53
-Numbers = Callable[[Tokens], FloatArray]
 
 
-def parse_ranks(
-    file: str, text: Tokens, line: IntArray, parse: Numbers = parse_decimals
-) -> FloatArray:
+def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
     """Read ranks, (n,); `InputError` with the line for one that is no whole number from 0.
 
     ``1.0`` is one: a column with gaps becomes a column of decimals.
     """
-    rank = None
-    if parse is parse_decimals and len(text) and text[0].isdigit():  # all are as a rule
-        integers, valid = parse_integers(text)
-        rank = integers.astype(np.float64) if valid.all() else None
-    if rank is None:
-        rank = parse(text)
+    rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
     if not whole.all():
@@ -46,11 +36,9 @@ def parse_ranks(
     return rank
 
 
-def parse_scores(
-    file: str, text: Tokens, line: IntArray, parse: Numbers = parse_decimals
-) -> FloatArray:
+def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for one that is no number."""
-    score = parse(text)
+    score = text.numbers()
     if np.isnan(score).any():
         row = int(np.flatnonzero(np.isnan(score))[0])
         raise InputError(

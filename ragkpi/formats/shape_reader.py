@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.json_patterns import RecordKeys
-from ragkpi.formats.json_text import key_twice, octets_of
+from ragkpi.formats.json_text import count_keys, has_more_keys, key_twice, octets_of
 from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.record_numbers import NumberReader, Record, lacking, no_object
 from ragkpi.formats.rows import Listed
 from ragkpi.formats.shape import Shape
 from ragkpi.wording import shown
+
+# Ids of documents, scores or levels, and ranks.
+_Columns: TypeAlias = "tuple[list[bytes], Sequence[bytes | float], list[bytes]]"
 
 
 class ShapeReader:
@@ -62,9 +64,10 @@ class ShapeReader:
 
         Raises `InputError` with the line, and the keys that are there, for one without.
         """
-        fast = self._object_quickly(record) if self._objects else None
-        if fast is not None:
-            return fast
+        quick = self._listed_quickly(record)
+        if quick is not None:
+            return quick
+        record = record.exactly(self._file)
         file, line = self._file, record.line
         try:
             if not isinstance(record.value, dict | list) or (
@@ -79,35 +82,6 @@ class ShapeReader:
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
         return listed
-
-    def keys_of(self, record: Any) -> RecordKeys | None:
-        """Say under which keys a record that was read has what; None if that is not so simple."""
-        shape = self.shape
-        if shape.records or shape.scores or shape.repeated != "refused":
-            return None
-        item, listed = record, None
-        if self._list:
-            found = self._list.listed(record)
-            if found is None or not found[1] or type(found[1][0][1]) is not dict:
-                return None
-            listed, item = found[0], found[1][0][1]
-        outer, inner = tuple(record), tuple(item)
-        query, document = self._query.name_in(outer), self._doc.name_in(inner)
-        if query is None or document is None or (listed is not None and listed not in record):
-            return None
-        # A query that could be a text is looked at by itself.
-        if shape.name == "lists" and fields.plain_name(query) in ("query", "topic"):
-            return None
-        score, rank = self._value.name_in(inner), self._rank.name_in(inner)
-        run_id = self._run.name_in(outer)
-        known = (
-            (score or self._value.lacks(inner))
-            and (rank or self._rank.lacks(inner))
-            and (run_id or self._run.lacks(outer))
-        )
-        if not known or not (score or rank):
-            return None
-        return RecordKeys(query, document, score, rank, run_id, listed)
 
     def _items(self, record: Record) -> tuple[str, list[tuple[Any, Any]]]:
         if not self._list:
@@ -124,10 +98,6 @@ class ShapeReader:
     def _of_items(
         self, record: Record, query: bytes, name: str, items: list[tuple[Any, Any]]
     ) -> Listed:
-        if self._list and not record.lines:
-            columns = self._columns([item for _, item in items])
-            if columns is not None:
-                return Listed(record.line, query, *columns, run_id=self._run_id(record))
         lines: int | list[int] = record.line
         if record.lines and len(record.lines) == len(items):
             lines = list(record.lines)
@@ -152,11 +122,44 @@ class ShapeReader:
         tag = None if self._objects else self._run.scalar(record.value)
         return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
 
-    def _columns(self, items: Sequence[Any]) -> tuple[list[bytes], list[bytes]] | None:
-        """Return the documents and scores (or levels) of objects that all have the same keys.
+    def _listed_quickly(self, record: Record) -> Listed | None:
+        """Read what most records are: an object of documents and numbers, or a list of objects.
 
-        None where these are not known yet to stand under one key each, or anything is unusual:
-        then they are read one by one, which comes to the same.
+        None if anything is unusual: then it is read with care, which comes to the same.
+        """
+        value = record.value
+        if not self._list or type(value) not in (dict, list):
+            return None
+        try:
+            found = self._list.listed(value, record.key, self._objects)
+            query = self._query.scalar(value, record.key, record.number)
+            run_id = None if self._objects else self._run.scalar(value)
+            if found is None or not isinstance(query, str) or isinstance(run_id, float):
+                return None
+            items = [item for _, item in found[1]]
+            if self._objects:
+                if self.shape.query != "@key" or (self.shape.score or self.shape.level) != "@value":
+                    return None
+                columns, keys = self._texts(list(value), items, []), len(items)
+            else:
+                columns = self._columns(items)
+                keys = len(items) * len(items[0]) if columns is not None else 0
+                if value != items:
+                    name = found[0]
+                    if type(value) is not dict or value.get(name) != items:
+                        return None
+                    keys += count_keys({**value, name: None})
+        except (KeyTwiceError, RecursionError):
+            return None
+        if columns is None or (record.text and has_more_keys(record.text, keys)):
+            return None
+        lines = list(record.lines) if len(record.lines) == len(items) else record.line
+        return Listed(lines, self._query_of(record), *columns, self._run_id(record))
+
+    def _columns(self, items: Sequence[Any]) -> _Columns | None:
+        """Return what objects that all have the same keys say of documents.
+
+        None where these are not known yet to stand under one key each, or anything is unusual.
         """
         if (
             not items
@@ -168,29 +171,33 @@ class ShapeReader:
             return None
         layout = tuple(items[0])
         doc, value = self._doc.name_in(layout), self._value.name_in(layout)
-        if doc is None or value is None or not self._rank.lacks(layout):
+        rank = None if self._rank.lacks(layout) else self._rank.name_in(layout)
+        if doc is None or value is None or (rank is None and not self._rank.lacks(layout)):
             return None
-        if self.shape.kind == "run" and not self._list and not self._numbers.is_as_first(value):
+        one_each = self.shape.kind == "run" and not self._list
+        if one_each and not self._numbers.are_as_first(value, rank):
             return None
-        if any(type(item) is not dict for item in items) or set(map(tuple, items)) != {layout}:
+        if set(map(type, items)) != {dict} or set(map(tuple, items)) != {layout}:
             return None
-        documents, values = (
-            _encoded([item[doc] for item in items]),
-            _encoded([item[value] for item in items]),
-        )
-        return None if documents is None or values is None else (documents, values)
+        ranks = [] if rank is None else [item[rank] for item in items]
+        return self._texts([item[doc] for item in items], [item[value] for item in items], ranks)
 
-    def _object_quickly(self, record: Record) -> Listed | None:
-        """Read an object of documents and numbers at once; None if anything is unusual."""
-        value = record.value
-        number = self.shape.score or self.shape.level
-        if type(value) is not dict or record.lines or not record.key or number != "@value":
+    def _texts(
+        self, documents: Sequence[Any], numbers: Sequence[Any], ranks: Sequence[Any]
+    ) -> _Columns | None:
+        """Return ids and numbers as texts, but scores that are floats; None if others are there."""
+        kinds = set(map(type, numbers))
+        values: Sequence[bytes | float] | None = None
+        if float not in kinds:
+            values = _encoded(numbers)
+        elif kinds == {float} and self.shape.kind == "run":
+            values = numbers
+        elif self.shape.kind == "run":
+            values = _encoded([repr(one) if type(one) is float else one for one in numbers])
+        ids, rank_texts = _encoded(documents), _encoded(ranks)
+        if ids is None or values is None or rank_texts is None:
             return None
-        query = _encoded([record.key])
-        documents, numbers = _encoded(list(value)), _encoded(list(value.values()))
-        if query is None or documents is None or numbers is None or self.shape.query != "@key":
-            return None
-        return Listed(record.line, query[0], documents, numbers)
+        return ids, values, rank_texts
 
     def flat(self, records: Sequence[Record]) -> list[Listed]:
         """Return what records of one document each hold, those of a query together."""
@@ -198,14 +205,20 @@ class ShapeReader:
         columns = self._columns(values)
         name = self._query.name_in(tuple(values[0])) if columns is not None else None
         queries = None if name is None else _encoded([value[name] for value in values])
-        if columns is None or queries is None or not self._run.lacks(tuple(values[0])):
+        if (
+            columns is None
+            or queries is None
+            or not self._run.lacks(tuple(values[0]))
+            or any(has_more_keys(record.text, len(values[0])) for record in records)
+        ):
             return [self.listed(record) for record in records]
+        documents, numbers, ranks = columns
         listed, start = [], 0
         for query, same in itertools.groupby(queries):
-            end = start + len(list(same))
-            lines = [record.line for record in records[start:end]]
-            listed.append(Listed(lines, query, columns[0][start:end], columns[1][start:end]))
-            start = end
+            part = slice(start, start + len(list(same)))
+            lines = [record.line for record in records[part]]
+            listed.append(Listed(lines, query, documents[part], numbers[part], ranks[part]))
+            start = part.stop
         return listed
 
     def _query_of(self, record: Record) -> bytes:
@@ -297,6 +310,10 @@ def _encoded(values: Sequence[Any]) -> list[bytes] | None:
     """Return strings and the texts of numbers as bytes; None if there is anything else."""
     if not all(issubclass(kind, str) for kind in set(map(type, values))):
         return None
+    try:
+        return list(map(str.encode, values))
+    except UnicodeEncodeError:
+        pass
     try:
         return [value.encode("utf-8", "surrogateescape") for value in values]
     except UnicodeEncodeError:

@@ -5,22 +5,38 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
+from ragkpi import kernel
 from ragkpi.errors import InputError, RagkpiNote, UsageError
-from ragkpi.formats.identity import equal_tokens, hash_tokens
-from ragkpi.formats.line_scanner import LineShape, read_table, table_of
+from ragkpi.formats.lines import LineShape, read_table, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.qrels_shapes import EXCLUSIONS
-from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
+from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, shown
 
-Fold = Callable[[Tokens], Tokens]
 Excluded = Mapping[bytes, frozenset[bytes]]
+
+
+class Fold(NamedTuple):
+    """How the id of a passage becomes the id of its document.
+
+    Attributes
+    ----------
+    parent
+        From the one to the other.
+    separator
+        The byte at which that is only a cut; -1 for anything else.
+    """
+
+    parent: Callable[[bytes], bytes]
+    separator: int = -1
+
 
 _PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
 _PAIRS = LineShape(("query", "document"), "refused", "first_column")
@@ -49,40 +65,90 @@ class Sieve(NamedTuple):
     def __bool__(self) -> bool:
         return self.fold is not None or self.drop_identical or bool(self.excluded)
 
-    def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Treat blocks of whole queries, and say in the end how many lines are gone."""
-        before = after = identical = excluded = 0
+    @property
+    def in_kernel(self) -> bool:
+        """Whether the kernel does all of it."""
+        return self.fold is None or self.fold.separator >= 0
+
+    @property
+    def treatment(self) -> dict[str, Any]:
+        """What the kernel does, as `kernel.Run` takes it."""
+        best = {"keep_best": self.fold is not None}
+        if not self.in_kernel or (self.fold is None and not self):
+            return best
+        return {
+            **best,
+            "fold": self.fold.separator if self.fold else -1,
+            "drop_identical": self.drop_identical,
+            "excluded": self._excluded_documents() if self.excluded else None,
+        }
+
+    def _excluded_documents(self) -> kernel.Documents:
+        documents = [id_ for ids in self.excluded.values() for id_ in ids]
+        starts = np.cumsum([0, *map(len, self.excluded.values())])
+        return kernel.Documents(list(self.excluded), starts, *Tokens.from_strings(documents).column)
+
+    def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        """Leave documents out and fold the others, row by row; say how many are left out."""
+        identical = excluded = 0
         file = ""
         for block in blocks:
             file = block.file
-            if self.drop_identical or self.excluded:
-                kept = ~self._identical(block)
-                identical += int(np.count_nonzero(~kept))
-                listed = self._listed(block)
-                excluded += int(np.count_nonzero(listed & kept))
-                block = _with_rows(block, np.flatnonzero(kept & ~listed))
+            names = block.query.tolist()
+            queries = [names[group] for group in block.group().tolist()]
+            documents = block.document.tolist()
+            rows = []
+            for row, (query, document) in enumerate(zip(queries, documents, strict=True)):
+                if self.drop_identical and document == query:
+                    identical += 1
+                elif document in self.excluded.get(query, ()):
+                    excluded += 1
+                else:
+                    rows.append(row)
+            kept = _with_rows(block, np.array(rows, dtype=np.int64))
             if self.fold is not None:
-                before += len(block.score)
-                block = block._replace(document=self.fold(block.document))
-                best = _first_of_each((block.group(),), block.document, -block.score)
-                block = _with_rows(block, best)
-                after += len(block.score)
-            yield block
-        if self.fold is not None:
-            _say(f"{file}: {counted(before, 'line')} folded into {counted(after, 'document')}")
+                ids = [self.fold.parent(documents[row]) for row in rows]
+                kept = kept._replace(document=Tokens.from_strings(ids))
+            yield kept
+        self._say_left_out(file, identical, excluded)
+
+    def _say_left_out(self, file: str, identical: int, excluded: int) -> None:
         if self.drop_identical:
             _say(f"{file}: {counted(identical, 'document')} with the id of the query left out")
         if self.excluded:
             _say(f"{file}: {counted(excluded, 'excluded document')} left out")
 
+    def say(self, file: str, left_out: tuple[int, int, int, int]) -> None:
+        """Say what the kernel left out: its counts of a run."""
+        identical, excluded, before, after = left_out
+        if self.fold is not None:
+            _say(f"{file}: {counted(before, 'line')} folded into {counted(after, 'document')}")
+        if self.in_kernel:
+            self._say_left_out(file, identical, excluded)
+
+    def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        """Treat blocks of whole queries, where the kernel does not; say in the end what is gone."""
+        before = after = 0
+        file = ""
+        for block in self.folded(blocks):
+            file = block.file
+            before += len(block.score)
+            if self.fold is not None:
+                block = _best_of_each(block)
+            after += len(block.score)
+            yield block
+        if self.fold is not None:
+            _say(f"{file}: {counted(before, 'line')} folded into {counted(after, 'document')}")
+
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
         """Fold judgements: of a document's levels the highest counts."""
         if self.fold is None:
             return columns
-        document = self.fold(columns.document)
-        query = hash_tokens(columns.query).view(np.int64)
-        worth = columns.level.astype(np.float64) if columns.gain is None else columns.gain
-        rows = _first_of_each((query,), document, -worth)
+        document = Tokens.from_strings(map(self.fold.parent, columns.document))
+        worth = columns.level if columns.gain is None else columns.gain
+        first = document.first_rows(columns.query.first_rows())
+        order = np.lexsort((-worth, first))
+        rows = np.sort(order[np.unique(first[order], return_index=True)[1]])
         if len(rows) < len(document):
             count = counted(len(document), "judgement")
             _say(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
@@ -95,23 +161,6 @@ class Sieve(NamedTuple):
             gain=None if columns.gain is None else columns.gain[rows],
         )
 
-    def _identical(self, block: RunColumns) -> BoolArray:
-        if not self.drop_identical:
-            return np.zeros(len(block.score), dtype=bool)
-        rows = np.arange(len(block.score))
-        return equal_tokens(block.query, block.group(), block.document, rows)
-
-    def _listed(self, block: RunColumns) -> BoolArray:
-        listed = np.zeros(len(block.score), dtype=bool)
-        if self.excluded:
-            for group, query in enumerate(block.query):
-                documents = self.excluded.get(query)
-                if documents:
-                    rows = slice(int(block.starts[group]), int(block.starts[group + 1]))
-                    names = block.document.take(rows)
-                    listed[rows] = [document in documents for document in names]
-        return listed
-
 
 def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
     """Keep some rows, in ascending order; a query without any stays, as an empty ranking."""
@@ -120,22 +169,15 @@ def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
         document=block.document.take(rows),
         score=block.score[rows],
         line=block.line[rows],
+        rank=None if block.rank is None else block.rank[rows],
     )
 
 
-def _first_of_each(groups: tuple[IntArray, ...], document: Tokens, value: FloatArray) -> IntArray:
-    """Return, ascending, the row with the least value of each document in its group."""
-    key = hash_tokens(document)
-    order = np.lexsort((value, key, *groups))
-    same = np.ones(max(len(order) - 1, 0), dtype=bool)
-    for column in (key, *groups):
-        same &= column[order[1:]] == column[order[:-1]]
-    pairs = np.flatnonzero(same)
-    # Two ids with the same hash, which one file in many millions has, stay two documents.
-    same[pairs] = equal_tokens(document, order[pairs + 1], document, order[pairs])
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = ~same
-    return np.sort(order[first])
+def _best_of_each(block: RunColumns) -> RunColumns:
+    """Keep the best row of each document of a query."""
+    first = block.document.first_rows(block.group())
+    order = np.lexsort((-block.score, first))
+    return _with_rows(block, np.sort(order[np.unique(first[order], return_index=True)[1]]))
 
 
 def _say(text: str) -> None:
@@ -189,33 +231,20 @@ def parse_fold(text: str) -> Fold:
             match = pattern.search(chunk)
             return (match[1] or chunk) if match else chunk
 
-        return _one_by_one(first_group)
+        return Fold(first_group)
     if text.startswith("@"):
         parents = _read_parents(text[1:])
-        return _one_by_one(lambda chunk: parents.get(chunk, chunk))
+        return Fold(lambda chunk: parents.get(chunk, chunk))
     if not text:
         raise UsageError("--max-passage is empty; expected a separator, /REGEX/ or @FILE")
-    if len(octets) == 1:
-        return lambda tokens: _before(tokens, octets[0])
-    return _one_by_one(lambda chunk: chunk.split(octets, 1)[0] or chunk)
-
-
-def _before(tokens: Tokens, separator: int) -> Tokens:
-    """Return what stands before the first separator, where that is anything."""
-    places = np.append(np.flatnonzero(tokens.buffer == separator), len(tokens.buffer))
-    place = places[np.searchsorted(places, tokens.start)]
-    end = np.where((place > tokens.start) & (place < tokens.end), place, tokens.end)
-    return Tokens(tokens.buffer, tokens.start, end)
-
-
-def _one_by_one(parent: Callable[[bytes], bytes]) -> Fold:
-    return lambda tokens: Tokens.from_strings([parent(chunk) for chunk in tokens])
+    separator = octets[0] if len(octets) == 1 else -1
+    return Fold(lambda chunk: chunk.split(octets, 1)[0] or chunk, separator)
 
 
 def _read_parents(path: str) -> dict[bytes, bytes]:
     table = read_table(path, _PARENTS)
     parents: dict[bytes, bytes] = {}
-    for row, (chunk, document) in enumerate(zip(*table.columns, strict=True)):
+    for row, (chunk, document) in enumerate(zip(table.column(0), table.column(1), strict=True)):
         if parents.setdefault(chunk, document) != document:
             raise InputError(
                 path,
@@ -238,7 +267,8 @@ def read_excluded(path: str) -> Excluded:
             judged = read_qrels(source, EXCLUSIONS)
             listed = zip(judged.query, judged.document, strict=True)
         else:
-            listed = zip(*table_of(source, _PAIRS).columns, strict=True)
+            table = table_of(source, _PAIRS)
+            listed = zip(table.column(0), table.column(1), strict=True)
     excluded: dict[bytes, set[bytes]] = {}
     for query, document in listed:
         if document != _NOTHING:

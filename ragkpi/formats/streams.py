@@ -24,16 +24,13 @@ if not hasattr(os, "preadv"):
 
 
 class PlainFile:
-    """A regular file read from a place of its own, so that workers may share its descriptor."""
+    """A regular file read from a place of its own, so that several readers share its descriptor."""
 
     def __init__(self, file: io.FileIO, place: int = 0) -> None:
         self.file = file
         self.place = place
-        self.stopped = False
 
     def readinto(self, buffer: Any, /) -> int:
-        if self.stopped:
-            raise ValueError("nobody waits for it")
         if _moving is None:
             count = os.preadv(self.file.fileno(), [buffer], self.place)
         else:

@@ -6,18 +6,16 @@ Scores read back as the same doubles; an id that a format cannot hold is refused
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from functools import lru_cache, partial
-from math import isinf
-from typing import BinaryIO
+from functools import partial
+from typing import BinaryIO, TypeAlias
 
 import numpy as np
 
+from ragkpi import kernel
 from ragkpi.errors import DataError
-from ragkpi.formats.byte_rows import ScoreColumn, joined_rows, row_texts
 from ragkpi.formats.json_text import text_of, written
 from ragkpi.formats.rankings import Rankings
-from ragkpi.formats.score_texts import repr_bytes
-from ragkpi.formats.tokens import Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
@@ -29,27 +27,18 @@ _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
-@lru_cache(maxsize=1)
-def _number_texts(count: int) -> Tokens:
-    parts, first = [], 0
-    for width in range(1, len(str(count)) + 1):
-        number = np.arange(first, min(count, 10**width))
-        digits = np.empty((len(number), width), dtype=np.uint8)
-        for place in range(width):
-            digits[:, place] = number // 10 ** (width - 1 - place) % 10 + ord("0")
-        parts.append(Tokens.from_text(digits.tobytes(), np.full(len(number), width)))
-        first = 10**width
-    return Tokens.joined(parts)
+Column: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
 
 
-def _ranks(rankings: Rankings) -> Tokens:
-    ranks = rankings.ranks()
-    return _number_texts(1 << int(ranks.max(initial=1)).bit_length()).take(ranks)
+def _rows(columns: Sequence[Column], count: int) -> bytearray:
+    """Write columns side by side, row after row; scores read back as the same doubles."""
+    taken = [column.column if isinstance(column, Tokens) else column for column in columns]
+    return kernel.text_rows(taken, count)
 
 
 def _are_plain(ids: Tokens, odd: bytes) -> bool:
     """Say whether no id has one of some bytes."""
-    text = joined_rows([ids], len(ids))
+    text = _rows([ids], len(ids))
     return len(text.translate(None, odd)) == len(text)
 
 
@@ -91,9 +80,9 @@ def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> N
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
     end = b" " + one_word(run_id) + b"\n"
     for block in map(_words, rankings):
-        query, ranks = block.query_of_rows(), _ranks(block)
-        columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", ScoreColumn(block.score), end)
-        file.writelines(row_texts(columns, len(block.score)))
+        query, ranks = block.query_of_rows(), block.ranks()
+        columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", block.score, end)
+        file.write(_rows(columns, len(block.score)))
 
 
 def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -173,9 +162,9 @@ def _write_table(
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
     end = comma + writing.line([run_id])
     for block in map(writing.rankings, rankings):
-        query, ranks = block.query_of_rows(), _ranks(block)
-        columns = (query, comma, block.document, comma, ranks, comma, ScoreColumn(block.score), end)
-        file.writelines(row_texts(columns, len(block.score)))
+        query, ranks = block.query_of_rows(), block.ranks()
+        columns = (query, comma, block.document, comma, ranks, comma, block.score, end)
+        file.write(_rows(columns, len(block.score)))
 
 
 def _write_qrels_table(
@@ -192,9 +181,9 @@ def _write_qrels_table(
 def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
     for block in map(_words, rankings):
-        query, ranks = block.query_of_rows(), _ranks(block)
+        query, ranks = block.query_of_rows(), block.ranks()
         columns = (query, b"\t", block.document, b"\t", ranks, b"\n")
-        file.writelines(row_texts(columns, len(block.score)))
+        file.write(_rows(columns, len(block.score)))
 
 
 write_csv = partial(_write_table, writing=_COMMAS)
@@ -225,16 +214,19 @@ def _listed(
     last = np.zeros(len(block.score), dtype=np.int64)
     last[block.starts[1:][sizes > 0] - 1] = 1
     behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # in no id, which would escape it
-    scores = ScoreColumn(block.score, _json_number)
+    scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
     columns = (begin, block.document, between, scores, end, behind)
-    texts = iter(joined_rows(columns, len(last)).split(b"\n"))
+    texts = iter(bytes(_rows(columns, len(last))).split(b"\n"))
     for query, size in zip(block.query, sizes.tolist(), strict=True):
         yield query, next(texts) if size else b""
 
 
-def _json_number(score: float) -> bytes:
-    """Write a score; JSON has no infinity, which is written as a string."""
-    return b'"%b"' % repr_bytes(score) if isinf(score) else repr_bytes(score)
+def _json_numbers(score: FloatArray) -> Tokens:
+    """Write scores; JSON has no infinity, which is written as a string."""
+    texts = (repr(number) for number in score.tolist())
+    return Tokens.from_strings(
+        (f'"{text}"' if text.endswith("inf") else text).encode() for text in texts
+    )
 
 
 def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:

@@ -1,4 +1,4 @@
-"""`Tokens`: a column of byte strings as places in a buffer, never as Python objects."""
+"""`Tokens`: a column of ids or other byte strings as places in a text."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ragkpi import kernel
 from ragkpi.records import dataclass
 
 if TYPE_CHECKING:
@@ -16,12 +17,7 @@ IntArray: TypeAlias = "npt.NDArray[np.int64]"
 ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
 BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
 FloatArray: TypeAlias = "npt.NDArray[np.float64]"
-
-# Bytes that must exist before the first token and behind the last one, so that eight-byte words
-# may be gathered anywhere around a token without leaving the buffer.
-PADDING = 32
-# Bytes of text per string up to which the text between strings is worked on with them.
-SPARSE = 256
+HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 # As in all classes that hold arrays, eq=False: arrays are not simply equal or unequal, and code
@@ -33,7 +29,7 @@ class Tokens:
     Attributes
     ----------
     buffer : (B,) uint8
-        Text with at least `PADDING` bytes before the first token and behind the last.
+        The text.
     start, end : (n,) int64
         Where each string begins and ends.
     """
@@ -53,41 +49,40 @@ class Tokens:
         for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True):
             yield bytes(text[start:end])
 
+    @property
+    def column(self) -> tuple[ByteArray, IntArray, IntArray]:
+        """The column as the kernel takes it."""
+        return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
+
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
         """Keep the given rows (a mask, indices or a slice), in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
-    def copied(self) -> Tokens:
-        """Copy the strings, and nothing that stands between them, to a buffer of their own."""
-        lengths = self.end - self.start
-        before = np.cumsum(lengths) - lengths
-        places = np.repeat(self.start - before, lengths) + np.arange(lengths.sum())
-        return Tokens.from_text(self.buffer[places].tobytes(), lengths)
+    def changes(self) -> IntArray:
+        """Return where runs of equal neighbours start, and the length at the end: (G+1,)."""
+        return np.frombuffer(kernel.changes(*self.column), np.int64)
 
-    def stripped(self) -> Tokens:
-        """Take spaces off both ends of the strings."""
-        start, end = self.start, self.end
-        outer = self.buffer.take(start) == ord(" ")
-        outer |= self.buffer.take(end - 1) == ord(" ")
-        if not outer.any():  # as nearly always
-            return self
-        while True:
-            left = (self.buffer[start] == ord(" ")) & (start < end)
-            right = (self.buffer[end - 1] == ord(" ")) & (start + left < end)
-            if not (left.any() or right.any()):
-                return Tokens(self.buffer, start, end)
-            start, end = start + left, end - right
+    def numbers(self) -> FloatArray:
+        """Read decimals as Python's ``float`` does, (n,); NaN for what is no number.
+
+        A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or
+        ``inf`` or ``infinity`` with an optional sign, in any case. Spaces may surround it.
+        """
+        return np.frombuffer(kernel.numbers(*self.column), np.float64)
+
+    def first_rows(self, group: IntArray | None = None) -> IntArray:
+        """Return for each row the first row with the same string, of the same group, (n,)."""
+        groups = np.zeros(len(self), dtype=np.int64) if group is None else group
+        groups = np.ascontiguousarray(groups, dtype=np.int64)
+        return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
+
+    def hashes(self) -> HashArray:
+        """Hash the strings, (n,)."""
+        return np.frombuffer(kernel.hashes(*self.column), np.uint64)
 
     def tolist(self) -> list[bytes]:
         """Copy all strings out, as Python objects."""
-        if not len(self):
-            return []
-        first, last = int(self.start.min()), int(self.end.max())
-        if last - first > SPARSE * len(self):  # a few strings of a long text
-            return list(self)
-        text = self.buffer[first:last].tobytes()
-        places = zip((self.start - first).tolist(), (self.end - first).tolist(), strict=True)
-        return [text[start:end] for start, end in places]
+        return list(self)
 
     @classmethod
     def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
@@ -97,11 +92,16 @@ class Tokens:
         return cls.from_text(b"".join(pieces), lengths)
 
     @classmethod
-    def from_text(cls, text: bytes, lengths: IntArray) -> Tokens:
+    def from_text(cls, text: bytes | bytearray, lengths: IntArray) -> Tokens:
         """Build a column from strings that are joined already, and their lengths in bytes."""
-        pad = bytes(PADDING)
-        end = PADDING + np.cumsum(lengths)
-        return cls(np.frombuffer(pad + text + pad, dtype=np.uint8), end - lengths, end)
+        end = np.cumsum(lengths)
+        return cls(np.frombuffer(text, dtype=np.uint8), end - lengths, end)
+
+    @classmethod
+    def repeated(cls, string: bytes, count: int) -> Tokens:
+        """Build a column in which all strings are the same."""
+        nothing = np.zeros(count, dtype=np.int64)
+        return cls(np.frombuffer(string, dtype=np.uint8), nothing, nothing + len(string))
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:

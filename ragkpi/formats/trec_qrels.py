@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.integers import parse_integers
-from ragkpi.formats.line_scanner import LineShape, table_of
+from ragkpi.formats.lines import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
@@ -24,6 +23,8 @@ LINE = LineShape(
 )
 
 
+_EXACT = 2.0**53  # doubles below it have a fraction, or are exactly the number in the file
+_INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
 _WHOLE = "expected a whole number such as 0, 1, 2 or -1"
 
 Numbers = Literal["levels", "gains"]
@@ -79,7 +80,7 @@ def read_qrels(path: str) -> QrelsColumns:
 def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
     """Read all that is left of a source, as `read_qrels` does."""
     table = table_of(source, LINE)
-    query, iteration, document, level_text = table.columns
+    query, iteration, document, level_text = map(table.column, range(4))
     level, gain = parse_numbers(source.name, level_text, table.line, numbers=numbers)
     return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
 
@@ -93,31 +94,26 @@ def parse_numbers(
 
     Raises `InputError` with the line for one that is no number, or not of the kind that is wanted.
     """
-    level, valid = parse_integers(text)
-    fractions: dict[int, float] = {}
-    for row in np.flatnonzero(~valid).tolist():
-        word = text[row]
+    given = text.numbers()
+    with np.errstate(invalid="ignore"):
+        readable = np.abs(given) < _EXACT
+    whole = readable & (given == np.floor(given))
+    level = np.where(whole, given, 0).astype(np.int64)
+    for row in np.flatnonzero(~(whole if numbers == "levels" else readable)).tolist():
+        if readable[row]:
+            raise fractional(file, int(line[row]), given[row], "--gains reads others")
+        word = text[row].strip()
         if truth and word.lower() in (b"true", b"false"):
-            level[row] = word.lower() == b"true"
+            level[row] = given[row] = word.lower() == b"true"
             continue
-        number = float(parse_decimals(text.take(slice(row, row + 1)))[0])
-        if not abs(number) < 2.0**53:
-            raise InputError(
-                file,
-                int(line[row]),
-                f"level {shown(word)}",
-                _WHOLE,
-            )
-        if not number.is_integer():
-            if numbers == "levels":
-                raise fractional(file, int(line[row]), number, "--gains reads others")
-            fractions[row] = number
-        level[row] = int(number)
-    if not fractions:
+        integer = _INTEGER.fullmatch(word)
+        number = int(b"".join(integer.groups())) if integer else 2**63
+        if not -(2**63) <= number < 2**63:
+            raise InputError(file, int(line[row]), f"level {shown(text[row])}", _WHOLE)
+        level[row] = number
+    if (whole | ~readable).all():
         return level, None
-    gain = level.astype(np.float64)
-    gain[list(fractions)] = list(fractions.values())
-    return judged_or_not(gain), gain
+    return judged_or_not(given), given
 
 
 def judged_or_not(gain: FloatArray) -> IntArray:

@@ -1,4 +1,4 @@
-"""Runs as lines of columns, streamed in blocks of whole queries; above all TREC's.
+"""Runs as lines of columns; above all TREC's.
 
 A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
 """
@@ -6,16 +6,14 @@ A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ran
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.blocks import BLOCK_SIZE, Block, BlockReader
-from ragkpi.formats.decimals import parse_decimals
-from ragkpi.formats.line_scanner import Lines, LineShape, scan
+from ragkpi.formats.lines import Block, Lines, LineShape, blocks, scan
 from ragkpi.formats.opening import Source
-from ragkpi.formats.score_order import Numbers, parse_ranks, parse_scores
+from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 
@@ -25,6 +23,7 @@ LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
+_LOOKED_AT = 1 << 12  # bytes that hold the first line, or as much of it as matters
 
 
 class ColumnOrder(NamedTuple):
@@ -40,10 +39,6 @@ class ColumnOrder(NamedTuple):
         The same; None where there is none. Ranks without scores become negative scores.
     run_id
         The same; None names the run by its file.
-    padded
-        Whether scores and ranks may have spaces around them.
-    numbers
-        Reads them; NaN for what is none.
     """
 
     scan: Callable[[Block], Lines]
@@ -52,45 +47,17 @@ class ColumnOrder(NamedTuple):
     score: int | None
     rank: int | None = None
     run_id: int | None = None
-    padded: bool = True
-    numbers: Numbers = parse_decimals
-
-
-_LOOKED_AT = 1 << 12  # bytes that hold the first line, or as much of it as matters
-
-
-def _scan_trec(block: Block) -> Lines:
-    """Find the columns; `InputError` for a file whose lines end in carriage returns alone.
-
-    trec_eval takes such a file for one line, and so for one document.
-    """
-    table = scan(block, LINE)
-    if len(table) and table.line[0] == 1:
-        begin = table.origin + int(table.begin[0])
-        text = block.buffer[begin : min(begin + _LOOKED_AT, block.end)].tobytes()
-        line = text.split(b"\n", 1)[0]
-        if b"\r" in line.rstrip() and len(line.split(None, 12)) >= 2 * len(LINE.columns):
-            raise InputError(
-                block.file,
-                1,
-                "a carriage return inside a line",
-                "expected lines that end with a newline",
-            )
-    return table
-
-
-TREC = ColumnOrder(_scan_trec, query=0, document=2, score=4, run_id=5, padded=False)
 
 
 class RunColumns(NamedTuple):
-    """Lines of a run as columns of n rows, the lines of a query standing together.
+    """Lines of a run as columns of n rows, in the order of the file.
 
     Attributes
     ----------
     file
         What messages call the run.
     query : Tokens of length G
-        The id of each group of lines.
+        The id of each group of neighbouring lines with one query.
     starts : (G+1,)
         Group g is the rows ``starts[g]:starts[g + 1]``.
     document, score, line : length n
@@ -101,9 +68,6 @@ class RunColumns(NamedTuple):
         The ranks that stand beside the scores, in formats where they mean something; else None.
     by_rank : (n,) bool
         Which scores are negative ranks, of which a query has each once; None if none is.
-    where : (n,)
-        The byte of the file at which each row begins, where not all of a query is here
-        (`ragkpi.formats.line_places`); else None.
     """
 
     file: str
@@ -114,146 +78,168 @@ class RunColumns(NamedTuple):
     line: IntArray
     run_id: bytes
     rank: FloatArray | None = None
-    where: IntArray | None = None
     by_rank: BoolArray | None = None
 
     def group(self) -> IntArray:
         """Return the group that each row belongs to, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
+    @classmethod
+    def joined(cls, parts: list[RunColumns]) -> RunColumns:
+        """Put neighbouring blocks together; a query may go on from one to the next."""
+        if len(parts) == 1:
+            return parts[0]
+        query = Tokens.joined([part.query for part in parts])
+        sizes = np.concatenate([np.diff(part.starts) for part in parts])
+        first = query.changes()
+        ranks = [part.rank for part in parts if part.rank is not None]
+        return cls(
+            parts[0].file,
+            query.take(first[:-1]),
+            np.append(0, np.cumsum(sizes))[first],
+            Tokens.joined([part.document for part in parts]),
+            np.concatenate([part.score for part in parts]),
+            np.concatenate([part.line for part in parts]),
+            parts[-1].run_id,
+            np.concatenate(ranks) if len(ranks) == len(parts) else None,
+            _joined_by_rank(parts),
+        )
 
-def stream_run(
-    source: Source,
-    limit: int | None = None,
-    block_size: int = BLOCK_SIZE,
-    layout: ColumnOrder = TREC,
-    reader: BlockReader | None = None,
-    block: Block | None = None,
-) -> Iterator[RunColumns]:
-    """Read a run in blocks; each holds all neighbouring lines of its queries.
+    def rows(self, first: int, last: int) -> RunColumns:
+        """Return the groups from `first` to `last`, of which the last one is not included."""
+        rows = slice(int(self.starts[first]), int(self.starts[last]))
+        return self._replace(
+            query=self.query.take(slice(first, last)),
+            starts=self.starts[first : last + 1] - rows.start,
+            document=self.document.take(rows),
+            score=self.score[rows],
+            line=self.line[rows],
+            rank=None if self.rank is None else self.rank[rows],
+            by_rank=None if self.by_rank is None else self.by_rank[rows],
+        )
 
-    The columns are valid until the next ones are asked for, because blocks share a buffer. A
-    query whose lines do not stand together in the file comes in more than one group; telling and
-    mending that is the business of `ragkpi.ranking`.
 
-    Parameters
-    ----------
-    source
-        The opened run.
-    limit
-        Read no more than this many bytes from where the source stands.
-    block_size
-        Bytes per block.
-    layout
-        Where the columns stand.
-    reader, block
-        What reads the source, and its first block, where that is begun already.
+def _joined_by_rank(parts: list[RunColumns]) -> BoolArray | None:
+    if all(part.by_rank is None for part in parts):
+        return None
+    return np.concatenate(
+        [np.zeros(len(p.line), dtype=bool) if p.by_rank is None else p.by_rank for p in parts]
+    )
+
+
+def refuse_carriage_returns(source: Source) -> None:
+    """Raise `InputError` for a run whose lines end in carriage returns alone.
+
+    trec_eval takes such a file for one line, and so for one document.
+    """
+    line = source.peek(_LOOKED_AT).split(b"\n", 1)[0]
+    words = line.split(None, 12)
+    if b"\r" in line.rstrip() and len(words) >= 2 * len(LINE.columns) and words[0][:1] != b"#":
+        raise InputError(
+            source.name,
+            1,
+            "a carriage return inside a line",
+            "expected lines that end with a newline",
+        )
+
+
+def stream_run(source: Source) -> Iterator[RunColumns]:
+    """Read a TREC run in columns, block by block; errors as `stream_lines` has them."""
+    refuse_carriage_returns(source)
+    yield from stream_lines(source, TREC)
+
+
+def stream_lines(source: Source, layout: ColumnOrder) -> Iterator[RunColumns]:
+    """Read a run in blocks; a query may go on from one to the next.
 
     Raises
     ------
     InputError
         With the physical line, for a wrong number of columns or a score that is no number.
     """
-    if reader is None:
-        reader = BlockReader(source, block_size, limit)
-        block = reader.read()
-    for of_block, table, starts, used in scan_whole_queries(
-        reader, block, layout.scan, layout.query
-    ):
-        yield columns_of(of_block, table, starts, used, layout)
+    yield from columns_of_blocks(blocks(source), layout)
 
 
-def scan_whole_queries(
-    reader: BlockReader, block: Block | None, scan_lines: Callable[[Block], Lines], query: int
-) -> Iterator[tuple[Block, Lines, IntArray, int]]:
-    """Yield blocks, their lines, where queries change in the first lines, and how many those are.
-
-    These lines are all that stand together of their queries. The query of the last line may go on
-    in the next block, where its lines then come again.
-    """
-    while block is not None:
-        table = scan_lines(block)
-        starts = table.changes(query)
-        used = len(table)
-        if len(table) and not block.last:
-            used = int(starts[-2])  # the last query may go on in the next block
-            starts = starts[:-1]
-        if used:
-            yield block, table, starts, used
-        goes_on = None if used or not len(table) else table.column(query)[0]
-        block = read_on(reader, block, table, used, goes_on)
+def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
+    """Read blocks of lines, as `stream_lines`."""
+    for block in texts:
+        lines = layout.scan(block)
+        if len(lines):
+            yield columns_of(block, lines, layout)
 
 
-def read_on(
-    reader: BlockReader, block: Block, table: Lines, used: int, query: bytes | None = None
-) -> Block | None:
-    """Return the block behind the first `used` lines of one; `query` as `BlockReader.read`."""
-    if used == len(table):
-        return reader.read(lines=block.count_lines())
-    keep_from = table.origin + int(table.begin[used])
-    return reader.read(keep_from, int(table.line[used]) - block.first_line, query)
-
-
-def hold_run(source: Source) -> Iterator[RunColumns]:
-    """Read a run in blocks that stay valid together, over one buffer with the whole text.
-
-    A query may go on from one block to the next.
-    """
-    whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
-    if whole is None:
-        return
-    yield from held_columns(whole, TREC)
-
-
-def held_columns(whole: Block, layout: ColumnOrder) -> Iterator[RunColumns]:
-    """Yield the columns of a whole run that is in memory, block by block."""
-    for block in whole.split(BLOCK_SIZE):
-        table = layout.scan(block)
-        if len(table):
-            starts = table.changes(layout.query)
-            yield columns_of(block, table, starts, len(table), layout)
-
-
-def columns_of(
-    block: Block, table: Lines, starts: IntArray, used: int, layout: ColumnOrder
-) -> RunColumns:
-    """Return the columns of the first `used` lines, whose queries change at `starts`."""
-    rows = slice(0, used)
-    line = table.line[rows]
+def columns_of(block: Block, lines: Lines, layout: ColumnOrder) -> RunColumns:
+    """Return the columns of lines."""
+    line = lines.line
     rank = None
     if layout.rank is not None:
-        text = table.column(layout.rank, rows)
-        text = text.stripped() if layout.padded else text
-        rank = parse_ranks(block.file, text, line, layout.numbers)
+        rank = parse_ranks(block.file, lines.column(layout.rank), line)
     if layout.score is not None:
-        text = table.column(layout.score, rows)
-        text = text.stripped() if layout.padded else text
-        score = parse_scores(block.file, text, line, layout.numbers)
-    elif rank is not None:
-        score = -rank
+        score = parse_scores(block.file, lines.column(layout.score), line)
     else:
-        score = -line.astype(np.float64)  # the order of the lines
+        score = -(line.astype(np.float64) if rank is None else rank)  # or the order of the lines
+    query = lines.column(layout.query)
+    starts = query.changes()
     columns = RunColumns(
         file=block.file,
-        query=table.column(layout.query, starts[:-1]),
+        query=query.take(starts[:-1]),
         starts=starts,
-        document=table.column(layout.document, rows),
+        document=lines.column(layout.document),
         score=score,
         line=line,
         run_id=(
             run_id_of(block.file)
             if layout.run_id is None
-            else table.column(layout.run_id, slice(used - 1, used))[0]
+            else lines.column(layout.run_id, slice(len(line) - 1, None))[0]
         ),
         rank=None if layout.score is None else rank,
         by_rank=(
-            np.ones(used, dtype=bool) if layout.score is None and layout.rank is not None else None
+            np.ones(len(line), dtype=bool)
+            if layout.score is None and layout.rank is not None
+            else None
         ),
     )
-    if layout is not TREC:
-        refuse_empty(block.file, columns.document, line, "document id")
-        refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
+    refuse_empty(block.file, columns.document, line, "document id")
+    refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
     return columns
+
+
+TREC = ColumnOrder(lambda block: scan(block, LINE), query=0, document=2, score=4, run_id=5)
+
+
+def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
+    """Put blocks together so that no query goes on from one to the next."""
+    open_: list[RunColumns] = []
+    for part in parts:
+        groups = len(part.query)
+        if open_ and (groups > 1 or part.query[0] != open_[-1].query[-1]):
+            same = int(part.query[0] == open_[-1].query[-1])
+            yield RunColumns.joined([*open_, part.rows(0, same)] if same else open_)
+            part, open_ = part.rows(same, groups), []
+            groups -= same
+        if groups > 1:
+            yield part.rows(0, groups - 1)
+            part = part.rows(groups - 1, groups)
+        if groups:
+            open_.append(part)
+    if open_:
+        yield RunColumns.joined(open_)
+
+
+def regrouped(run: RunColumns) -> RunColumns:
+    """Put the rows of each query together, queries as they first appear."""
+    first, number = np.unique(run.query.first_rows(), return_inverse=True)
+    of_rows = np.repeat(number, np.diff(run.starts))
+    order = np.argsort(of_rows, kind="stable")
+    return run._replace(
+        query=run.query.take(first),
+        starts=np.searchsorted(of_rows[order], np.arange(len(first) + 1)),
+        document=run.document.take(order),
+        score=run.score[order],
+        line=run.line[order],
+        rank=None if run.rank is None else run.rank[order],
+        by_rank=None if run.by_rank is None else run.by_rank[order],
+    )
 
 
 def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:

@@ -11,7 +11,6 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.formats.identity import distinct
 from ragkpi.measures.hole_tally import HoleTally
 from ragkpi.measures.open_ranking import OpenRanking, added, level_counts
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
@@ -69,7 +68,7 @@ class GainRatio(NamedTuple):
         filled = self._filled(int(counts.sum(axis=1).max(initial=0)))
         best = np.full(len(query), self.floor)
         below = self.floor
-        for gain in distinct(gains[gains > self.floor]).tolist():
+        for gain in np.unique(gains[gains > self.floor]).tolist():
             best += (gain - below) * filled[counts[:, gains >= gain].sum(axis=1)]
             below = gain
         return quotient(total, best)

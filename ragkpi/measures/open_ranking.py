@@ -8,7 +8,6 @@ from typing import TypedDict
 
 import numpy as np
 
-from ragkpi.formats.identity import distinct
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
 from ragkpi.records import dataclass
 
@@ -149,7 +148,7 @@ def level_counts(
 
     `query`, (V,), says of which query each row is.
     """
-    known = distinct(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
+    known = np.unique(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
     table = np.zeros((len(judged.queries), len(known)), dtype=np.int64)
     table[judged.level_query, np.searchsorted(known, judged.levels)] = judged.level_counts
     return known, table[query]

@@ -19,7 +19,7 @@ import numpy as np
 from ragkpi.measures import gain, rank_biased
 from ragkpi.measures.gain_lists import actual, ideal
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
-from ragkpi.ranking.order import TiedRanks
+from ragkpi.ranking.judgements import TiedRanks
 
 _DEEPEST = 2**62
 

@@ -6,22 +6,16 @@ Each doubt is one line. Under ``--strict`` it is an error.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from typing import Literal
 
 import numpy as np
 
-from ragkpi.formats.tokens import IntArray, Tokens
-from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, SpeltDocuments, queries_meant
+from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, queries_meant
 from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, named
 
-_ROWS = 2000  # of the beginning of a run that are looked at
-_QUERIES, _DOCUMENTS = 20, 10  # whose ids are compared with judged ones
 _TOP = 10
 _MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
 
@@ -36,59 +30,14 @@ class Beginning(NamedTuple):
     rising, ordered
         How many rankings have scores that only rise from line to line, and how many have
         different scores at all.
-    respelt
-        Whether one of the documents may be spelt unlike a judged one that is meant; it costs more
-        than a small evaluation to find out.
     """
 
     documents: list[tuple[int, bytes]]
     rising: int
     ordered: int
-    respelt: Literal["perhaps", "no"] = "perhaps"
 
 
 NOTHING = Beginning([], 0, 0)
-
-
-def beginning(block: RunColumns, query: IntArray) -> Beginning:
-    """Look at the first rankings of a block; `query` is the number of each one's query, (G,)."""
-    groups = max(1, int(np.searchsorted(block.starts, _ROWS, side="right")) - 1)
-    starts = block.starts[: groups + 1]
-    score = block.score[: starts[-1]]
-    group = np.repeat(np.arange(groups), np.diff(starts))
-    inside = group[1:] == group[:-1]
-    rises = np.bincount(group[1:][inside & (score[1:] > score[:-1])], minlength=groups)
-    falls = np.bincount(group[1:][inside & (score[1:] < score[:-1])], minlength=groups)
-    documents = [
-        (int(query[group]), document)
-        for group in np.flatnonzero(query[:groups] >= 0)[:_QUERIES].tolist()
-        for document in block.document.take(
-            slice(int(starts[group]), min(int(starts[group]) + _DOCUMENTS, int(starts[group + 1])))
-        )
-    ]
-    rising = int(np.count_nonzero((rises > 1) & (falls == 0)))
-    return Beginning(documents, rising, int(np.count_nonzero(rises + falls > 1)))
-
-
-class Slopes:
-    """How often scores rise and fall from row to row of a ranking that comes in pieces."""
-
-    def __init__(self) -> None:
-        self._rises = self._falls = 0
-        self._last = np.empty(0)
-
-    def note(self, piece: RunColumns) -> RunColumns:
-        """Look at a piece, and return it."""
-        score = np.append(self._last, piece.score)
-        self._rises += int(np.count_nonzero(score[1:] > score[:-1]))
-        self._falls += int(np.count_nonzero(score[1:] < score[:-1]))
-        self._last = score[-1:].copy()
-        return piece
-
-    def of_all(self, seen: Beginning) -> Beginning:
-        """Return the look at the first piece as one at the whole ranking."""
-        rising = int(self._rises > 1 and not self._falls)
-        return seen._replace(rising=rising, ordered=int(self._rises + self._falls > 1))
 
 
 def doubts(
@@ -115,7 +64,7 @@ def doubts(
     if judged.queries and not judged.num_ret.any():
         yield "no judged query is in the run: all values are those of empty rankings"
     yield from _queries_alike(judgements, unknown)
-    alike = _documents_alike(judgements, seen) if seen.respelt == "perhaps" else []
+    alike = _documents_alike(judgements, seen)
     if alike:
         mine, theirs = alike[0]
         yield (
@@ -157,7 +106,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
 
 
 def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str]:
-    meant = queries_meant(judgements, unknown)
+    meant = queries_meant(judgements.queries, unknown)
     if meant:
         mine, theirs = next(iter(meant.items()))
         yield (
@@ -169,16 +118,9 @@ def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str
 
 def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
     """Return documents of the run that are not judged, each with the judged one it looks like."""
-    if not seen.documents:
-        return []
-    per_query = Counter(query for query, _ in seen.documents)  # the lines of a query are together
-    few = judgements.of_queries(list(per_query))
-    query, starts = np.arange(len(per_query)), np.cumsum([0, *per_query.values()])
-    document = Tokens.from_strings([document for _, document in seen.documents])
-    meant = SpeltDocuments(few).find(query, starts, document)
-    if (meant >= 0).any():
-        meant[few.find(query, starts, document, few.keys_of(document))[0]] = -1
+    rows = [judgements.spellings(query).meant(document) for query, document in seen.documents]
     return [
-        (document[row], few.document[int(meant[row])])
-        for row in np.flatnonzero(meant >= 0).tolist()
+        (document, judgements.document[row])
+        for (_, document), row in zip(seen.documents, rows, strict=True)
+        if row >= 0
     ]

@@ -75,8 +75,7 @@ class GivenGains:
     def _joined(self, judgements: Judgements) -> Worth:
         given = self.given
         query = np.array([judgements.index.get(id_, -1) for id_ in given.queries], dtype=np.int64)
-        key = judgements.keys_of(given.document)
-        line, row = judgements.find(query, given.starts, given.document, key)
+        line, row = judgements.find(query, given.starts, given.document)
         line, row = (places[judgements.level[row] >= 0] for places in (line, row))
         lacking = query[given.query] >= 0
         lacking[line] = False

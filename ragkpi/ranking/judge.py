@@ -7,8 +7,7 @@ import numpy as np
 from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
-from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import TiedRanks
+from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, listed

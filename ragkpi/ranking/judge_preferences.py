@@ -23,7 +23,6 @@ from ragkpi.ranking.preference_pairs import (
     SeveralSubgroups,
     two_levels,
 )
-from ragkpi.ranking.scattered import number_ids
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 
@@ -55,7 +54,7 @@ class Preferences:
         groups = JudgementGroups.of(
             columns.file, columns.query, columns.group, columns.document, ties="ascending"
         )
-        subgroup, _ = number_ids(columns.subgroup)
+        subgroup = columns.subgroup.first_rows()
         return cls(groups, subgroup[groups.line], columns.level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.ranking.order import TiedRanks
+from ragkpi.ranking.judgements import TiedRanks
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple, dataclass, replace
 

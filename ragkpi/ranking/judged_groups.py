@@ -5,16 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.groups import group_starts
-from ragkpi.formats.identity import equal_tokens, sort_ascending, tail_keys
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, quotient
-from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import Ties
-from ragkpi.ranking.scattered import number_ids
+from ragkpi.ranking.judgements import Judgements, Ties
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 from ragkpi.wording import named
@@ -54,30 +50,27 @@ class JudgementGroups:
 
         `ties` is how runs are to rank equal scores.
         """
-        starts = group_starts(query)
+        starts = query.changes()
         ids = query.take(starts[:-1]).tolist()
         queries = sorted(set(ids))
         index = {id_: number for number, id_ in enumerate(queries)}
         query_number = np.repeat(np.array([index[id_] for id_ in ids]), np.diff(starts))
-        name_number, representative = number_ids(group)
-        names = group.take(representative).tolist()
+        first, name_number = np.unique(group.first_rows(), return_inverse=True)
+        names = group.take(first).tolist()
         in_order = sorted(range(len(names)), key=names.__getitem__)
         names = [names[number] for number in in_order]
         name_number = np.argsort(in_order)[name_number]
-        by_document = sort_ascending(document, query_number)
-        query_of = query_number[by_document]
-        new = np.ones(len(by_document), dtype=np.bool_)
-        keys = tail_keys(document)[by_document]
-        again = np.flatnonzero((keys[1:] == keys[:-1]) & (query_of[1:] == query_of[:-1])) + 1
-        new[again] = ~equal_tokens(document, by_document[again], document, by_document[again - 1])
-        row = np.empty(len(by_document), dtype=np.int64)
-        row[by_document] = np.cumsum(new) - 1
+        first, number = np.unique(document.first_rows(query_number), return_inverse=True)
+        keys = list(zip(query_number[first].tolist(), document.take(first), strict=True))
+        by_document = sorted(range(len(keys)), key=keys.__getitem__)
+        row = np.argsort(by_document)[number]
+        judged = first[by_document]
         judgements = Judgements(
             file=file,
             queries=queries,
-            starts=np.searchsorted(query_of[new], np.arange(len(queries) + 1)),
-            document=document.take(by_document[new]),
-            level=np.zeros(np.count_nonzero(new), dtype=np.int64),
+            starts=np.searchsorted(query_number[judged], np.arange(len(queries) + 1)),
+            document=document.take(judged),
+            level=np.zeros(len(judged), dtype=np.int64),
             index=index,
             ties=ties,
         )

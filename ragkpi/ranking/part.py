@@ -10,8 +10,7 @@ from ragkpi.formats.groups import rows_of
 from ragkpi.ranking.doubts import NOTHING
 from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains
-from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.order import TiedRanks
+from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.records import NamedTuple, replace
 
 

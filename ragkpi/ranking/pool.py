@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.identity import distinct, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.ranking.hits import Hits
@@ -87,11 +86,8 @@ def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]
 
 def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
     """Count the distinct documents of the qrels and of runs that were read for them."""
-    seen = [distinct(hash_tokens(judgements.document)), *(run.documents for run in runs)]
-    *others, most = sorted(seen, key=len)
-    rest = distinct(np.concatenate([*others, most[:0]]))
-    place = np.minimum(np.searchsorted(most, rest), len(most) - 1)
-    return len(most) + int(np.count_nonzero(most[place] != rest))
+    hashes = [judgements.document.hashes(), *(run.documents for run in runs)]
+    return len(np.unique(np.concatenate(hashes)))
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:

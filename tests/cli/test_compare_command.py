@@ -1,7 +1,6 @@
 import pytest
 from scipy import stats
 
-from ragkpi.ranking import reading
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, trec_values
 from tests.published_schema import valid_document, valid_lines
 
@@ -127,7 +126,6 @@ def test_a_third_run_does_not_change_the_others(compare, tmp_path):
 
 @pytest.mark.parametrize("test", ["randomization", "bootstrap"])
 def test_the_same_command_gives_the_same_bytes_on_however_many_cores(compare, monkeypatch, test):
-    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     arguments = ("--test", test, "--trials", 500, *MEASURES, "qrels.txt", BM25, DENSE, FUSION)
     outcomes = set()
     for workers in "123":

@@ -5,9 +5,7 @@ import sys
 
 import pytest
 
-from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.ranking import reading
-from ragkpi.ranking.forked import forked
+from ragkpi.errors import UsageError
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION, MEASURES, trec_values
 
 ALL = (BM25, DENSE, FUSION)
@@ -30,44 +28,15 @@ def rows(outcome):
 @pytest.mark.parametrize("workers", [1, 2, 5])
 def test_each_run_has_the_values_that_it_has_alone(evaluate, monkeypatch, workers):
     monkeypatch.setenv("RAGKPI_WORKERS", str(workers))
-    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     found = rows(evaluate(*CSV, *MEASURES, "qrels.txt", *ALL))
     assert list(found) == ["bm25", "dense", "fusion"]
     for name, path in zip(found, ALL, strict=True):
         assert found[name] == trec_values(evaluate("-c", *MEASURES, "qrels.txt", path).out)
 
 
-def test_large_runs_are_dealt_out_evenly(tmp_path, monkeypatch):
-    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 10)
-    sizes = [10, 70, 30, 40, 5]
-    paths = [str(tmp_path / str(place)) for place in range(len(sizes))]
-    for path, size in zip(paths, sizes, strict=True):
-        open(path, "wb").write(b"x" * size)  # noqa: SIM115
-    assert reading._shares(paths, 2) == [[1, 0], [3, 2, 4]]
-    assert reading._shares(paths, 1) == []
-    assert reading._shares(paths[:1], 2) == []
-
-
-@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="forks")
-@pytest.mark.filterwarnings("ignore:This process .* is multi-threaded:DeprecationWarning")
-def test_a_process_that_dies_loses_no_run(monkeypatch):
-    monkeypatch.setattr(reading, "_shares", lambda paths, workers: [[0], [1]])
-    monkeypatch.setattr(reading, "side_by_side", forked)
-    parent = os.getpid()
-
-    def read(path, workers):
-        if path == "b" and os.getpid() != parent:
-            os._exit(9)
-        return path.upper()
-
-    with pytest.warns(RagkpiWarning, match="read b ended with status 9"):
-        assert reading.read_runs(["a", "b"], read, 2) == ["A", "B"]
-
-
 @pytest.mark.parametrize("workers", ["1", "2"])
 def test_one_bad_run_is_named_and_hides_no_other(evaluate, monkeypatch, tmp_path, workers):
     monkeypatch.setenv("RAGKPI_WORKERS", workers)
-    monkeypatch.setattr(reading, "_SMALLEST_SHARE", 1)
     (tmp_path / "bad").write_text("hd-01 Q0 d 1 2.5 bad\nhd-01 Q0 e 2 high bad\n")
     (tmp_path / "other").write_text("zz Q0 d 1 2.5 other\n")
     bad, other = tmp_path / "bad", tmp_path / "other"

@@ -1,8 +1,8 @@
 """Every command line under every fault: what may come of it, and what must not.
 
-    python -m tests.faults.harness             every n, until a command line does without
-    python -m tests.faults.harness --bounded   n = 1, 2, 5, 13 with two workers: `make test`
-    python -m tests.faults.harness fork write  these kinds alone
+    python -m tests.faults.harness               every n, until a command line does without
+    python -m tests.faults.harness --bounded     n = 1, 2, 5, 13 with two threads: `make test`
+    python -m tests.faults.harness thread write  these kinds alone
 
 Each command line runs in a process that is forked from this one, with its modules imported, so
 that a fault costs milliseconds. A line is printed for each breach of the contract: an exit status
@@ -37,7 +37,6 @@ OLD_LOG = (
     '{"kind": "run", "time": "2026-01-01T00:00:00Z", "name": "bm25", "run_id": "bm25",'
     ' "signature": "l:1", "queries": 12, "values": {"map": 0.25}, "known": {"map": 12}}\n'
 )
-# Two processes: set where a range and a share are large enough for them.
 COMMANDS = {
     "eval": "eval qrels bm25.run",
     "eval to a file": "eval -q -o out qrels bm25.run",
@@ -127,10 +126,8 @@ class Trial:
             os.dup2(os.open(self._aside / name, os.O_WRONLY | os.O_APPEND), number)
         sys.argv = ["ragkpi", *words]
         from ragkpi.cli import entry
-        from ragkpi.ranking import reading
         from tests.faults.injection import inject
 
-        reading._SMALLEST_RANGE, reading._SMALLEST_SHARE = 2_000, 1
         if fault is not None:
             inject(*fault, str(self._aside / "reached"))
         entry()

@@ -1,9 +1,10 @@
-"""Faults on demand: the n-th open, read, write, fork or allocation of a process fails."""
+"""Faults on demand: the n-th open, read, write, thread or allocation of a process fails."""
 
 import builtins
 import errno
 import io
 import os
+import threading
 
 import numpy as np
 
@@ -11,7 +12,7 @@ KINDS = {
     "open": errno.EMFILE,
     "read": errno.EIO,
     "write": errno.ENOSPC,
-    "fork": errno.EAGAIN,
+    "thread": errno.EAGAIN,
     "memory": errno.ENOMEM,
 }
 _ALLOCATING = (
@@ -33,6 +34,8 @@ class Fault:
         _os_close(_os_open(self.reached, os.O_CREAT | os.O_WRONLY))
         if self.kind == "memory":
             raise MemoryError
+        if self.kind == "thread":
+            raise RuntimeError("can't start new thread")
         code = KINDS[self.kind]
         raise OSError(code, os.strerror(code))
 
@@ -48,13 +51,13 @@ _os_open, _os_close = os.open, os.close
 
 
 def inject(kind, number, reached):
-    """Make the calls of a kind fail in this process, and in those that it forks."""
+    """Make the calls of a kind fail in this process."""
     fault = Fault(kind, number, reached)
     if kind == "memory":
         for name in _ALLOCATING:
             setattr(np, name, fault.before(getattr(np, name)))
-    elif kind == "fork":
-        os.fork, os.pipe = fault.before(os.fork), fault.before(os.pipe)
+    elif kind == "thread":
+        threading.Thread.start = fault.before(threading.Thread.start)
     elif kind == "read":
         os.preadv, os.read = fault.before(os.preadv), fault.before(os.read)
     elif kind == "open":

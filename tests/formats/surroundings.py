@@ -4,7 +4,9 @@ import itertools
 
 import numpy as np
 
-from ragkpi.formats.tokens import PADDING, Tokens
+from ragkpi.formats.tokens import Tokens
+
+PADDING = 32  # how often the first of them stands before and behind all
 
 
 def surrounded(strings, around):

@@ -6,6 +6,7 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.in_memory import qrels_columns, run_blocks
+from ragkpi.formats.trec_runs import regrouped
 
 ROWS = [("q1", "d1", 2), ("q1", "é", 0), ("q2", "d1", 1), ("q1", "d3", -1)]
 NAMES = ("query_id", "doc_id", "relevance")
@@ -107,6 +108,7 @@ def test_several_frames_are_no_run(package):
 def test_rows_of_one_query_may_stand_apart():
     given = frame("pandas", columns(names=("query_id", "doc_id", "score")))
     (block,) = run_blocks(given)
-    assert block.query.tolist() == [b"q1", b"q2"]
-    assert block.line.tolist() == [1, 2, 4, 3]
-    assert block.score.tolist() == [2.0, 0.0, -1.0, 1.0]
+    together = regrouped(block)
+    assert together.query.tolist() == [b"q1", b"q2"]
+    assert together.line.tolist() == [1, 2, 4, 3]
+    assert together.score.tolist() == [2.0, 0.0, -1.0, 1.0]

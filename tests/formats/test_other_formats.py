@@ -4,17 +4,18 @@ import csv
 import io
 import json
 import re
+from functools import partial
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
-from ragkpi.formats import delimited, json_documents, trec_runs
+from ragkpi.formats import delimited, json_documents
 from ragkpi.formats.file_formats import read_any_qrels, run_format
 from ragkpi.formats.format_registry import QRELS_FORMATS
+from ragkpi.formats.lines import blocks
 from ragkpi.formats.opening import Source
-from tests.fuzz.targets import MemorySource
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
@@ -271,7 +272,7 @@ def test_lists_without_scores_may_say_so(tmp_path, ragkpi):
     assert outcome.out.split() == [b"recip_rank", b"all", b"0.5000"]
 
 
-@settings(max_examples=300)
+@settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     rows=st.lists(
         st.tuples(st.sampled_from("pq"), st.text('ab",\n', max_size=3), st.integers(0, 9)),
@@ -282,9 +283,8 @@ def test_lists_without_scores_may_say_so(tmp_path, ragkpi):
     quoting=st.sampled_from([csv.QUOTE_ALL, csv.QUOTE_MINIMAL, csv.QUOTE_NONNUMERIC]),
     end=st.sampled_from(["\n", "\r\n"]),
     size=st.sampled_from([40, 1 << 20]),
-    hold=st.booleans(),
 )
-def test_quoted_values_are_those_of_the_csv_module(rows, quoting, end, size, hold):
+def test_quoted_values_are_those_of_the_csv_module(rows, quoting, end, size, tmp_path):
     out = io.StringIO()
     writer = csv.writer(out, quoting=quoting, lineterminator=end)
     writer.writerow(["qid", "docid", "score"])
@@ -294,13 +294,11 @@ def test_quoted_values_are_those_of_the_csv_module(rows, quoting, end, size, hol
         (query.encode(), document.encode(), float(score))
         for query, document, score in list(csv.reader(io.StringIO(out.getvalue(), newline="")))[1:]
     ]
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(delimited, "BLOCK_SIZE", size)
-        patch.setattr(trec_runs, "BLOCK_SIZE", size)
-        read = delimited.hold_csv if hold else delimited.stream_csv
+    with pytest.MonkeyPatch.context() as patch, Source(str(put(tmp_path, text))) as source:
+        patch.setattr(delimited, "blocks", partial(blocks, size=size))
         found = [
             (block.query[group], document, score)
-            for block in read(MemorySource(text))
+            for block in delimited.stream_csv(source)
             for group, document, score in zip(
                 block.group().tolist(), block.document.tolist(), block.score.tolist(), strict=True
             )

@@ -6,16 +6,16 @@ import itertools
 import lzma
 import re
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
-from ragkpi.formats import groups as formats_groups
-from ragkpi.formats.groups import group_starts, spans
+from ragkpi.formats.groups import spans
+from ragkpi.formats.lines import blocks
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_runs import stream_run
+from ragkpi.formats.trec_runs import TREC, columns_of_blocks, whole_queries
 from tests.formats.hostile import ids, texts
 from tests.formats.surroundings import followed
 from tests.slow_reference.reading import read_words
@@ -48,7 +48,7 @@ def one_by_one(text):
 def streamed(path, size):
     rows = []
     with Source(str(path)) as source:
-        for run in stream_run(source, block_size=size):
+        for run in whole_queries(columns_of_blocks(blocks(source, size), TREC)):
             queries = [run.query[group] for group in run.group()]
             assert len(run.query) == len(list(itertools.groupby(queries)))
             assert not rows or rows[-1][1] != queries[0]  # no query is cut
@@ -61,6 +61,8 @@ def streamed(path, size):
 
 @in_files
 @given(texts(6, word), st.sampled_from([3, 7, 40, 200, 1 << 12]))
+@example(b"1 Q0 d 1 2\n\0\n", 3)
+@example(b"\0\n1 Q0 d 1 2\n", 3)
 def test_stream_run(tmp_path, text, size):
     path = tmp_path / "run"
     path.write_bytes(text)
@@ -71,7 +73,7 @@ def test_stream_run(tmp_path, text, size):
         last = text.splitlines()[expected[-1][0] - 1 :] if expected else []
         assert not expected or run_id in b" ".join(last).split()
     else:
-        # Within a block NUL bytes are refused first, then columns, then scores.
+        # Within a block NUL bytes and wrong columns are refused before scores.
         with pytest.raises(InputError) as caught:
             streamed(path, 1 << 16)
         assert caught.value.line == expected
@@ -111,29 +113,20 @@ def test_gzip_without_isal(tmp_path, monkeypatch):
 FOLLOWERS = st.sampled_from([b" ", b"\0", b" Q0", b"\xff\xff\xff"])
 
 
-@given(
-    st.lists(st.tuples(ids, st.integers(1, 4))),
-    st.lists(FOLLOWERS, min_size=1),
-    st.integers(1, 8),
-)
-@example([(b"1", 2), (b"1 Q", 1), (b"", 3)], [b" Q0", b" Q1"], 2)
-@example([(b"", 2)], [b" ", b"x"], 8)
-@example([(b"a-query-of-24-characters", 2), (b"a-query-of-24-character!", 2)], [b" ", b"!"], 8)
-def test_group_starts(groups, followers, chunk):
+@given(st.lists(st.tuples(ids, st.integers(1, 4))), st.lists(FOLLOWERS, min_size=1))
+@example([(b"1", 2), (b"1 Q", 1), (b"", 3)], [b" Q0", b" Q1"])
+@example([(b"", 2)], [b" ", b"x"])
+@example([(b"a-query-of-24-characters", 2), (b"a-query-of-24-character!", 2)], [b" ", b"!"])
+def test_changes(groups, followers):
     strings = [string for string, count in groups for _ in range(count)]
     sizes = [len(list(group)) for _, group in itertools.groupby(strings)]
     tokens = followed(strings, itertools.cycle(followers))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(formats_groups, "CHUNK", chunk)
-        starts = group_starts(tokens)
-    assert starts.tolist() == [0, *itertools.accumulate(sizes)]
+    assert tokens.changes().tolist() == [0, *itertools.accumulate(sizes)]
 
 
 @given(st.lists(st.integers(1, 9)), st.integers(1, 20))
 def test_spans(sizes, most):
-    starts = group_starts(
-        Tokens.from_strings([b"%d" % g for g, n in enumerate(sizes) for _ in range(n)])
-    )
+    starts = np.cumsum([0, *sizes])
     found = list(spans(starts, most))
     assert [group for first, last in found for group in range(first, last)] == list(
         range(len(sizes))

@@ -6,23 +6,26 @@ blocks. An AssertionError or any exception but RagkpiError is a finding.
 
 import io
 import math
+from unittest import mock
 
 import numpy as np
 
+from ragkpi import kernel, plain_kernel
 from ragkpi.conversion import Conversion
 from ragkpi.errors import InputError, RagkpiError
+from ragkpi.formats.file_formats import run_format
 from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
 from ragkpi.formats.json_text import DECODER
-from ragkpi.formats.line_places import stream_queries
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
 from ragkpi.formats.trec_qrels import qrels_of
-from ragkpi.formats.trec_runs import hold_run, stream_run
+from ragkpi.formats.trec_runs import stream_run, whole_queries
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.hits import ScatteredQueryError, UndecidedError, find_hits, join_hits
+from ragkpi.ranking import reading
+from ragkpi.ranking.hits import JUDGED_ONLY, hits_of, run_for
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.scattered import regroup_run
+from ragkpi.ranking.reading import ScatteredQueryError, pushed, refusals
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
@@ -44,7 +47,7 @@ class MemorySource(Source):
     def __init__(self, text, name="run"):
         self.name, self.size, self.at_start = name, len(text), True
         self._compression = self._spool = self._before = self._plain = self._watched = None
-        self._ahead = memoryview(b"")
+        self._ahead, self.parts, self._copied = memoryview(b""), [], False
         self._text, self.place = text, 0
         self._file = self._stream = io.BytesIO(text)
 
@@ -81,85 +84,72 @@ JUDGEMENTS = group_judgements(qrels_of(MemorySource(QRELS, "qrels")))
 
 
 def run_target(text, chance):
-    """Read a TREC run in blocks, pieces, ranges, held, and line by line; judge it each way."""
+    """Read a TREC run in blocks, as columns, held, by the twin, and line by line; judge it."""
     expected = slowly(slow.read_run, text)
+    size = chance.choice((1, 16, 64, 300, 1 << 20))
     found = {
-        "streamed": refused(_judge_streamed, text, chance.choice((16, 64, 300, 1 << 20))),
-        "in pieces": refused(_judge_in_pieces, text, chance.choice((16, 64, 300))),
-        "held": refused(_judge_held, text),
+        "in blocks": refused(_judge_blocks, text, size),
+        "held": refused(_judge_text, text, size, True),
+        "in columns": refused(_judge_columns, text),
+        "by the twin": refused(_judge_by_twin, text, size),
     }
-    if text.count(b"\n") > 3:
-        found["ranges"] = refused(_judge_ranges, text, chance)
     for path, hits in found.items():
         if expected is None:
             assert hits is None, path
             continue
-        if hits is None and path == "ranges":
-            continue
         assert hits is not None, path
         run, lines, run_id = expected
         if (hits.query < 0).all():
-            return  # refused: no query is both judged and retrieved for
+            continue  # refused: no query is both judged and retrieved for
         judged, _ = judge(JUDGEMENTS, hits, SETTINGS)
         same_judged(judged, judged_of(JUDGED_SLOWLY, run, SETTINGS, run_id), path)
+        assert judged.run_id == run_id, path
         assert hits.num_ret.sum() == lines, path
 
 
-def _judge_streamed(text, block_size):
+def _judge_text(text, size, held):
+    """Push the text into the kernel."""
     source = MemorySource(text)
-    try:
-        return _some(find_hits(stream_run(source, block_size=block_size), JUDGEMENTS))
-    except ScatteredQueryError:
-        source.restart()
-        return _some(find_hits(regroup_run(hold_run(source)), JUDGEMENTS))
-
-
-def _judge_in_pieces(text, block_size):
-    source = MemorySource(text)
-    source.size = None  # lines are not read again
-    try:
-        blocks = stream_queries(source, block_size=block_size)
-        return _some(find_hits(blocks, JUDGEMENTS, source=source))
-    except (ScatteredQueryError, UndecidedError):
-        return _judge_held(text)
-
-
-def _judge_held(text):
-    return _some(find_hits(regroup_run(hold_run(MemorySource(text))), JUDGEMENTS))
-
-
-def _some(hits):
-    if not hits.queries:
+    run = run_for(JUDGEMENTS, JUDGED_ONLY, held)
+    with mock.patch.object(reading, "BLOCK_SIZE", size), refusals(source.name):
+        *_, run_id = b"", *pushed(source, run_format(source, "trec"), run, held)
+        found = run.finish()
+    if not found["queries"]:
         raise InputError("run", None, "holds no results", "")
-    return hits
+    return hits_of(run, found, run_id)
 
 
-def _judge_ranges(text, chance):
-    """Read two parts as two processes would; None where they would leave it to one."""
-    begin = text.find(b"\n", chance.randrange(len(text))) + 1
-    above = None
-    while begin:
-        end = text.find(b"\n", begin)
-        if end < 0:
-            return None
-        query = text[begin:end].split(None, 1)[:1]
-        if above is not None and query != above:
-            break
-        above, begin = query, end + 1
-    if not begin:
-        return None
-    second = MemorySource(text)
-    second._stream.seek(begin)
-    second.at_start = False
+def _judge_blocks(text, size):
     try:
-        parts = [
-            find_hits(stream_run(MemorySource(text), begin), JUDGEMENTS),
-            find_hits(stream_run(second, len(text) - begin), JUDGEMENTS),
-        ]
+        return _judge_text(text, size, False)
     except ScatteredQueryError:
-        return None
-    hits = join_hits(parts)
-    return hits if hits.queries and len(set(hits.queries)) == len(hits.queries) else None
+        return _judge_text(text, size, True)
+
+
+def _judge_columns(text):
+    """Push the columns of the lines into the kernel, as of any other format."""
+    run = run_for(JUDGEMENTS, JUDGED_ONLY, held=True)
+    run_id = b""
+    with refusals("run"):
+        for part in whole_queries(stream_run(MemorySource(text))):
+            run.add(part.query.column, part.starts, part.document.column, part.score, part.line)
+            run_id = part.run_id
+        found = run.finish()
+    if not found["queries"]:
+        raise InputError("run", None, "holds no results", "")
+    return hits_of(run, found, run_id)
+
+
+def _judge_by_twin(text, size):
+    twin = {name: getattr(plain_kernel, name) for name in kernel.__all__}
+    with mock.patch.multiple(kernel, **twin):
+        compiled = JUDGEMENTS.__dict__.pop("documents", None)
+        try:
+            return _judge_blocks(text, size)
+        finally:
+            JUDGEMENTS.__dict__.pop("documents", None)
+            if compiled is not None:
+                JUDGEMENTS.__dict__["documents"] = compiled
 
 
 def same_judged(judged, expected, path):

@@ -48,6 +48,23 @@ def test_levels(ragkpi, tmp_path, level, form):
     assert is_contract(ragkpi("check", "run", "qrels", folder=tmp_path))
 
 
+@pytest.mark.parametrize("level", [2**63 - 1, 2**53 + 1, -(2**63), "+" + "0" * 5000 + str(2**60)])
+def test_levels_of_64_bits_are_levels(ragkpi, tmp_path, level):
+    (tmp_path / "qrels").write_text(f"1 0 d1 {level}\n1 0 d2 1\n")
+    (tmp_path / "run").write_text("1 Q0 d1 1 2 me\n1 Q0 d2 2 1 me\n")
+    found = ragkpi("eval", "-m", "num_rel", "qrels", "run", folder=tmp_path)
+    assert (found.status, found.out.split()[-1]) == (0, b"1" if str(level)[0] == "-" else b"2")
+
+
+@pytest.mark.parametrize("level", [2**63, -(2**63) - 1, "9" * 5000, f"{2**53}.0"])
+def test_levels_beyond_64_bits_are_refused(ragkpi, tmp_path, level):
+    (tmp_path / "qrels").write_text(f"1 0 d2 1\n1 0 d1 {level}\n1 0 d3 x\n")
+    (tmp_path / "run").write_text("1 Q0 d1 1 2 me\n")
+    found = ragkpi("eval", "qrels", "run", folder=tmp_path)
+    assert (found.status, found.out) == (2, b"")
+    assert found.err.startswith(f"ragkpi: qrels:2: level '{str(level)[:50]}".encode())
+
+
 @pytest.mark.parametrize(
     "record",
     [

@@ -5,7 +5,7 @@ from array import array
 
 import pytest
 
-from tests.kernel.asking import Refused, documents, numbers_of, read
+from tests.kernel.asking import Refused, blocks_of, documents, numbers_of, read
 
 JUDGED = {b"1": [b"a"], b"2": [b"b"]}
 TEXT = (
@@ -179,6 +179,42 @@ def test_a_line_without_end(kernel):
     with pytest.raises(kernel.RefusedError) as problem:
         run.feed(b"x")
     assert problem.value.args == ("long line", 2, 0, b"1", b"")
+
+
+def test_no_more_is_held_than_is_allowed(kernel):
+    """The ids of a query, or of all queries where the run is held."""
+    lines = [b"%d Q0 d%02d 1 1 t\n" % (query, row) for query in (1, 2) for row in range(10)]
+    for held, most in ((False, 30), (True, 60)):
+        judged = documents(kernel, JUDGED)
+        kernel.Run(judged, held=held, most_held=most).feed(b"".join(lines))
+        for cuts in ([], [100], range(0, 300, 7)):
+            run = kernel.Run(judged, held=held, most_held=most - 1)
+            with pytest.raises(kernel.RefusedError) as problem:
+                list(map(run.feed, blocks_of(b"".join(lines), cuts)))
+            assert problem.value.args[0] == "too much"
+
+
+def test_a_wrong_line_above_what_is_too_much_is_told(kernel):
+    run = kernel.Run(documents(kernel, JUDGED), most_held=5)
+    with pytest.raises(kernel.RefusedError) as problem:
+        run.feed(b"1 Q0 d1 1 x t\n1 Q0 d2222 1 1 t\n")
+    assert problem.value.args[:2] == ("score", 1)
+
+
+def test_the_length_of_a_line_may_be_limited(kernel):
+    run = kernel.Run(documents(kernel, JUDGED), longest_line=20)
+    run.feed(b"1 Q0 a 1 1 t\n" + b"x" * 20)
+    with pytest.raises(kernel.RefusedError) as problem:
+        run.feed(b"x")
+    assert problem.value.args == ("long line", 2, 0, b"1", b"")
+
+
+@pytest.mark.parametrize(
+    "limits", [{"most_held": -1}, {"most_held": 2**31 + 1}, {"longest_line": -1}]
+)
+def test_limits_that_are_none(kernel, limits):
+    with pytest.raises(ValueError, match="most_held"):
+        kernel.Run(documents(kernel, JUDGED), **limits)
 
 
 def test_after_a_refusal_and_after_the_end_nothing_is_taken(kernel):

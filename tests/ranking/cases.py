@@ -5,7 +5,9 @@ from hypothesis import strategies as st
 
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.ranking.hits import JUDGED_ONLY
+from ragkpi.ranking.hits import hits_of as found_hits
+from ragkpi.ranking.hits import run_for as kernel_run
 from ragkpi.ranking.judgements import group_judgements
 from tests.formats.hostile import ids
 
@@ -30,19 +32,11 @@ def judgements_of(qrels):
     )
 
 
-def run_of(run):
-    """All queries in one block."""
-    documents = [document for ranking in run.values() for document in ranking]
-    sizes = [len(ranking) for ranking in run.values()]
-    return RunColumns(
-        file="run",
-        query=Tokens.from_strings(run),
-        starts=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        document=Tokens.from_strings(documents),
-        score=np.array([score for ranking in run.values() for score in ranking.values()]),
-        line=np.arange(1, len(documents) + 1),
-        run_id=b"tag",
-    )
+def hits_of(run, judgements, wanted=JUDGED_ONLY):
+    """Judge a run of bytes in memory, line for line as a file of it."""
+    reader = kernel_run(judgements, wanted, held=False)
+    reader.feed(b"".join(lines_of(run)))
+    return found_hits(reader, reader.finish(), reader.run_id())
 
 
 def lines_of(run):

@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.ranking.hits import find_hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.settings import Settings
-from tests.ranking.cases import ids, judgements_of, queries, run_of
+from tests.ranking.cases import hits_of, ids, judgements_of, queries
 
 FEW = st.integers(-1, 3)
 ANY = st.integers(-(2**63), 2**63 - 1) | st.sampled_from([0, 1, 2**62, 2**63 - 1])
@@ -25,7 +24,7 @@ def test_levels_are_counted_per_query(levels, data):
         query: {b"d": 1.0}
         for query in data.draw(st.sets(st.sampled_from(sorted(qrels)), min_size=1))
     }
-    judged, _ = judge(judgements, find_hits([run_of(run)], judgements), Settings())
+    judged, _ = judge(judgements, hits_of(run, judgements), Settings())
     assert judged.queries == sorted(run)
     for number, query in enumerate(judged.queries):
         own = slice(*judged.level_starts[number : number + 2].tolist())

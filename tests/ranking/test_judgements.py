@@ -8,25 +8,15 @@ import pytest
 from hypothesis import given
 
 from ragkpi.errors import DataError
-from ragkpi.formats.identity import hash_tokens, tail_keys
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import read_qrels
-from ragkpi.ranking.judgements import _SlotTable, group_judgements
+from ragkpi.ranking.judgements import group_judgements
 from tests.ranking.cases import judged, judgements_of, retrieved
 
-KEYS = {
-    "tails": tail_keys,
-    "hashes": hash_tokens,
-    "none": lambda tokens: np.zeros(len(tokens), dtype=np.uint64),
-    "few": lambda tokens: hash_tokens(tokens) % np.uint64(3),
-}
 
-
-@pytest.mark.parametrize("keys", KEYS)
 @given(judged, retrieved)
-def test_find(keys, qrels, run):
+def test_find(qrels, run):
     judgements = judgements_of(qrels)
-    judgements.__dict__["_slots"] = _SlotTable(judgements, KEYS[keys], None)
     assert judgements.queries == sorted(qrels)
     pairs = [(query, document) for query, ranking in run.items() for document in ranking]
     document = Tokens.from_strings([document for _, document in pairs])
@@ -35,7 +25,6 @@ def test_find(keys, qrels, run):
         np.array([judgements.index.get(query, -1) for query in run]),
         starts.astype(np.int64),
         document,
-        judgements.keys_of(document),
     )
     expected = {place for place, (q, d) in enumerate(pairs) if d in qrels.get(q, ())}
     assert sorted(line.tolist()) == sorted(expected)
@@ -50,44 +39,41 @@ def test_hundreds_of_judgements_of_a_query():
     qrels = {b"1": {b"%d" % number: number % 4 for number in range(0, 9_000, 3)}, b"2": {b"3": 1}}
     judgements = judgements_of(qrels)
     document = Tokens.from_strings([b"%d" % number for number in range(9_000)] * 2)
-    line, row = judgements.find(
-        np.array([0, 1]), np.array([0, 9_000, 18_000]), document, judgements.keys_of(document)
-    )
+    line, row = judgements.find(np.array([0, 1]), np.array([0, 9_000, 18_000]), document)
     assert sorted(line.tolist()) == [*range(0, 9_000, 3), 9_003]
     assert {judgements.document[r] for r in row} == set(qrels[b"1"])
 
 
-@pytest.mark.parametrize(
-    ("names", "keys"),
-    [([b"%d" % n for n in range(99)], tail_keys), ([b"%d/a.html" % n for n in range(99)], None)],
-)
-def test_ids_that_end_alike_are_told_apart_by_all_bytes(names, keys):
-    assert judgements_of({b"1": dict.fromkeys(names, 1)}).keys_of is (keys or hash_tokens)
+@pytest.mark.parametrize("names", [b"%d", b"%d/a.html", b"a-long-beginning-of-all-%d"])
+def test_ids_are_told_apart_by_all_bytes(names):
+    ids = [names % number for number in range(99)]
+    judgements = judgements_of({b"1": dict.fromkeys(ids, 1)})
+    asked = Tokens.from_strings([names % number for number in range(198)])
+    line, row = judgements.find(np.array([0]), np.array([0, 198]), asked)
+    assert sorted(line.tolist()) == list(range(99))
+    assert [judgements.document[r] for r in row] == [ids[place] for place in line]
 
 
 def test_ids_made_to_end_alike_take_no_longer():
-    """Most of a file's ids differ at their end, and of one query none: all bytes decide."""
+    """Most of a file's ids differ at their end, and of one query none."""
     made = [b"%06d/the-same-end" % n for n in range(4_000)]
     qrels = {b"%d" % q: {b"%d" % n: 1 for n in range(100)} for q in range(1_000)}
     judgements = judgements_of({**qrels, b"made": dict.fromkeys(made, 1)})
-    assert judgements.keys_of is hash_tokens
     document = Tokens.from_strings(made)
     line, row = judgements.find(
         np.array([judgements.index[b"made"]]),
         np.array([0, len(made)]),
         document,
-        judgements.keys_of(document),
     )
     assert sorted(line.tolist()) == list(range(len(made)))
     assert [judgements.document[r] for r in row] == [made[place] for place in line]
 
 
-def test_hashes_of_each_process_are_its_own():
+def test_hashes_of_each_process_are_its_own(reader):
     """Else somebody could make ids whose hashes are equal."""
     program = (
-        "from ragkpi.formats.identity import hash_tokens\n"
         "from ragkpi.formats.tokens import Tokens\n"
-        "print(hash_tokens(Tokens.from_strings([b'document-1'])))"
+        "print(Tokens.from_strings([b'document-1']).hashes())"
     )
     command = [sys.executable, "-c", program]
     assert subprocess.check_output(command) != subprocess.check_output(command)

@@ -8,11 +8,11 @@ from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.query_files import read_corpus_sizes
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.hits import Wanted, find_hits
+from ragkpi.ranking.hits import Wanted
 from ragkpi.ranking.pool import count_documents
 from ragkpi.ranking.settings import Settings
 from tests.measures import by_hand
-from tests.ranking.cases import judgements_of, run_of
+from tests.ranking.cases import hits_of, judgements_of
 
 QUERIES = ("a", "b", "c")
 DOCS = [f"d{i}" for i in range(8)]
@@ -39,10 +39,7 @@ def write(path, pattern, rows):
 @given(JUDGEMENTS, st.lists(RANKINGS, min_size=1, max_size=3))
 def test_documents_are_counted_once(qrels, runs):
     documents = {doc for rows in (qrels, *runs) for docs in rows.values() for doc in docs}
-    hits = [
-        find_hits([run_of(encoded(run))], judgements_of(encoded(qrels)), Wanted("counted"))
-        for run in runs
-    ]
+    hits = [hits_of(encoded(run), judgements_of(encoded(qrels)), Wanted("counted")) for run in runs]
     assert count_documents(judgements_of(encoded(qrels)), hits) == len(documents)
 
 

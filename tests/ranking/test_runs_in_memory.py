@@ -7,10 +7,11 @@ from hypothesis import strategies as st
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.in_memory import qrels_columns, run_blocks
-from ragkpi.ranking.hits import Wanted, find_hits
+from ragkpi.ranking.hits import JUDGED_ONLY, Wanted, hits_of, run_for
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.runs_in_memory import RunInMemory, find_mapping_hits
+from ragkpi.ranking.runs_in_memory import RunInMemory
 
+pytestmark = pytest.mark.usefixtures("reader")
 IDS = st.one_of(
     st.sampled_from(["d", "d1", "d10", "D1", "é", "\U0001f600", "\uffff", "\udcff", "d\0", ""]),
     st.text(max_size=3),
@@ -48,14 +49,21 @@ def facts(hits):
     )
 
 
+def hits_of_columns(run, judgements):
+    rows = run_for(judgements, JUDGED_ONLY, held=False)
+    for part in run_blocks(run):
+        rows.add(part.query.column, part.starts, part.document.column, part.score, part.line)
+    return hits_of(rows, rows.finish(), b"run")
+
+
 @given(qrels=QRELS, run=RUNS, ties=st.sampled_from(["descending", "ascending"]))
 def test_a_mapping_has_the_hits_of_its_columns(qrels, run, ties):
     judgements = judgements_of(qrels, ties)
-    quick = find_mapping_hits(run, judgements)
     if not any(run.values()):
-        assert quick is None
+        with pytest.raises(UsageError):
+            RunInMemory(run).hits(judgements)
         return
-    assert facts(quick) == facts(find_hits(run_blocks(run), judgements))
+    assert facts(RunInMemory(run).hits(judgements)) == facts(hits_of_columns(run, judgements))
 
 
 @given(qrels=QRELS, run=RUNS, data=st.data())
@@ -81,11 +89,11 @@ def test_rows_have_the_hits_of_the_mapping_whatever_their_order(qrels, run, data
         {"q": {"d": float("nan"), "e": 1}},
         {"q": [("d", 1)]},
         [("q", "d", 1)],
-        {},
     ],
 )
 def test_what_is_not_plain_is_left_to_the_rows(run):
-    assert find_mapping_hits(run, judgements_of({"q": {"d": 1}}, "descending")) is None
+    judgements = judgements_of({"q": {"d": 1}}, "descending")
+    assert not run_for(judgements, JUDGED_ONLY, held=False).mapping(run)
 
 
 def test_counted_and_named_documents_are_those_of_the_columns():
@@ -110,9 +118,12 @@ def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):
 
 
 def test_one_query_by_two_keys_is_one_query():
-    (block,) = run_blocks({"1": {"a": 1.0}, "2": {"b": 1.0}, 1: {"c": 2.0}})
-    assert block.query.tolist() == [b"1", b"2"]
-    assert block.document.tolist() == [b"a", b"c", b"b"]
+    run = {"1": {"a": 1.0}, "2": {"b": 1.0}, 1: {"c": 2.0}}
+    judgements = judgements_of({"1": {"a": 1, "c": 1}, "2": {"b": 1}}, "descending")
+    hits = RunInMemory(run).hits(judgements, Wanted(depth=9))
+    assert hits.queries == [b"1", b"2"]
+    assert hits.num_ret.tolist() == [2, 1]
+    assert hits.top.document.tolist() == [b"c", b"a", b"b"]
 
 
 class Lazy:

@@ -33,13 +33,11 @@ def _data_lines(text):
 
 def read_words(text, wanted, extra, comments):
     """Return (physical line, first `wanted` words) of every data line, or the number of the line
-    that is refused: the first with a NUL byte, else the first with a wrong number of words."""
-    lines = text.split(b"\n")
-    for number, line in enumerate(lines, start=1):
+    that is refused: the first with a NUL byte or a wrong number of words."""
+    rows = []
+    for number, line in enumerate(text.split(b"\n"), start=1):
         if b"\0" in line:
             return number
-    rows = []
-    for number, line in enumerate(lines, start=1):
         words = line.split()
         comment = line if comments == "first_column" else line.lstrip()
         if not words or comment.startswith(b"#"):

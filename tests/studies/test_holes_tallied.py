@@ -8,7 +8,6 @@ import pytest
 
 from ragkpi import progress
 from ragkpi.evaluation import Evaluator
-from ragkpi.formats import identity
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.settings import Settings
 from ragkpi.studies.holes import assessment, tallied_search, unjudged_documents
@@ -107,20 +106,6 @@ def test_every_measure_of_rank_is_quick():
     assert set(PARAMETERS) <= set(all_measures())
 
 
-def test_equal_hashes_of_different_documents_are_two_holes(tmp_path, monkeypatch):
-    judged, ranked = made(3, 2)
-    metrics = find_metrics(["recall.5"])
-    expected, listed, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
-    monkeypatch.setattr(
-        unjudged_documents, "hash_tokens", lambda tokens: np.zeros(len(tokens), dtype=np.uint64)
-    )
-    bounds, again, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
-    assert numbers(bounds) == numbers(expected)
-    assert [(c.query, c.document, c.share) for c in again] == [
-        (c.query, c.document, c.share) for c in listed
-    ]
-
-
 def test_the_first_candidates_are_the_first_of_all(tmp_path):
     judged, ranked = made(5, 2)
     for requests in (["P.5"], ["recall.10", "ndcg_cut.10"], ["map"]):
@@ -176,11 +161,12 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
     judged, ranked = made(5, 2)
     calls = []
 
-    def sorted_(tokens, group):
-        calls.append(len(tokens))
-        return identity.sort_descending(tokens, group)
+    def first(candidates, count):
+        calls.append(count)
+        return in_order(candidates, count)
 
-    monkeypatch.setattr(assessment, "sort_descending", sorted_)
+    in_order = assessment.Candidates._first
+    monkeypatch.setattr(assessment.Candidates, "_first", first)
     _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
     assert calls == [len(listed)]
 

@@ -104,7 +104,7 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
 def _found(among: Judgements, judge: Judgements) -> tuple[IntArray, IntArray]:
     """Return which rows of a judge are judged by another one too, and in which rows of theirs."""
     numbers = np.array([among.index.get(query, -1) for query in judge.queries], dtype=np.int64)
-    return among.find(numbers, judge.starts, judge.document, among.keys_of(judge.document))
+    return among.find(numbers, judge.starts, judge.document)
 
 
 def difference_lines(panel: Panel) -> Iterator[bytes]:

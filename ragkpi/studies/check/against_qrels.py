@@ -67,7 +67,9 @@ class QuerySpelling(Finding):
         unknown = np.flatnonzero(part.judged_queries < 0)
         if judgements is None or not len(unknown):
             return
-        meant = queries_meant(judgements, [run.queries[number] for number in unknown.tolist()])
+        meant = queries_meant(
+            judgements.queries, [run.queries[number] for number in unknown.tolist()]
+        )
         if not meant:
             return
         misspelt = [number for number in unknown.tolist() if run.queries[number] in meant]

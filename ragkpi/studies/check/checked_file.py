@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from collections.abc import Callable, Iterator
 from typing import TypeVar
 
 import numpy as np
 
-from ragkpi.formats.blocks import BLOCK_SIZE, BlockReader
-from ragkpi.formats.decimals import parse_decimals
 from ragkpi.formats.file_formats import Reading, run_format
-from ragkpi.formats.groups import group_starts
-from ragkpi.formats.line_scanner import Lines
+from ragkpi.formats.lines import BLOCK_SIZE, Lines, blocks, whole_text
 from ragkpi.formats.opening import Source
+from ragkpi.formats.score_order import ranked_once
 from ragkpi.formats.tokens import IntArray, Tokens
-from ragkpi.formats.trec_runs import RunColumns, no_results, scan_whole_queries
-from ragkpi.ranking.hits import ScatteredQueryError
-from ragkpi.ranking.scattered import number_ids, regroup_run, whole_queries
+from ragkpi.formats.trec_runs import RunColumns, no_results, regrouped, whole_queries
+from ragkpi.ranking.reading import ScatteredQueryError
 from ragkpi.studies.check.checked_run import CheckedRun
 from ragkpi.studies.check.problems import Problems, note_extra_columns, scan_tolerantly
 from ragkpi.wording import shown
@@ -74,7 +70,7 @@ class CheckedFile:
         problems = Problems()
         parts = (
             _lines_of(self._source, problems, None if self.scattered else self._block_size)
-            if self._reader.splittable
+            if self._reader.has_lines
             else self._blocks_of(problems)
         )
         seen: set[bytes] = set()
@@ -93,36 +89,49 @@ class CheckedFile:
             yield _empty(self.name, problems)
 
     def _blocks_of(self, problems: Problems) -> Iterator[CheckedRun]:
-        """Yield a run of another format than TREC."""
+        """Yield a run of another format than TREC, or one whose documents are treated."""
+        columns = self._reader.stream_columns(self._source)
         if not self.scattered:
-            for block in self._reader.sieved(whole_queries(self._reader.stream_run(self._source))):
-                yield _of_columns([block], problems)
+            for part in self._sieved(whole_queries(columns)):
+                yield _of_columns(part, problems)
             return
-        blocks = list(self._reader.hold_run(self._source))
-        if self._reader.sieve or any(block.by_rank is not None for block in blocks):
-            regrouped = list(self._reader.sieved(regroup_run(blocks)))
-            blocks = regrouped if self._reader.sieve else blocks
-        if blocks:
-            yield _of_columns(blocks, problems)
+        parts = list(columns)
+        if not parts:
+            return
+        run = RunColumns.joined(parts)
+        whole = regrouped(run)
+        if self._reader.name != "trec":
+            ranked_once(whole)
+        sieved = list(self._sieved(iter([whole]))) if self._reader.sieve else [run]
+        yield _of_columns(sieved[0], problems)
+
+    def _sieved(self, parts: Iterator[RunColumns]) -> Iterator[RunColumns]:
+        if self._reader.name != "trec":
+            parts = map(ranked_once, parts)
+        return self._reader.sieve.run(parts) if self._reader.sieve else parts
 
 
-def _of_columns(blocks: Sequence[RunColumns], problems: Problems) -> CheckedRun:
-    sizes = np.concatenate([np.diff(block.starts) for block in blocks])
-    query = Tokens.joined([block.query for block in blocks])
-    number, representative = number_ids(query)
+def _of_columns(run: RunColumns, problems: Problems) -> CheckedRun:
+    first, number = _numbered(run.query)
     return CheckedRun(
-        file=blocks[0].file,
-        queries=query.take(representative).tolist(),
-        query=np.repeat(number, sizes),
-        document=Tokens.joined([block.document for block in blocks]),
-        score=np.concatenate([block.score for block in blocks]),
-        line=np.concatenate([block.line for block in blocks]),
+        file=run.file,
+        queries=run.query.take(first).tolist(),
+        query=np.repeat(number, np.diff(run.starts)),
+        document=run.document,
+        score=run.score,
+        line=run.line,
         rank=None,
         run_id=None,
-        last_run_id=blocks[-1].run_id,
+        last_run_id=run.run_id,
         stretches=_count_stretches(number),
         problems=problems,
     )
+
+
+def _numbered(query: Tokens) -> tuple[IntArray, IntArray]:
+    """Number queries as they first appear: the row where each does, and the number of each row."""
+    first, number = np.unique(query.first_rows(), return_inverse=True)
+    return first, number
 
 
 def _empty(path: str, problems: Problems) -> CheckedRun:
@@ -134,60 +143,54 @@ def _empty(path: str, problems: Problems) -> CheckedRun:
 
 
 def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Iterator[CheckedRun]:
-    """Yield a TREC run block by block; without a size of blocks, as one part."""
-    scan_lines = partial(scan_tolerantly, problems=problems)
-    if block_size is not None:
-        reader = BlockReader(source, block_size)
-        for block, table, _, used in scan_whole_queries(reader, reader.read(), scan_lines, 0):
-            lines = table.first(used)
-            note_extra_columns(block, lines, problems)
-            part = _of_lines(source.name, [lines], problems)
-            if part is not None:
-                yield part
+    """Yield a TREC run in parts of whole queries; without a size of blocks, as one part."""
+    if block_size is None:
+        whole = whole_text(source)
+        if whole is not None and len(lines := scan_tolerantly(whole, problems)):
+            note_extra_columns(lines, problems)
+            yield from _of_lines(source.name, lines, problems)
         return
-    whole = BlockReader(source, BLOCK_SIZE if source.size is None else source.size + 1).read_all()
-    tables = []
-    for block in whole.split(BLOCK_SIZE) if whole is not None else ():
-        table = scan_lines(block)
-        if len(table):
-            note_extra_columns(block, table, problems)
-            tables.append(table)
-    part = _of_lines(source.name, tables, problems) if tables else None
-    if part is not None:
-        yield part
+    open_: Lines | None = None  # the lines of a query that may go on in the next block
+    for block in blocks(source, block_size):
+        lines = scan_tolerantly(block, problems)
+        note_extra_columns(lines, problems)
+        if not len(lines):
+            continue
+        lines = lines if open_ is None else open_.joined(lines)
+        if block_size is None:  # a query of the last line may have lines above others, too
+            yield from _of_lines(source.name, lines, problems)
+            return
+        first = int(lines.column(0).changes()[-2])
+        open_ = lines.rows(slice(first, None))
+        if first:
+            yield from _of_lines(source.name, lines.rows(slice(first)), problems)
+    if open_ is not None:
+        yield from _of_lines(source.name, open_, problems)
 
 
-def _of_lines(file: str, tables: Sequence[Lines], problems: Problems) -> CheckedRun | None:
-    """Return the lines whose score is a number; the others are noted."""
-    query, document, rank, score_text, run_id = (
-        Tokens.joined([table.column(column) for table in tables]) for column in (0, 2, 3, 4, 5)
-    )
-    line = np.concatenate([table.line for table in tables])
-    score = parse_decimals(score_text)
+def _of_lines(file: str, lines: Lines, problems: Problems) -> Iterator[CheckedRun]:
+    """Yield the lines whose score is a number, if there are any; the others are noted."""
+    score_text = lines.column(4)
+    score = score_text.numbers()
     wrong = np.isnan(score)
+    for row in np.flatnonzero(wrong).tolist():
+        problems.add("number", int(lines.line[row]), f"score {shown(score_text[row])}")
+    if wrong.all():
+        return
     if wrong.any():
-        for row in np.flatnonzero(wrong).tolist():
-            problems.add("number", int(line[row]), f"score {shown(score_text[row])}")
-        kept = np.flatnonzero(~wrong)
-        if not len(kept):
-            return None
-        query, document, rank, run_id = (
-            column.take(kept) for column in (query, document, rank, run_id)
-        )
-        line, score = line[kept], score[kept]
-    starts = group_starts(query)
-    ids = query.take(starts[:-1])
-    number, representative = number_ids(ids)
-    return CheckedRun(
+        lines, score = lines.rows(np.flatnonzero(~wrong)), score[~wrong]
+    first, number = _numbered(lines.column(0))
+    run_id = lines.column(5)
+    yield CheckedRun(
         file=file,
-        queries=ids.take(representative).tolist(),
-        query=np.repeat(number, np.diff(starts)),
-        document=document,
+        queries=lines.column(0).take(first).tolist(),
+        query=number,
+        document=lines.column(2),
         score=score,
-        line=line,
-        rank=rank,
+        line=lines.line,
+        rank=lines.column(3),
         run_id=run_id,
-        last_run_id=run_id[len(line) - 1],
+        last_run_id=run_id[len(lines) - 1],
         stretches=_count_stretches(number),
         problems=problems,
     )

@@ -6,13 +6,7 @@ from functools import cached_property
 
 import numpy as np
 
-from ragkpi.formats.groups import group_starts
-from ragkpi.formats.identity import tail_keys
-from ragkpi.formats.integers import parse_integers
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
-from ragkpi.ranking.duplicates import find_duplicate
-from ragkpi.ranking.order import sort_rows
-from ragkpi.ranking.scattered import number_ids
 from ragkpi.records import dataclass
 from ragkpi.studies.check.problems import Problems
 from ragkpi.wording import named
@@ -66,7 +60,16 @@ class CheckedRun:
         """Rows by query, score descending and id descending: trec_eval's ranking, (n,)."""
         if self._stands_by_query and not self._is_tied_or_rising(self.score):
             return np.arange(len(self))
-        return sort_rows(self.query, self.score, self.document)
+        order: IntArray = np.lexsort((-self.score, self.query))
+        query, score = self.query[order], self.score[order]
+        ties = np.flatnonzero((query[1:] != query[:-1]) | (score[1:] != score[:-1])) + 1
+        bounds = np.concatenate([[0], ties, [len(order)]])
+        for tie in np.flatnonzero(np.diff(bounds) > 1).tolist():
+            rows = order[bounds[tie] : bounds[tie + 1]]
+            ids = self.document.take(rows).tolist()
+            by_id = sorted(range(len(ids)), key=ids.__getitem__, reverse=True)
+            order[bounds[tie] : bounds[tie + 1]] = rows[by_id]
+        return order
 
     @cached_property
     def ranked(self) -> Tokens:
@@ -125,26 +128,23 @@ class CheckedRun:
     @cached_property
     def repeated(self) -> tuple[IntArray, IntArray]:
         """Rows whose query had their document before, and the row where that was first."""
-        if (
-            find_duplicate(self.starts, self.ranked, tail_keys(self.ranked)) is None
-        ):  # as in nearly all runs
-            return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        number, _ = number_ids(self.document)
-        order = np.lexsort((self.line, number, self.query))
-        again = np.zeros(len(self), dtype=bool)
-        again[1:] = (np.diff(self.query[order]) == 0) & (np.diff(number[order]) == 0)
-        first = np.maximum.accumulate(np.where(again, 0, np.arange(len(self))))
-        return order[again], order[first[again]]
+        first = self.document.first_rows(self.query)
+        again = np.flatnonzero(first != np.arange(len(self)))
+        return again, first[again]
 
     @cached_property
     def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
         """What the rank column says, and where that is a whole number; None without one."""
-        return None if self.rank is None else parse_integers(self.rank)
+        if self.rank is None:
+            return None
+        rank = self.rank.numbers()
+        whole = np.abs(rank) < 2.0**53
+        whole &= rank == np.floor(rank, where=whole, out=np.zeros_like(rank))
+        return np.where(whole, rank, 0).astype(np.int64), whole
 
     @cached_property
     def different_run_ids(self) -> IntArray | None:
         """The first row of each run id; None without a column."""
         if self.run_id is None:
             return None
-        rows = group_starts(self.run_id)[:-1]
-        return rows[number_ids(self.run_id.take(rows))[1]]
+        return np.unique(self.run_id.first_rows())

@@ -12,7 +12,6 @@ from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.measure import Metric
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.ranking.spelling import SpeltDocuments
 from ragkpi.records import NamedTuple, dataclass, field
 from ragkpi.studies.check.checked_run import CheckedRun
 
@@ -66,11 +65,6 @@ class Asked:
         asked = {metric.arguments.get("cutoff") for metric in self.metrics}
         return sorted(cutoff for cutoff in asked if isinstance(cutoff, int))
 
-    @cached_property
-    def spelt(self) -> SpeltDocuments | None:
-        """What finds judged documents under other spellings."""
-        return None if self.judgements is None else SpeltDocuments(self.judgements)
-
 
 class Part:
     """Whole queries of a run, beside the qrels.
@@ -99,19 +93,23 @@ class Part:
         run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
         if judgements is not None:
-            key = judgements.keys_of(run.ranked)
-            position, row = judgements.find(self.judged_queries, run.starts, run.ranked, key)
+            position, row = judgements.find(self.judged_queries, run.starts, run.ranked)
             rows[run.order[position]] = row
         return rows
 
     @cached_property
     def meant(self) -> IntArray:
         """The row of the judgement that each unjudged document is spelt like, or -1, (n,)."""
-        run = self.run
+        run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
-        if self.asked.spelt is not None and (self.judged_queries >= 0).any():
-            rows[run.order] = self.asked.spelt.find(self.judged_queries, run.starts, run.ranked)
-            rows[self.judgement >= 0] = -1
+        if judgements is not None:
+            judged = self.judged_queries[run.query]
+            unjudged = np.flatnonzero((judged >= 0) & (self.judgement < 0))
+            documents = run.document.take(unjudged)
+            for row, query, id_ in zip(
+                unjudged.tolist(), judged[unjudged].tolist(), documents, strict=True
+            ):
+                rows[row] = judgements.spellings(query).meant(id_)
         return rows
 
     @cached_property

@@ -6,7 +6,6 @@ from collections import Counter
 
 import numpy as np
 
-from ragkpi.formats.identity import distinct, equal_tokens
 from ragkpi.formats.tokens import Tokens
 from ragkpi.studies.check.finding import Asked, Finding, Found, Part
 from ragkpi.wording import counted, named
@@ -24,7 +23,7 @@ class Duplicates(Finding):
         if not len(rows):
             return
         self.count += len(rows)
-        self.queries += len(distinct(run.query[rows]))
+        self.queries += len(np.unique(run.query[rows]))
         first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
         self.note(
             run,
@@ -114,11 +113,11 @@ class Ranks(Finding):
         order = run.order_by_rank[valid[run.order_by_rank]]
         query, score = run.query[order], run.score[order]
         rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
-        wrong = distinct(np.concatenate([np.flatnonzero(~valid), order[rising]]))
+        wrong = np.unique(np.concatenate([np.flatnonzero(~valid), order[rising]]))
         if not len(wrong):
             return
         self.count += len(wrong)
-        self.queries += len(distinct(run.query[wrong]))
+        self.queries += len(np.unique(run.query[wrong]))
         above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
         def describe(row: int) -> str:
@@ -152,8 +151,9 @@ class OwnQuery(Finding):
     def see(self, part: Part) -> None:
         run = part.run
         queries = Tokens.from_strings(run.queries)
-        lines = np.arange(len(run))
-        rows = np.flatnonzero(equal_tokens(queries, run.query, run.document, lines))
+        both = Tokens.joined([queries, run.document])
+        group = np.concatenate([np.arange(len(queries)), run.query])
+        rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
         self.count += len(rows)
         self.note(run, rows, lambda row: f"query {run.name_of_query(row)}")
 
@@ -222,7 +222,7 @@ class TiedDocuments(Finding):
         either = tied.copy()
         either[:-1] |= tied[1:]
         self.count += int(np.count_nonzero(either))
-        self.queries += len(distinct(run.query[run.order[either]]))
+        self.queries += len(np.unique(run.query[run.order[either]]))
 
     def found(self) -> Found | None:
         if not self.count:
@@ -257,8 +257,8 @@ class TiesAtCutoff(Finding):
             crossing.append(rows)
         if not crossing:
             return
-        rows = distinct(np.concatenate(crossing))
-        self.count += len(distinct(run.query[rows]))
+        rows = np.unique(np.concatenate(crossing))
+        self.count += len(np.unique(run.query[rows]))
         self.note(
             run,
             rows,

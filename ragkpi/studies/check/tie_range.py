@@ -101,5 +101,4 @@ def _hits(part: Part, judgement: IntArray, rank: IntArray) -> Hits:
         judgement=judgement,
         rank=rank,
         run_id=run.last_run_id,
-        documents=np.empty(0, dtype=np.uint64),
     )

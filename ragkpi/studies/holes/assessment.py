@@ -9,7 +9,6 @@ from typing import overload
 import numpy as np
 
 from ragkpi.evaluation import Evaluation
-from ragkpi.formats.identity import sort_descending
 from ragkpi.measures.measure import Metric
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
@@ -104,8 +103,8 @@ class Candidates(Sequence[Candidate]):
         if count < len(chosen):
             last = np.partition(deciding[chosen], count - 1)[count - 1]
             chosen = chosen[deciding[chosen] <= last]
-        documents = self._holes.documents(chosen)
-        chosen = chosen[sort_descending(documents, np.zeros_like(chosen))[::-1]]
+        documents = self._holes.documents(chosen).tolist()
+        chosen = chosen[sorted(range(len(documents)), key=documents.__getitem__)]
         keys = [self._holes.query, *self._keys]
         return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
 

@@ -10,7 +10,6 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.formats.identity import distinct
 from ragkpi.measures.gain_lists import worth
 from ragkpi.measures.gain_ratio import GainRatio
 from ragkpi.measures.measure import Metric
@@ -37,7 +36,7 @@ def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[in
         rubric = settings.grade_map.rubric
         by_grade = {grade: level for level, grade in rubric.items()}
         return [by_grade[grade] for grade in sorted(by_grade)]
-    present = distinct(np.append(judgements.level, [0, settings.relevance_level]))
+    present = np.unique(np.append(judgements.level, [0, settings.relevance_level]))
     levels = present[present >= 0]
     gain = worth(levels, metric.arguments.get("gains", {}))
     by_gain = dict(zip(gain.tolist(), levels.tolist(), strict=True))

@@ -7,13 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cached_property
-from itertools import chain, combinations_with_replacement
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
 from ragkpi.formats.groups import rows_of, spans
-from ragkpi.formats.identity import equal_tokens, hash_tokens
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import BoolArray
@@ -78,7 +76,7 @@ class Holes:
             mine = np.flatnonzero(of_run == run)
             group = places_of(self.judgements, top)[query[mine]]
             rows = top.starts[group] + self.rank[run, chosen[mine]] - 1
-            parts.append(top.document.take(rows).copied())
+            parts.append(Tokens.from_strings(top.document.take(rows)))
             places.append(mine)
         return Tokens.joined(parts).take(np.argsort(np.concatenate(places)))
 
@@ -163,7 +161,7 @@ def _holes_of(runs: Sequence[_Retrieved]) -> tuple[SmallInts, SmallInts]:
     """Unite what runs retrieved for the same queries: query, (n,), and rank, (R, n), of holes."""
     query = np.concatenate([run.query for run in runs])
     of_run = np.repeat(np.arange(len(runs)), [len(run.query) for run in runs])
-    first = _first_of_equals(query, runs, of_run)
+    first = _first_of_equals(query, runs)
     is_first = first == np.arange(len(first))
     number = np.cumsum(is_first)[first] - 1
     rank = np.full((len(runs), int(is_first.sum())), UNRETRIEVED, dtype=np.int32)
@@ -172,33 +170,8 @@ def _holes_of(runs: Sequence[_Retrieved]) -> tuple[SmallInts, SmallInts]:
     return query[is_first][order].astype(np.int32), rank[:, order]
 
 
-def _first_of_equals(query: IntArray, runs: Sequence[_Retrieved], of_run: IntArray) -> IntArray:
+def _first_of_equals(query: IntArray, runs: Sequence[_Retrieved]) -> IntArray:
     """Return for each document of the runs the first that is the same for its query, (n,)."""
     if len(runs) == 1:
         return np.arange(len(query))
-    keys = np.concatenate([hash_tokens(run.document) for run in runs])
-    keys ^= query.astype(np.uint64) << np.uint64(40)
-    order = np.argsort(keys)
-    ordered = keys[order]
-    new = np.ones(len(order), dtype=bool)
-    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
-    first = np.empty(len(order), dtype=np.int64)
-    starts = np.flatnonzero(new)
-    if len(starts):
-        first[order] = np.repeat(
-            np.minimum.reduceat(order, starts), np.diff(starts, append=len(order))
-        )
-    again = np.flatnonzero(first != np.arange(len(first)))
-    same = bool((query[again] == query[first[again]]).all())
-    begin = np.searchsorted(of_run, np.arange(len(runs)))
-    for a, b in combinations_with_replacement(range(len(runs)), 2):
-        rows = again[(of_run[first[again]] == a) & (of_run[again] == b)]
-        pair = runs[a].document, first[rows] - begin[a], runs[b].document, rows - begin[b]
-        same = same and bool(equal_tokens(*pair).all())
-    if not same:
-        # Two ids with one key: hardly possible, yet a hash must not decide.
-        seen: dict[tuple[int, bytes], int] = {}
-        names = chain.from_iterable(run.document for run in runs)
-        pairs = zip(query.tolist(), names, strict=True)
-        return np.array([seen.setdefault(pair, row) for row, pair in enumerate(pairs)])
-    return first
+    return Tokens.joined([run.document for run in runs]).first_rows(query)

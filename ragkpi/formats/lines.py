@@ -1,0 +1,254 @@
+"""Lines of text: in blocks that stream through, and split into columns by the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Literal
+
+import numpy as np
+
+from ragkpi import kernel
+from ragkpi.errors import InputError
+from ragkpi.formats import opening
+from ragkpi.formats.opening import Source
+from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.records import NamedTuple, dataclass
+from ragkpi.wording import shown
+
+BLOCK_SIZE = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# A line longer than this is no line of any format, and would have to be held in memory whole.
+LONGEST_LINE = 1 << 26
+
+Comments = Literal["first_column", "first_word"]
+Extra = Literal["refused", "ignored"]
+
+
+class Block(NamedTuple):
+    """Whole lines of a file, the last byte a newline; the first one has number `first_line`."""
+
+    file: str
+    text: bytes | bytearray
+    first_line: int
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield every line, without its newline, and its number; refuse a NUL byte."""
+        for number, line in enumerate(bytes(self.text).split(b"\n")[:-1], start=self.first_line):
+            if b"\0" in line:
+                raise InputError(self.file, number, "a NUL byte", "expected text")
+            yield number, line
+
+
+def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
+    """Read whole lines, about `size` bytes at a time, without a byte order mark.
+
+    Raises `InputError` for a line that is too long to be one.
+    """
+    rest, line, mark_possible = b"", 1, source.at_start
+    piece = memoryview(bytearray(size))
+    while True:
+        count = source.fill(piece)
+        text = rest + piece[:count]
+        if mark_possible:
+            text, mark_possible = text.removeprefix(BYTE_ORDER_MARK), False
+        if count < size:
+            if text:
+                yield Block(source.name, text if text.endswith(b"\n") else text + b"\n", line)
+            return
+        end = text.rfind(b"\n") + 1
+        rest = text[end:]
+        if len(rest) > LONGEST_LINE:
+            line += text.count(b"\n", 0, end)
+            raise InputError(
+                source.name,
+                line,
+                f"a line of more than {LONGEST_LINE >> 20} MB",
+                "expected lines of text",
+            )
+        if end:
+            yield Block(source.name, text[:end], line)
+            line += text.count(b"\n", 0, end)
+
+
+def whole_text(source: Source) -> Block | None:
+    """Read all that is left of a source as one block; None if it is empty.
+
+    Raises `InputError` if that is more than can be held.
+    """
+    if source.size is None:
+        texts = []
+        held = 0
+        for block in blocks(source):
+            texts.append(block.text)
+            held += len(block.text)
+            if held > opening.MOST_HELD:
+                raise InputError(
+                    source.name,
+                    None,
+                    f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
+                    "expected the lines of a query together, or a file that is not compressed",
+                )
+        return Block(source.name, b"".join(texts), 1) if texts else None
+    marked = source.at_start  # a byte order mark may come
+    text = bytearray(source.size + 1)  # a file in one piece, held once
+    with memoryview(text) as room:
+        count = source.fill(room)
+    del text[count:]
+    if marked and text.startswith(BYTE_ORDER_MARK):
+        del text[: len(BYTE_ORDER_MARK)]
+    if not text:
+        return None
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    return Block(source.name, text, 1)
+
+
+class LineShape(NamedTuple):
+    """What a line of a format consists of.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns, for messages.
+    extra
+        Whether further columns are ``"refused"`` or ``"ignored"``.
+    comments
+        Whether a comment's ``#`` must stand in the first column of the line or may be indented.
+        A ``#`` anywhere else belongs to an id.
+    mistaken
+        What a file may be whose first line has so many columns instead.
+    """
+
+    columns: Sequence[str]
+    extra: Extra
+    comments: Comments
+    mistaken: Mapping[int, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class Lines:
+    """The n data lines of a text, in k columns.
+
+    Attributes
+    ----------
+    text
+        The text.
+    start, end : (n, k)
+        Where each value begins and ends.
+    line, stop : (n,)
+        Physical line numbers, and where the text of each line ends.
+    """
+
+    text: ByteArray
+    start: IntArray
+    end: IntArray
+    line: IntArray
+    stop: IntArray
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
+        """Return a column, or some rows of it; the other columns need not be kept for it."""
+        start, end = self.start[rows, number], self.end[rows, number]
+        return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
+
+    def rows(self, rows: slice | IntArray) -> Lines:
+        """Return some lines."""
+        parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
+        return Lines(self.text, *parts)
+
+    def joined(self, behind: Lines) -> Lines:
+        """Put other lines behind these."""
+        shift = len(self.text)
+        return Lines(
+            np.concatenate([self.text, behind.text]),
+            np.concatenate([self.start, behind.start + shift]),
+            np.concatenate([self.end, behind.end + shift]),
+            np.concatenate([self.line, behind.line]),
+            np.concatenate([self.stop, behind.stop + shift]),
+        )
+
+
+class WrongLine(NamedTuple):
+    """A line that cannot be split as its shape wants it."""
+
+    number: int
+    text: bytes
+
+
+def split_lines(
+    block: Block,
+    width: int,
+    separator: int = -1,
+    extra: Extra = "refused",
+    comments: Comments = "first_column",
+    wrong: Literal["first", "all"] = "first",
+) -> tuple[Lines, list[WrongLine]]:
+    """Split the lines of a block; the first line that is wrong ends it, unless all are wanted.
+
+    Blank lines are passed over, and comments where white space (-1) separates the columns.
+    """
+    start, end, line, stop, found = kernel.columns(
+        block.text,
+        block.first_line,
+        width,
+        separator,
+        extra == "ignored",
+        comments == "first_word",
+        wrong == "all",
+    )
+    lines = Lines(
+        np.frombuffer(block.text, np.uint8),
+        np.frombuffer(start, np.int64).reshape(-1, width),
+        np.frombuffer(end, np.int64).reshape(-1, width),
+        np.frombuffer(line, np.int64),
+        np.frombuffer(stop, np.int64),
+    )
+    return lines, [
+        WrongLine(number, bytes(block.text[first:last])) for number, first, last in found
+    ]
+
+
+def scan(block: Block, shape: LineShape) -> Lines:
+    """Find the columns of every data line of a block.
+
+    Raises `InputError` for the first line with a wrong number of columns, and for a NUL byte.
+    """
+    lines, wrong = split_lines(
+        block, len(shape.columns), extra=shape.extra, comments=shape.comments
+    )
+    if wrong:
+        first = block.first_line == 1 and not len(lines)
+        raise wrong_columns(block.file, wrong[0], shape, first)
+    return lines
+
+
+def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> InputError:
+    """Say what is wrong with a line; with its first one, the file may be of another kind."""
+    if b"\0" in line.text:
+        return InputError(file, line.number, "a NUL byte", "expected text")
+    count = len(line.text.split())
+    advice = shape.mistaken.get(count, "") if first else ""
+    return InputError(
+        file,
+        line.number,
+        f"{count} columns ({shown(line.text)})",
+        f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}",
+    )
+
+
+def table_of(source: Source, shape: LineShape) -> Lines:
+    """Read all that is left of a source; `InputError` if it is empty or malformed."""
+    whole = whole_text(source)
+    if whole is None:
+        expected = f"expected lines of {' '.join(shape.columns)}"
+        raise InputError(source.name, None, "is empty", expected)
+    return scan(whole, shape)
+
+
+def read_table(path: str, shape: LineShape) -> Lines:
+    """Read a whole file, as `table_of` does."""
+    with Source(path) as source:
+        return table_of(source, shape)
