@@ -5,15 +5,22 @@ import pytest
 from tests.fuzz.small_files import FAMILIES, family_of, run_case
 
 
+CASES = {family: 150 for family in FAMILIES} | {"streams": 30}  # each of which starts a process
+
+
 @pytest.mark.parametrize("family", FAMILIES)
 def test_small_files(family, tmp_path):
-    for number in range(150 * len(FAMILIES)):
+    for number in range(CASES[family] * len(FAMILIES)):
         if family_of(number) == family:
             run_case(number, tmp_path)
 
 
-def test_every_cut_of_an_arrow_stream_is_refused(tmp_path, ragkpi):
-    """At every byte, from the command line: status 2, and not one number."""
+def test_cuts_of_an_arrow_stream_are_refused(tmp_path, ragkpi):
+    """From the command line: status 2, and not one number.
+
+    Every message is a cut, which pyarrow takes for an end; `tests.fuzz.small_files` and
+    tests/formats/test_damaged_tables.py cut at the bytes between.
+    """
     pyarrow = pytest.importorskip("pyarrow")
     ipc = pytest.importorskip("pyarrow.ipc")
     table = pyarrow.table({"qid": ["1"] * 4, "docid": list("bacd"), "score": [4.0, 3, 2, 1]})
@@ -23,7 +30,9 @@ def test_every_cut_of_an_arrow_stream_is_refused(tmp_path, ragkpi):
     line = ("eval", "-m", "num_ret", "qrels")
     assert ragkpi(*line, "whole", folder=tmp_path).out.split()[-1] == b"4"
     whole = (tmp_path / "whole").read_bytes()
-    for length in range(len(whole)):
+    messages = [at for at in range(len(whole)) if whole.startswith(b"\xff\xff\xff\xff", at)]
+    assert len(messages) > 3
+    for length in sorted({*messages, *range(1, len(whole), 97), len(whole) - 1}):
         (tmp_path / "cut").write_bytes(whole[:length])
         outcome = ragkpi(*line, "cut", folder=tmp_path)
         assert (outcome.status, outcome.out) == (2, b""), length
