@@ -4,8 +4,7 @@ import pytest
 
 from tests.fuzz.small_files import FAMILIES, family_of, run_case
 
-
-CASES = {family: 150 for family in FAMILIES} | {"streams": 30}  # each of which starts a process
+CASES = dict.fromkeys(FAMILIES, 150) | {"streams": 30}  # each of which starts a process
 
 
 @pytest.mark.parametrize("family", FAMILIES)
