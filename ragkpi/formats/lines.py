@@ -160,14 +160,15 @@ class Lines:
         return Lines(self.text, *parts)
 
     def joined(self, behind: Lines) -> Lines:
-        """Put other lines behind these."""
-        shift = len(self.text)
+        """Put other lines behind these, one at least; the text before these is left out."""
+        first = int(self.start[0, 0])
+        shift = len(self.text) - first
         return Lines(
-            np.concatenate([self.text, behind.text]),
-            np.concatenate([self.start, behind.start + shift]),
-            np.concatenate([self.end, behind.end + shift]),
+            np.concatenate([self.text[first:], behind.text]),
+            np.concatenate([self.start - first, behind.start + shift]),
+            np.concatenate([self.end - first, behind.end + shift]),
             np.concatenate([self.line, behind.line]),
-            np.concatenate([self.stop, behind.stop + shift]),
+            np.concatenate([self.stop - first, behind.stop + shift]),
         )
 
 

@@ -86,8 +86,9 @@ def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]
 
 def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
     """Count the distinct documents of the qrels and of runs that were read for them."""
-    hashes = [judgements.document.hashes(), *(run.documents for run in runs)]
-    return len(np.unique(np.concatenate(hashes)))
+    hashes = np.concatenate([judgements.document.hashes(), *(run.documents for run in runs)])
+    hashes.sort()  # np.unique hashes hashes, and takes ten times as long
+    return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + 1
 
 
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:

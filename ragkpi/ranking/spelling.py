@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 OF_QUERIES = "by case, white space or leading zeros alone"
 OF_DOCUMENTS = "by case, white space, leading zeros or what follows a # alone"
@@ -38,6 +38,19 @@ class Spellings:
         self._rows = rows
         self._plain = {plain(id_): row for id_, row in rows.items()}
         self._heads = {head(id_): row for id_, row in rows.items()}
+
+    def any_meant(self, documents: Sequence[bytes]) -> bool:
+        """Say whether `meant` may know one of many documents, much faster than asking for each."""
+        text = b"\n".join(documents)
+        if len(text.split()) != len(documents):  # white space within ids, or no id
+            return True
+        lowered = {id_.lstrip(b"0") for id_ in text.lower().split(b"\n")}
+        heads = {head(id_) for id_ in documents} if b"#" in text else set()
+        return not (
+            self._plain.keys().isdisjoint(lowered)
+            and self._heads.keys().isdisjoint(documents)
+            and self._rows.keys().isdisjoint(heads)
+        )
 
     def meant(self, document: bytes) -> int:
         """Return the number of that document; -1 where none is meant, or the document is judged."""

@@ -102,14 +102,15 @@ class Part:
         """The row of the judgement that each unjudged document is spelt like, or -1, (n,)."""
         run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
-        if judgements is not None:
-            judged = self.judged_queries[run.query]
-            unjudged = np.flatnonzero((judged >= 0) & (self.judgement < 0))
-            documents = run.document.take(unjudged)
-            for row, query, id_ in zip(
-                unjudged.tolist(), judged[unjudged].tolist(), documents, strict=True
-            ):
-                rows[row] = judgements.spellings(query).meant(id_)
+        if judgements is None:
+            return rows
+        for number in np.flatnonzero(self.judged_queries >= 0).tolist():
+            of_query = run.order[run.starts[number] : run.starts[number + 1]]
+            unjudged = of_query[self.judgement[of_query] < 0]
+            documents = run.document.take(unjudged).tolist()
+            spellings = judgements.spellings(int(self.judged_queries[number]))
+            if spellings.any_meant(documents):
+                rows[unjudged] = [spellings.meant(id_) for id_ in documents]
         return rows
 
     @cached_property
