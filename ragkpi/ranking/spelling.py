@@ -42,7 +42,7 @@ class Spellings:
     def any_meant(self, documents: Sequence[bytes]) -> bool:
         """Say whether `meant` may know one of many documents, much faster than asking for each."""
         text = b"\n".join(documents)
-        if len(text.split()) != len(documents):  # white space within ids, or no id
+        if len(b"".join(text.split())) + len(documents) - 1 != len(text):  # white space in ids
             return True
         lowered = {id_.lstrip(b"0") for id_ in text.lower().split(b"\n")}
         heads = {head(id_) for id_ in documents} if b"#" in text else set()

@@ -101,9 +101,8 @@ def _head(options: argparse.Namespace) -> Iterator[str]:
         "What misses its aim is bold. `tests/README.md` describes the inputs."
     )
     yield from _paragraph(
-        "A run of 50 MB and more is read by all cores: by processes on Linux, by threads elsewhere "
-        "and where a process has threads already, as notebooks have. `RAGKPI_WORKERS=1` keeps to "
-        "one core, as do pipes and compressed files."
+        "The compiled kernel reads a run on one core; several runs of a call are read side by side, "
+        "unless `RAGKPI_WORKERS=1` says otherwise."
     )
 
 
