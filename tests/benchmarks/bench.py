@@ -101,8 +101,8 @@ def _head(options: argparse.Namespace) -> Iterator[str]:
         "What misses its aim is bold. `tests/README.md` describes the inputs."
     )
     yield from _paragraph(
-        "The compiled kernel reads a run on one core; several runs of a call are read side by side, "
-        "unless `RAGKPI_WORKERS=1` says otherwise."
+        "The compiled kernel reads a run on one core; several runs of a call are read side by "
+        "side, unless `RAGKPI_WORKERS=1` says otherwise."
     )
 
 
