@@ -281,7 +281,9 @@ def test_an_interrupt_while_the_kernel_reads(folder, files, reader):
     if process.poll() is None:
         os.killpg(process.pid, signal.SIGINT)
         status, out, err = finish(process)
-        assert (status, out, err) in [(130, b"", "ragkpi: interrupted\n"), (0, out, err)]
+        if status:  # notes may have been told before, and no number
+            assert (status, out) == (130, b"")
+            assert err.endswith("ragkpi: interrupted\n")
     else:
         finish(process)
 
