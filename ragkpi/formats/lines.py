@@ -83,12 +83,7 @@ def whole_text(source: Source) -> Block | None:
             texts.append(block.text)
             held += len(block.text)
             if held > opening.MOST_HELD:
-                raise InputError(
-                    source.name,
-                    None,
-                    f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
-                    "expected the lines of a query together, or a file that is not compressed",
-                )
+                raise too_much(source.name)
         return Block(source.name, b"".join(texts), 1) if texts else None
     marked = source.at_start  # a byte order mark may come
     text = bytearray(source.size + 1)  # a file in one piece, held once
@@ -102,6 +97,16 @@ def whole_text(source: Source) -> Block | None:
     if not text.endswith(b"\n"):
         text += b"\n"
     return Block(source.name, text, 1)
+
+
+def too_much(file: str) -> InputError:
+    """Say that a file of lines would have to be held, and is too large for that."""
+    return InputError(
+        file,
+        None,
+        f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
+        "expected the lines of a query together, or a file that is not compressed",
+    )
 
 
 class LineShape(NamedTuple):

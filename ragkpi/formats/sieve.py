@@ -14,7 +14,7 @@ from ragkpi.errors import InputError, RagkpiNote, UsageError
 from ragkpi.formats.lines import LineShape, read_table, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.qrels_shapes import EXCLUSIONS
-from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
 from ragkpi.records import NamedTuple
@@ -147,8 +147,7 @@ class Sieve(NamedTuple):
         document = Tokens.from_strings(map(self.fold.parent, columns.document))
         worth = columns.level if columns.gain is None else columns.gain
         first = document.first_rows(columns.query.first_rows())
-        order = np.lexsort((-worth, first))
-        rows = np.sort(order[np.unique(first[order], return_index=True)[1]])
+        rows = _best_rows(first, worth)
         if len(rows) < len(document):
             count = counted(len(document), "judgement")
             _say(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
@@ -176,8 +175,14 @@ def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
 def _best_of_each(block: RunColumns) -> RunColumns:
     """Keep the best row of each document of a query."""
     first = block.document.first_rows(block.group())
-    order = np.lexsort((-block.score, first))
-    return _with_rows(block, np.sort(order[np.unique(first[order], return_index=True)[1]]))
+    return _with_rows(block, _best_rows(first, block.score))
+
+
+def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
+    """Return, ascending, the row of each document that is worth most; the first of equals."""
+    order = np.lexsort((-worth, document))
+    rows: IntArray = np.sort(order[np.unique(document[order], return_index=True)[1]])
+    return rows
 
 
 def _say(text: str) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
-from ragkpi.formats import lines, opening
+from ragkpi.formats import lines
 from ragkpi.formats.file_formats import FileReader, Reading, run_format
 from ragkpi.formats.lines import BLOCK_SIZE, WrongLine, wrong_columns
 from ragkpi.formats.opening import Source
@@ -142,12 +142,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
     if kind == "long line":
         found = f"a line of more than {lines.LONGEST_LINE >> 20} MB"
         return InputError(file, line, found, "expected lines of text")
-    return InputError(
-        file,
-        None,
-        f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
-        "expected the lines of a query together, or a file that is not compressed",
-    )
+    return lines.too_much(file)
 
 
 def available_workers() -> int:
