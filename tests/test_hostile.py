@@ -94,11 +94,14 @@ def test_refuses_paths_that_are_no_files(ragkpi, tmp_path):
     )
 
 
-def test_refuses_files_without_permission(ragkpi, tmp_path):
+def test_refuses_files_without_permission(ragkpi, tmp_path, monkeypatch):
+    monkeypatch.chdir("/")  # which every user may come back to
     qrels, run = tmp_path / "qrels", tmp_path / "run"
     qrels.write_bytes(b"1 0 d 1\n")
     run.write_bytes(b"1 Q0 d 1 1 me\n")
-    assert ragkpi("eval", qrels, run, folder="/").status == 0  # and all is imported
+    # All that is needed is imported before the user changes, who may not enter this checkout.
+    assert ragkpi("eval", qrels, run, folder="/").status == 0
+    assert ragkpi("eval", tmp_path / "nothing", run, folder="/").status == 2
     qrels.chmod(0)
     user = os.geteuid()
     try:
