@@ -143,7 +143,7 @@ def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = No
 
 
 def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
-    judged = metric.sees(judged)
+    judged = metric.at_own_level(judged)
     function: Any = metric.measure.function
     if isinstance(judged, Judged) and judged.settings.ties == "expected":
         function = metric.measure.expectation
