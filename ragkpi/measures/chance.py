@@ -36,8 +36,8 @@ from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quoti
 from ragkpi.records import replace
 from ragkpi.wording import named
 
-COLLAPSED = 0.95  # chance of success from which a query says nothing about systems
-# The collapse zone, in which chance succeeds so often that success says nothing, begins here.
+COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
+# The collapse zone, in which chance succeeds too often to tell systems apart, begins here.
 LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
 CEILING_LIMIT = 0.1  # bits
 
@@ -226,11 +226,11 @@ def collapse_depth(judged: Judged, m: int) -> int | None:
 
 
 def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that chance succeeds so often that success says nothing, and name a better K."""
-    asked = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in metric.cutoffs}
-    for m in sorted({m for m, _ in asked}):
+    """Warn that chance succeeds too often to tell systems apart, and name a better K."""
+    requested = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in metric.cutoffs}
+    for m in sorted({m for m, _ in requested}):
         deep = sorted(
-            cutoff for m_, cutoff in asked if m_ == m and in_collapse_zone(judged, cutoff, m)
+            cutoff for m_, cutoff in requested if m_ == m and in_collapse_zone(judged, cutoff, m)
         )
         if not deep:
             continue

@@ -104,12 +104,12 @@ def weights(counts: IntArray, alpha: float, cap4: float, cap3: float) -> FloatAr
 
 
 def sum_weights(counts: IntArray, worth: FloatArray) -> FloatArray:
-    """Sum the weights of a set of documents given as counts per grade, (Q,)."""
+    """Sum the weights of documents counted per grade, (Q,)."""
     return np.asarray((counts * worth).sum(axis=1))
 
 
 def best_sum(counts: IntArray, worth: FloatArray, cutoff: int) -> FloatArray:
-    """Sum the K greatest weights, (Q,); by weight, for a rare 3 can be worth more than a 4."""
+    """Sum the K greatest weights, (Q,); a rare 3 can have a greater weight than a 4."""
     order = np.argsort(-worth, axis=1)
     available = np.take_along_axis(counts, order, axis=1)
     up_to = np.minimum(np.cumsum(available, axis=1), cutoff)
@@ -156,15 +156,16 @@ def _ra_nwg_range(
     """Bound RA-nWG from outside over all labels of some unlabelled documents.
 
     With fixed weights the least value has own documents worthless and the others at the top, and
-    the greatest the other way round. The weights lie in a box, for they rise with n5 and fall with
+    the greatest the other way round. The weights lie in a box, as they rise with n5 and fall with
     n4 and n3. The value is a linear function of them over a convex one, so its least over the box
-    is at a corner; for the greatest, the numerator is taken at one corner of the box and the
-    denominator at the opposite one.
+    is at a corner. For the greatest, the numerator is taken at one corner of the box and the
+    denominator at the opposite corner.
 
     Parameters
     ----------
     own, other : (Q,)
-        How many unlabelled documents the top K holds, and how many may be labelled elsewhere.
+        The numbers of unlabelled documents in the top K, and of those that may be labelled
+        elsewhere.
 
     Returns
     -------
@@ -186,7 +187,7 @@ def _ra_nwg_range(
     low = np.min(corners, axis=0)
     best = best_sum(counts + own[:, np.newaxis] * top, light, cutoff)
     high = np.minimum(ratio(sum_weights(seen, heavy) + own, best), 1.0)
-    # Without anything useful elsewhere, own documents that are useful are all there is.
+    # Without useful documents elsewhere, useful own documents are all of them.
     low = np.where(np.isnan(low), high, low)
     high = np.where(np.isnan(high) & (other > 0), 0.0, high)
     useless = counts[:, 3:].sum(axis=1) == 0

@@ -32,11 +32,11 @@ class OpenRanking:
     Attributes
     ----------
     judged
-        The run down to where the measure looks, with its own holes among the hits, unjudged.
+        The run down to the depth of the measure, with its own holes among the hits, unjudged.
     hole : (H,)
-        For each hit its place among the own holes of its query, 0 at the top; -1 if it is judged.
+        The index of each hit among the own holes of its query, from the top; -1 if it is judged.
     num_other : (Q,)
-        Holes further down, or in the rankings of other runs alone.
+        The number of holes further down, or only in the rankings of other runs.
     """
 
     judged: Judged
@@ -45,12 +45,12 @@ class OpenRanking:
 
     @cached_property
     def latest(self) -> dict[Hashable, tuple[FloatArray, ...]]:
-        """What somebody has computed of it last, and wants again for other ways to judge it."""
+        """The latest sums of a `GainRatio`, kept for other ways to judge the run."""
         return {}
 
     @cached_property
     def num_own(self) -> IntArray:
-        """Holes where they count in this run's ranking, (Q,)."""
+        """The number of own holes, (Q,)."""
         return self.judged.per_query(self.hole >= 0).astype(np.int64)
 
     @cached_property
@@ -65,7 +65,7 @@ class OpenRanking:
 
     @cached_property
     def either(self) -> ChosenRanks:
-        """The ranks of both: of relevant documents, if all own holes are relevant."""
+        """The ranks of relevant documents if all own holes are relevant."""
         return ChosenRanks.where(self.judged, self.judged.relevant | (self.hole >= 0))
 
 
@@ -86,7 +86,7 @@ class ChosenRanks:
 
     @classmethod
     def where(cls, judged: Judged, chosen: BoolArray) -> ChosenRanks:
-        """Take the ranks of some hits."""
+        """Return the ranks of chosen hits."""
         query = judged.query[chosen]
         starts = np.searchsorted(query, np.arange(len(judged.queries) + 1))
         return cls(starts, judged.rank[chosen])
@@ -98,7 +98,7 @@ class ChosenRanks:
 
     @cached_property
     def number(self) -> IntArray:
-        """How many ranks of its query stand at or above each, (n,)."""
+        """The number of ranks of the same query at or above each, (n,)."""
         return np.arange(len(self.rank)) - self.starts[self.query] + 1
 
     def count(self, query: IntArray, depth: IntArray) -> IntArray:
@@ -116,31 +116,31 @@ class ChosenRanks:
         return np.asarray(self.query * self._base + self.rank)
 
     def nth(self, query: IntArray, number: IntArray) -> IntArray:
-        """Return the rank of the n-th of each query, (V,); 0 where there is none."""
-        there = (number >= 1) & (number <= np.diff(self.starts)[query])
-        place = np.where(there, self.starts[query] + number - 1, 0)
-        return np.where(there, self.rank[place], 0) if len(self.rank) else np.zeros_like(place)
+        """Return the n-th rank of queries, (V,); 0 where there is none."""
+        exists = (number >= 1) & (number <= np.diff(self.starts)[query])
+        index = np.where(exists, self.starts[query] + number - 1, 0)
+        return np.where(exists, self.rank[index], 0) if len(self.rank) else np.zeros_like(index)
 
     def sums(self, added: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
-        """Add up weights of the first ranks of queries, (V,), that `added` has added to (n+1,)."""
+        """Sum the weights of the first ranks of queries, (V,), by the running sums of `added`."""
         first = self.starts[query]
         return np.asarray(added[first + count] - added[first])
 
     @cached_property
     def added_shares(self) -> FloatArray:
-        """1 / rank, added from the first on, (n+1,)."""
+        """Running sums of 1 / rank, (n+1,)."""
         return added(1.0 / self.rank)
 
     @cached_property
     def added_precisions(self) -> FloatArray:
-        """The precision at each rank, were no others relevant, added from the first on, (n+1,)."""
+        """Running sums of the precision at each rank if only these are relevant, (n+1,)."""
         return added(self.number / self.rank)
 
     @cached_property
     def stretches(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-        """Stretches of ranks without a gap: where those of each query start, (Q+1,).
+        """Stretches of ranks without a gap: the starts per query, (Q+1,), in three arrays.
 
-        And for each stretch its first rank, its last rank, and the `number` of the last.
+        The arrays are the first rank of each stretch, its last rank, and the `number` of the last.
         """
         follows = np.zeros(len(self.rank) + 1, dtype=bool)
         follows[1:-1] = (np.diff(self.rank) == 1) & (np.diff(self.query) == 0)
@@ -150,16 +150,16 @@ class ChosenRanks:
 
 
 def added(weights: FloatArray) -> FloatArray:
-    """Add weights from the first on, (n,) to (n+1,)."""
+    """Return running sums of weights from 0, (n,) to (n+1,)."""
     return np.concatenate([[0.0], np.cumsum(weights)])
 
 
 def level_counts(
     judged: Judged, query: IntArray, levels: Sequence[int]
 ) -> tuple[IntArray, IntArray]:
-    """Return all levels that are judged or given, (L,), and the judged documents of each, (V, L).
+    """Return judged levels and `levels`, (L,), and the number of judged documents of each, (V, L).
 
-    `query`, (V,), says of which query each row is.
+    `query`, (V,), is the query of each row.
     """
     known = np.unique(np.append(judged.levels, np.asarray(levels, dtype=np.int64)))
     table = np.zeros((len(judged.queries), len(known)), dtype=np.int64)
@@ -168,7 +168,7 @@ def level_counts(
 
 
 class SparseLevels(TypedDict):
-    """The fields of a `Judged` that say how many documents of each level it has."""
+    """The fields of a `Judged` with the numbers of documents of each level."""
 
     level_starts: IntArray
     levels: IntArray
@@ -176,7 +176,7 @@ class SparseLevels(TypedDict):
 
 
 def sparse_levels(levels: IntArray, counts: IntArray) -> SparseLevels:
-    """Leave out of counts per level, (V, L), those that are 0."""
+    """Return counts per level, (V, L), without those that are 0."""
     row, column = np.nonzero(counts)
     return {
         "level_starts": np.searchsorted(row, np.arange(len(counts) + 1)),
@@ -186,20 +186,20 @@ def sparse_levels(levels: IntArray, counts: IntArray) -> SparseLevels:
 
 
 class Ways(NamedTuple):
-    """V ways to judge the holes of queries: which are at the top of the scale, others worthless.
+    """V ways to judge the holes of queries: some at the top of the scale, the others worthless.
 
-    Own holes above `cut` are all alike, so are those below it.
+    Own holes above `cut` have the same level, and so do those below it.
 
     Attributes
     ----------
     query : (V,)
         The query.
     cut : (V,)
-        A rank; 0 if all own holes are alike.
+        A rank; 0 if all own holes have the same level.
     above, at, below : (V,)
         Whether holes above the cut, the one at it, and those below it are at the top.
     own, other : (V,)
-        How many own holes and how many others are at the top.
+        The numbers of own holes and of others at the top.
     """
 
     query: IntArray
@@ -212,13 +212,13 @@ class Ways(NamedTuple):
 
     @classmethod
     def first(cls, run: OpenRanking, query: IntArray, count: IntArray, other: IntArray) -> Ways:
-        """The first `count` own holes are at the top."""
+        """Put the first `count` own holes at the top."""
         yes = np.ones(len(query), dtype=bool)
         return cls(query, run.holes.nth(query, count), yes, count > 0, ~yes, count, other)
 
     @classmethod
     def last(cls, run: OpenRanking, query: IntArray, count: IntArray, other: IntArray) -> Ways:
-        """The last `count` own holes are at the top."""
+        """Put the last `count` own holes at the top."""
         yes = np.ones(len(query), dtype=bool)
         cut = run.holes.nth(query, run.num_own[query] - count + 1)
         return cls(query, cut, ~yes, count > 0, count > 0, count, other)
@@ -227,7 +227,7 @@ class Ways(NamedTuple):
     def one(
         cls, run: OpenRanking, query: IntArray, number: IntArray, high: BoolArray, other: IntArray
     ) -> Ways:
-        """The n-th own hole alone is at the top (`high`), or it alone is not."""
+        """Put only the n-th own hole at the top (`high`), or all but that one."""
         own = np.where(high, 1, run.num_own[query] - 1)
         return cls(query, run.holes.nth(query, number), ~high, high, ~high, own, other)
 
@@ -241,10 +241,9 @@ class Ways(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class HoleTally(Judged):
-    """V ways to judge a run, each a query for the measures; it has counts, and no hits.
+    """V ways to judge a run, each a query for the measures; it has counts and no hits.
 
-    A function that looks at hits (`query`, `rank`, `level`, `judgement`) cannot be computed from
-    it, and fails.
+    A measure that reads hits (`query`, `rank`, `level`, `judgement`) fails on it.
     """
 
     run: OpenRanking = field(kw_only=True)
@@ -256,7 +255,7 @@ class HoleTally(Judged):
 
     @classmethod
     def of(cls, run: OpenRanking, ways: Ways, bottom: int, top: int) -> HoleTally:
-        """Count what is judged in each way, if holes have one of two levels."""
+        """Count the judged documents of each way, if holes have either of two levels."""
         judged, query = run.judged, ways.query
         known, counts = level_counts(judged, query, (bottom, top))
         low, high = np.searchsorted(known, [bottom, top])
@@ -307,7 +306,7 @@ class HoleTally(Judged):
 
     @cached_property
     def added_below(self) -> IntArray:
-        """Relevant documents above a rank below the cut, beyond those that `below` counts."""
+        """Relevant own holes above a rank below the cut that `below` does not count, (V,)."""
         unraised = self.ways.own - self.run.num_own[self.ways.query]
         return np.where(self.ways.below, unraised, self.ways.own)
 
@@ -353,8 +352,8 @@ class HoleTally(Judged):
         Yields
         ------
         (n,), (n,), (n,), (n,)
-            Numbers of ways, and for each the first and the last rank of a stretch of it, and the
-            relevant documents down to the last.
+            Ways, the first and the last rank of a stretch of each, and the number of relevant
+            documents down to the last.
         """
         ways = self.ways
         at = np.flatnonzero(ways.at)
@@ -362,10 +361,10 @@ class HoleTally(Judged):
         for ranks, above, below in self._sides():
             starts, first, last, number = ranks.stretches
             for rows, side in ((above, "above"), (below, "below")):
-                place, end = starts[ways.query[rows]], starts[ways.query[rows] + 1]
-                while len(rows := rows[place < end]):
-                    place, end = place[place < end], end[place < end]
-                    start, stop, found = first[place], last[place], number[place]
+                index, end = starts[ways.query[rows]], starts[ways.query[rows] + 1]
+                while len(rows := rows[index < end]):
+                    index, end = index[index < end], end[index < end]
+                    start, stop, found = first[index], last[index], number[index]
                     if side == "above":
                         clipped = np.minimum(stop, ways.cut[rows] - 1)
                         found, stop = found - (stop - clipped), clipped
@@ -374,10 +373,10 @@ class HoleTally(Judged):
                         found = found + self.added_below[rows]
                     some = start <= stop
                     yield rows[some], start[some], stop[some], found[some]
-                    place = place + 1
+                    index = index + 1
 
     def _sides(self) -> Iterator[tuple[ChosenRanks, IntArray, IntArray]]:
-        """Yield ranks, and the ways that have them as relevant ones above and below the cut."""
+        """Yield ranks with the ways in which they are relevant above, and below, the cut."""
         above, below = self.ways.above, self.ways.below
         yield self.run.relevant, np.flatnonzero(~above), np.flatnonzero(~below)
         yield self.run.either, np.flatnonzero(above), np.flatnonzero(below)
@@ -414,12 +413,12 @@ def ratio_values(measure: GainRatio, tally: HoleTally) -> FloatArray:
 
 
 def best_thresholds(measure: GainRatio, run: OpenRanking, scale: Sequence[int]) -> IntArray:
-    """Return how many own holes have at least each level of a scale in the best way, (Q, T).
+    """Return the number of own holes with at least each level of a scale in the best way, (Q, T).
 
-    Levels fall down the ranks and other holes are worthless. The value is a ratio N / D of
-    sums over the steps of the scale. Dinkelbach's iteration: the way that is best by
-    N - v D, v the value so far, is a better one, until there is none; and for a given v
-    every step of the scale is best by itmeasure.
+    Levels fall down the ranks and other holes are worthless. The value is a ratio N / D of sums
+    over the steps of the scale. Dinkelbach's iteration: the way with the greatest N - v D, where v
+    is the value so far, has a greater value, until v is the greatest. For a fixed v the steps of
+    the scale are independent.
     """
     thresholds = np.zeros((len(run.judged.queries), len(scale) - 1), dtype=np.int64)
     width = int(run.num_own.max(initial=0)) + 1
@@ -441,6 +440,7 @@ def best_thresholds(measure: GainRatio, run: OpenRanking, scale: Sequence[int]) 
 def _climb(
     measure: GainRatio, run: OpenRanking, scale: Sequence[int], rows: IntArray, raised: FloatArray
 ) -> IntArray:
+    """Iterate to the best thresholds of some queries; `raised` sums the weights of first holes."""
     levels = np.asarray(scale, dtype=np.int64)
     gains = measure.gain(levels)
     ideal_gains = np.maximum(gains, measure.floor)
@@ -452,28 +452,26 @@ def _climb(
         counts[:, np.searchsorted(known, scale[0])] += run.num_other[rows]
     worth = measure.gain(known)
     filled = _filled(measure, int(counts.sum(axis=1).max(initial=0)) + raised.shape[1])
-    steps = range(1, len(scale))
-    above = [counts[:, worth >= gains[step]].sum(axis=1) for step in range(len(scale))]
-    ideals = [filled[above[step][:, np.newaxis] + np.arange(raised.shape[1])] for step in steps]
+    steps = range(len(scale) - 1)
+    gain_steps, ideal_steps = np.diff(gains), np.diff(ideal_gains)
+    at_least = [counts[:, worth >= gain].sum(axis=1) for gain in gains]
+    ideals = [filled[count[:, np.newaxis] + np.arange(raised.shape[1])] for count in at_least[1:]]
     base = _worthless(measure, run, float(gains[0]))[rows]
-    least = measure.floor + (ideal_gains[0] - measure.floor) * filled[above[0]]
+    least = measure.floor + (ideal_gains[0] - measure.floor) * filled[at_least[0]]
     value = np.zeros(len(rows))
-    chosen = np.zeros((len(rows), len(scale) - 1), dtype=np.int64)
+    chosen = np.zeros((len(rows), len(steps)), dtype=np.int64)
     every = np.arange(len(rows))
     for _ in range(_STEPS):
         total, ideal = base.copy(), least.copy()
         best = np.zeros_like(chosen)
         for step in steps:
-            gain = gains[step] - gains[step - 1]
-            more = ideal_gains[step] - ideal_gains[step - 1]
-            rest = value[:, np.newaxis] * more * ideals[step - 1]
-            best[:, step - 1] = (gain * raised - rest).argmax(axis=1)
+            rest = value[:, np.newaxis] * ideal_steps[step] * ideals[step]
+            best[:, step] = (gain_steps[step] * raised - rest).argmax(axis=1)
         np.minimum.accumulate(best, axis=1, out=best)
         for step in steps:
-            place = best[:, step - 1]
-            total += (gains[step] - gains[step - 1]) * raised[every, place]
-            more = ideal_gains[step] - ideal_gains[step - 1]
-            ideal += more * ideals[step - 1][every, place]
+            count = best[:, step]
+            total += gain_steps[step] * raised[every, count]
+            ideal += ideal_steps[step] * ideals[step][every, count]
         reached = quotient(total, ideal)
         better = reached > value
         if not better.any():
@@ -483,7 +481,7 @@ def _climb(
 
 
 def _sums_of_run(measure: GainRatio, run: OpenRanking, bottom: float) -> tuple[FloatArray, ...]:
-    """Return the weights of own holes, `added`, and `_worthless`, made once for many ways."""
+    """Return the running sums of own holes' weights, and `_worthless`, kept for many ways."""
     key = measure, bottom
     if key not in run.latest:
         run.latest.clear()
@@ -492,14 +490,14 @@ def _sums_of_run(measure: GainRatio, run: OpenRanking, bottom: float) -> tuple[F
 
 
 def _worthless(measure: GainRatio, run: OpenRanking, bottom: float) -> FloatArray:
-    """Sum the gains of a ranking whose own holes are worth the least, (Q,)."""
+    """Sum the weighted gains of a ranking whose own holes have the least gain, (Q,)."""
     judged = run.judged
     gain = np.where(run.hole >= 0, bottom, measure.gain(judged.level))
     return judged.per_query(gain * measure.weight(judged.rank))
 
 
 def _filled(measure: GainRatio, most: int) -> FloatArray:
-    """Return what 0 to `most` documents of one gain add to the ideal."""
+    """Return the sum of ideal weights of 0 to `most` documents of equal gain, (most + 1,)."""
     if measure.ideal == "highest":
         return np.minimum(np.arange(most + 1), 1.0)
     return np.concatenate([[0.0], np.cumsum(measure.weight(np.arange(1, most + 1)))])

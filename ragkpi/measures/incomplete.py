@@ -110,16 +110,9 @@ def unj(judged: Judged, cutoff: int) -> FloatArray:
 
 def weights_at(p: float, ranks: IntArray) -> FloatArray:
     """Return p^(rank - 1) as the running product rounds it, for ranks of any shape."""
-    depth = int(ranks.max(initial=1))
-    factors = np.full(min(depth, BLOCK), p)
+    factors = np.full(int(ranks.max(initial=1)), p)
     factors[0] = 1.0
-    blocks = [np.multiply.accumulate(factors)]
-    # A weight that no longer changes, such as 0, is that of all further ranks.
-    while len(blocks) * BLOCK < depth and blocks[-1][-1] != blocks[-1][-1] * p:
-        factors[0] = blocks[-1][-1] * p
-        blocks.append(np.multiply.accumulate(factors))
-    weights = np.concatenate(blocks)
-    return weights.take(np.minimum(ranks, len(weights)) - 1)
+    return np.multiply.accumulate(factors)[ranks - 1]
 
 
 def _highest_level_without_gain(judged: Judged, gains: Mapping[int, float]) -> FloatArray:

@@ -167,7 +167,7 @@ def expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray
 def _expected_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
     """Return the mean of 1 / rank of the first relevant document of a group of ties.
 
-    `above` nonrelevant documents stand before it with the probability
+    `above` nonrelevant documents precede it with the probability
     C(size - 1 - above, relevant - 1) / C(size, relevant), each from the one before.
     """
     above = np.arange(min(size - relevant, depth - first) + 1)

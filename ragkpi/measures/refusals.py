@@ -114,7 +114,7 @@ def _reads(rel_info: str) -> RelInfo:
 
 
 def _options(reads: RelInfo) -> str:
-    return " or ".join(f"-R {name}" for name, what in REL_INFO.items() if what == reads)
+    return " or ".join(f"-R {name}" for name, read in REL_INFO.items() if read == reads)
 
 
 def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:

@@ -1,7 +1,7 @@
 """`-m` arguments to metrics: names, nicknames, parameters, names of other tools, and typos.
 
-A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) means what ir_measures means by it.
-If ragkpi computes something else, or nothing, under that name, it is refused with the nearest.
+A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) has its meaning in ir_measures. If
+ragkpi computes something else, or nothing, under that name, it is refused with the nearest.
 """
 
 from __future__ import annotations
