@@ -129,14 +129,10 @@ class Cutoffs(Grammar):
         return not self.default
 
     def defaults(self) -> list[Parameters]:
-        options = {key: option.default for key, option in self.options.items()}
-        if not self.default:
-            return [Parameters("", {"cutoff": None, **options})]
-        return self._values(self.default, options)
+        return self._parameters((), {})
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        options = {key: option.default for key, option in self.options.items()}
-        given: set[str] = set()
+        options: dict[str, float] = {}
         cutoffs: list[int] = []
         for item in text.removeprefix("cut.").split(","):
             key, equals, value = item.partition("=")
@@ -145,21 +141,20 @@ class Cutoffs(Grammar):
             elif key not in self.options:
                 known = ", ".join(self.options) or "cutoffs only"
                 raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes {known}")
-            elif key in given:
+            elif key in options:
                 raise UsageError(f"-m {measure}.{text}: '{key}' is given twice")
             else:
-                given.add(key)
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
         _refuse_duplicates(measure, text, cutoffs)
-        if not cutoffs and not self.default:
-            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         if cutoffs and len(cutoffs) < self.span:
             raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
-        if self.span > 1:
-            cutoffs.sort()
-        return self._values(cutoffs or self.default, options)
+        return self._parameters(sorted(cutoffs) if self.span > 1 else cutoffs, options)
 
-    def _values(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> list[Parameters]:
+    def _parameters(self, cutoffs: Sequence[int], changed: Mapping[str, float]) -> list[Parameters]:
+        options = {key: changed.get(key, option.default) for key, option in self.options.items()}
+        cutoffs = cutoffs or self.default
+        if not cutoffs:
+            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
         return [
             Parameters(
@@ -269,25 +264,24 @@ class Gains(Grammar):
     gains: bool = True
 
     def defaults(self) -> list[Parameters]:
-        return [Parameters("", self._arguments({}, self.probability))]
+        return [Parameters("", self._arguments({}, None))]
 
     def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
         arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
         if self.probability is not None:
-            arguments["p"] = probability
+            arguments["p"] = self.probability if probability is None else probability
         return arguments
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         gains: dict[int, float] = {}
-        probability = self.probability
-        given: set[str] = set()
+        probability: float | None = None
         for item in text.split(","):
             key, equals, number = item.partition("=")
             if not equals or "=" in number:
                 raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
-                if "p" in given:
+                if probability is not None:
                     raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
                 probability = value
             elif re.fullmatch(r"[+-]?\d+", key):
@@ -308,7 +302,6 @@ class Gains(Grammar):
                     RagkpiWarning,
                     stacklevel=2,
                 )
-            given.add(key)
         return [Parameters(text, self._arguments(gains, probability))]
 
     def describe(self) -> str:

@@ -89,12 +89,10 @@ def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
 
 def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
     given = _reads(rel_info)
-    wrong: dict[RelInfo, list[str]] = {}
-    for metric in metrics:
-        if metric.measure.reads not in ("any", given):
-            names = wrong.setdefault(metric.measure.reads, [])
-            if metric.measure.name not in names:
-                names.append(metric.measure.name)
+    wrong: dict[RelInfo, dict[str, None]] = {}
+    for measure in (metric.measure for metric in metrics):
+        if measure.reads not in ("any", given):
+            wrong.setdefault(measure.reads, {})[measure.name] = None
     if not wrong:
         return
     needs = "; ".join(

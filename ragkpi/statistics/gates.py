@@ -255,9 +255,9 @@ def _students(sample: QuerySample, tail: float) -> list[Interval]:
 
     n, found = sample.queries, []
     with np.errstate(invalid="ignore"):
-        for summary, without in zip(sample.observed(), sample.leave_one_out(), strict=True):
+        for summary, (spread,) in zip(sample.observed(), sample.spreads(), strict=True):
             difference = float(summary[1] - summary[0])
-            error = (n - 1) / math.sqrt(n) * float((without[:, 1] - without[:, 0]).std(ddof=1))
+            error = float(spread) / math.sqrt(n)
             reach = float(stdtrit(n - 1, 1 - tail)) * error
             valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
             found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)

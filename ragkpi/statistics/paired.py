@@ -280,16 +280,12 @@ def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
 
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     """Compute d_z of every metric and run but the first, (R - 1,) per metric."""
-    n = sample.queries
-    if n < 2:
+    if sample.queries < 2:
         return [np.full(sample.statistics.shape[1] - 1, np.nan)] * len(sample.metrics)
     sizes = []
     with np.errstate(invalid="ignore", divide="ignore"):
-        for summary, jackknife in zip(sample.observed(), sample.leave_one_out(), strict=True):
-            # The pseudo-value of a query is n * summary - (n - 1) * summary without the query.
-            pseudo = np.ascontiguousarray((jackknife[:, 1:] - jackknife[:, :1]).T)
-            spread = (n - 1) * pseudo.std(axis=1, ddof=1)
-            noise = 1e-12 * n * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        for summary, spread in zip(sample.observed(), sample.spreads(), strict=True):
+            noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
             difference = summary[1:] - summary[0]
             sizes.append(np.where(spread > noise, difference / spread, np.nan))
     return sizes

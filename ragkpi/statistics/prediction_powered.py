@@ -146,15 +146,15 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 
 
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
         return UNKNOWN
-    half = float(t.ppf((1 + level) / 2, freedom)) * error
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre - half, centre + half)
 
 
 def _p_value(estimate: float, error: float, freedom: int) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
-    return float(2 * t.sf(abs(estimate) / error, freedom))
+    return float(2 * stdtr(freedom, -abs(estimate) / error))

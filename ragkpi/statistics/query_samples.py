@@ -55,6 +55,20 @@ class QuerySample:
         others = totals(self.statistics) - self.statistics
         return self.summaries(others * (self.queries / (self.queries - 1)))
 
+    def spreads(self) -> list[FloatArray]:
+        """Return the spreads of the differences from the first run, one (R - 1,) per metric.
+
+        They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
+        (n - 1) * summary without the query, which for means are the differences themselves.
+        """
+        with np.errstate(invalid="ignore"):
+            return [
+                # Contiguous rows, so that the digits do not depend on the number of runs.
+                (self.queries - 1)
+                * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
+                for without in self.leave_one_out()
+            ]
+
     def summaries(self, sums: FloatArray) -> list[FloatArray]:
         """Turn sums over n queries, (..., T), into summaries, (...) for each metric."""
         with np.errstate(divide="ignore", invalid="ignore"):
