@@ -192,7 +192,10 @@ def _tallied_binG(tally: HoleTally) -> FloatArray:
     return quotient(total, tally.num_rel)
 
 
-def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None) -> FloatArray:
+def _expected_dcg(
+    judged: Judged, gains: Mapping[int, float], cutoff: int | None = None
+) -> FloatArray:
+    """Expected discounted cumulated gain, all or down to a cutoff."""
     ranks = existing_ranks(judged, cutoff)
     ranked = actual(judged, gains)
     expected = ranked.gain * mean_weight(judged, 1.0 / np.log2(ranks + 1))
@@ -200,14 +203,9 @@ def _expected_dcg(judged: Judged, gains: Mapping[int, float], cutoff: int | None
     return ranked.total(np.where(is_alone(judged), exact, expected))
 
 
-def _expected_uncut_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
-    """Expected discounted cumulated gain."""
-    return _expected_dcg(judged, gains, None)
-
-
 def _expected_ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Expected discounted cumulated gain over that of the best ranking, which no tie changes."""
-    return quotient(_expected_dcg(judged, gains, None), ideal_dcg(judged, gains))
+    return quotient(_expected_dcg(judged, gains), ideal_dcg(judged, gains))
 
 
 def _expected_ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
@@ -261,7 +259,7 @@ def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
-    expected=_expected_uncut_dcg,
+    expected=_expected_dcg,
 )
 def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Discounted cumulated gain.

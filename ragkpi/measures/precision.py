@@ -18,7 +18,6 @@ from ragkpi.measures.measure import (
 )
 from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
 from ragkpi.measures.tied import (
-    DEEPEST,
     existing_ranks,
     expected_found_at,
     is_alone,
@@ -52,12 +51,12 @@ _early = partial(
 _AP = ("AP", "MAP", "average_precision")
 
 
-def expected_P(judged: Judged, cutoff: int) -> FloatArray:
+def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
     """Expected precision: relevant documents expected among the first K, / K."""
     return expected_found_at(judged, last_rank(judged, cutoff)) / cutoff
 
 
-@_cut(expected=expected_P, known_as=("P", "Prec", "precision"))
+@_cut(expected=_expected_P, known_as=("P", "Prec", "precision"))
 def P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
@@ -86,13 +85,13 @@ def recall(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), judged.num_rel)
 
 
-def expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
+def _expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
     """Expected precision relative to the best that is possible."""
     expected = expected_found_at(judged, last_rank(judged, cutoff))
     return quotient(expected, np.minimum(cutoff, judged.num_rel))
 
 
-@_cut(expected=expected_relative_P)
+@_cut(expected=_expected_relative_P)
 def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision at K relative to the best that is possible.
 
@@ -104,14 +103,14 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), np.minimum(cutoff, judged.num_rel))
 
 
-def expected_success(judged: Judged, cutoff: int) -> FloatArray:
+def _expected_success(judged: Judged, cutoff: int) -> FloatArray:
     """Share of the orders in which any relevant document is among the first K."""
     return share_reaching(judged, cutoff, 1)
 
 
 @_cut(
     parameters=Cutoffs((1, 5, 10)),
-    expected=expected_success,
+    expected=_expected_success,
     known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
 def success(judged: Judged, cutoff: int) -> FloatArray:
@@ -125,7 +124,7 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
     return (judged.found_at(cutoff) > 0).astype(np.float64)
 
 
-def expected_Rprec(judged: Judged) -> FloatArray:
+def _expected_Rprec(judged: Judged) -> FloatArray:
     """Expected precision at R."""
     depth = np.minimum(judged.num_rel, last_rank(judged, None))[judged.query]
     return quotient(expected_found_at(judged, depth), judged.num_rel)
@@ -134,7 +133,7 @@ def expected_Rprec(judged: Judged) -> FloatArray:
 @_early(
     bounds=STAIRCASE_ALONE,
     ties="monotone",
-    expected=expected_Rprec,
+    expected=_expected_Rprec,
     known_as=("Rprec", "R-precision", "r_precision"),
 )
 def Rprec(judged: Judged) -> FloatArray:
@@ -148,7 +147,7 @@ def Rprec(judged: Judged) -> FloatArray:
     return quotient(judged.found_within(judged.num_rel), judged.num_rel)
 
 
-def expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
+def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     """Expected reciprocal rank of the first relevant document."""
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     top = np.flatnonzero(judged.relevant & (judged.found == 1))
@@ -158,13 +157,13 @@ def expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray
     equals = judged.relevant & (tied.first == top_rank[judged.query])
     relevant = judged.per_query(equals).astype(np.int64)[query]
     groups, group = np.unique(np.stack([first, size, relevant]), axis=1, return_inverse=True)
-    expected = [_expected_reciprocal(a, n, r, depth) for a, n, r in groups.T.tolist()]
+    expected = [_mean_reciprocal(a, n, r, depth) for a, n, r in groups.T.tolist()]
     values = np.zeros(len(judged.queries))
     values[query] = np.array(expected)[group.ravel()] if expected else 0.0
     return values
 
 
-def _expected_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
+def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
     """Return the mean of 1 / rank of the first relevant document of a group of ties.
 
     `above` nonrelevant documents precede it with the probability
@@ -182,7 +181,7 @@ def _expected_reciprocal(first: int, size: int, relevant: int, depth: int) -> fl
     parameters=Cutoffs(default=()),
     bounds=CORNERS,
     ties="monotone",
-    expected=expected_recip_rank,
+    expected=_expected_recip_rank,
     known_as=("RR", "MRR", "reciprocal_rank"),
 )
 def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
@@ -198,8 +197,8 @@ def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     return quotient(np.minimum(first, 1), first)
 
 
-def expected_map_cut(judged: Judged, cutoff: int) -> FloatArray:
-    """Expected average precision over the first K documents.
+def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> FloatArray:
+    """Expected average precision, over all documents or the first K.
 
     Above a relevant document at rank i of its group are all relevant ones above the group, and on
     average the share (i - a) / (n - 1) of the others in the group.
@@ -219,12 +218,7 @@ def expected_map_cut(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.per_query(np.where(judged.relevant, precision, 0.0)), judged.num_rel)
 
 
-def expected_average_precision(judged: Judged) -> FloatArray:
-    """Expected average precision."""
-    return expected_map_cut(judged, DEEPEST)
-
-
-@_early("map", ties="monotone", expected=expected_average_precision, known_as=_AP)
+@_early("map", ties="monotone", expected=_expected_average_precision, known_as=_AP)
 def average_precision(judged: Judged) -> FloatArray:
     """Average precision: mean of the precision at each relevant document; its mean is MAP.
 
@@ -248,7 +242,7 @@ def gm_map(judged: Judged) -> FloatArray:
     return log(np.maximum(average_precision(judged), SMALLEST))
 
 
-@_cut(bounds=STAIRCASE, expected=expected_map_cut, question="early", known_as=_AP)
+@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", known_as=_AP)
 def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Caution, Metric, RelInfo, names_of
+from ragkpi.measures.registry import all_measures
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
@@ -53,8 +54,6 @@ def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
 
 
 def _names_taking_gains() -> str:
-    from ragkpi.measures.registry import all_measures
-
     return ", ".join(n for n, measure in all_measures().items() if measure.worth == "gain")
 
 
@@ -77,8 +76,6 @@ def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
         raise UsageError(f"--ties expected: it is offered for plain qrels, not for -R {rel_info}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
-        from ragkpi.measures.registry import all_measures
-
         known = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(

@@ -1,4 +1,4 @@
-"""What expected values over ties share: means over all orders of documents with equal scores.
+"""Means over all orders of documents with equal scores, for the expected values of measures.
 
 A document that shares its score with n - 1 others, from rank a on, is at each of the ranks
 a ... a + n - 1 equally often. `Judged.tied` holds the first and the last of them. -M cuts the
@@ -18,7 +18,7 @@ import numpy as np
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import TiedRanks
 
-DEEPEST = 2**62
+_DEEPEST = 2**62
 
 
 def tied_ranks(judged: Judged) -> TiedRanks:
@@ -37,7 +37,7 @@ def is_alone(judged: Judged) -> BoolArray:
 def last_rank(judged: Judged, cutoff: int | None) -> int:
     """Return the last rank within the cutoff and -M."""
     limits = (cutoff, judged.settings.max_retrieved)
-    return min([DEEPEST, *(rank for rank in limits if rank is not None)])
+    return min([_DEEPEST, *(rank for rank in limits if rank is not None)])
 
 
 def share_within(judged: Judged, depth: int | IntArray) -> FloatArray:
@@ -65,7 +65,7 @@ def existing_ranks(judged: Judged, cutoff: int | None) -> IntArray:
 
 
 def expected_found_at(judged: Judged, depth: int | IntArray) -> FloatArray:
-    """Return how many relevant documents are expected at `depth` or above, (Q,)."""
+    """Return the expected number of relevant documents at `depth` or above, (Q,)."""
     return judged.per_query(np.where(judged.relevant, share_within(judged, depth), 0.0))
 
 
