@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -109,26 +108,12 @@ class Cells:
         return self._latest[1]
 
 
-def ranks(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
-    dense = dense_numbers(values)
-    groups = WeightGroups(dense)
-    return lambda weights: np.asarray(doubled_ranks(groups.added(weights.T))[dense].T / 2)
-
-
-def doubled_ranks(in_group: FloatArray) -> FloatArray:
-    """Return twice the rank of each group, least first, from its weights: whole, (G, B)."""
-    doubled = np.cumsum(in_group, axis=0)
-    doubled *= 2
-    doubled -= in_group
-    doubled += 1
-    return doubled
-
-
 def from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
     """Return twice the distance of each group's rank from the mean rank, (G, B)."""
-    distance = doubled_ranks(in_group)
-    distance -= total + 1
+    distance = np.cumsum(in_group, axis=0)  # twice a group's rank is 2 * cumsum - in_group + 1
+    distance *= 2
+    distance -= in_group
+    distance -= total
     return distance
 
 
