@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.measure import Metric, Need
-from ragkpi.measures.reader_warnings import cautions, no_level_so_high
-from ragkpi.measures.refusals import refuse_levels, refuse_unserved
+from ragkpi.measures.refusals import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.progress import steps
 from ragkpi.ranking.doubts import doubts

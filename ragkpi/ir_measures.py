@@ -31,10 +31,10 @@ from ir_measures.providers import base
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.registry_rag import RAG_MEASURES
 from ragkpi.measures.scores import MetricScores
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
@@ -46,7 +46,7 @@ from ragkpi.wording import decoded
 # Ones of a pool cannot be asked for here: there is none.
 _WITHOUT_POOL = [
     measure
-    for measure in RAG_MEASURES
+    for measure in (*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES)
     if isinstance(measure.parameters, Cutoffs)
     and measure.parameters.span == 1
     and "pool" not in measure.name

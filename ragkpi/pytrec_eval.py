@@ -26,8 +26,8 @@ from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, Usag
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.in_memory import qrels_columns
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.real_parameters import RealList
-from ragkpi.measures.registry import NICKNAMES, REGISTRY, find_metrics
+from ragkpi.measures.parameters import RealList
+from ragkpi.measures.registry import NICKNAMES, builtin_measures, find_metrics
 from ragkpi.measures.scores import MetricScores
 from ragkpi.ranking.hits import Hits, join_hits
 from ragkpi.ranking.judgements import group_judgements
@@ -49,7 +49,7 @@ __all__ = [
 __version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
 
 supported_measures = {
-    name for name, measure in REGISTRY.items() if measure.reads in ("qrels", "any")
+    name for name, measure in builtin_measures().items() if measure.reads in ("qrels", "any")
 }
 # What trec_eval 10 added to it, pytrec_eval's does not have: its users get the keys that they know.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}

@@ -3,8 +3,7 @@
 import numpy as np
 
 from ragkpi.measures.aggregates import COUNT, LABEL, MEAN, SUM, Aggregate
-from ragkpi.measures.hole_bounds import UNPROVEN
-from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.measure import UNPROVEN, Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 
 

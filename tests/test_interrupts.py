@@ -517,7 +517,7 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     "module",
     [
         *("ragkpi.cli.program", "ragkpi.errors", "ragkpi.cli.eval", "ragkpi.evaluation"),
-        *("numpy", "numpy._core.multiarray", "ragkpi.measures.registry_trec"),
+        *("numpy", "numpy._core.multiarray", "ragkpi.measures.registry"),
     ],
 )
 def test_an_interrupt_while_modules_are_imported_is_one_line(folder, module):

@@ -13,7 +13,7 @@ from ragkpi.formats.inputs import inputs
 from ragkpi.library.voice import Voice, voice
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.refusals import default_requests, refuse_unserved
-from ragkpi.measures.requests import find_trec_metrics
+from ragkpi.measures.registry import find_metrics, find_metrics_as_given
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import doing
 from ragkpi.ranking.hits import Hits, Wanted
@@ -259,13 +259,7 @@ class Session:
 @lru_cache(maxsize=256)
 def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
     """Resolve requests once: in a loop of small calls that is most of the time."""
-    metrics = find_trec_metrics(requests) if names == "trec" else None
-    if metrics is None:
-        from ragkpi.measures.registry import find_metrics, find_metrics_as_given
-
-        find = find_metrics if names == "trec" else find_metrics_as_given
-        metrics = find(requests)
-    return tuple(metrics)
+    return tuple((find_metrics if names == "trec" else find_metrics_as_given)(requests))
 
 
 def problems_of(

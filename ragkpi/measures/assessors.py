@@ -1,23 +1,37 @@
-"""Agreement with preferences (-R prefs, qrels_prefs) and with several assessors (-R qrels_jg)."""
+"""Agreement with preferences (-R prefs, qrels_prefs) and with several assessors (-R qrels_jg).
+
+A preference says that one document is better than another for a query. A ranking fulfils it if the
+better document is retrieved above the worse one, or alone.
+"""
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkpi.measures.precision import P, average_precision
-from ragkpi.measures.recall_points import Rprec_mult
+from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.measure import UNPROVEN, Measure, record
+from ragkpi.measures.parameters import Cutoffs, RealCutoffs
+from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
 from ragkpi.ranking.judged import FloatArray, IntArray, quotient
 
-if TYPE_CHECKING:  # what only these files need is not loaded for every run
+if TYPE_CHECKING:
     from ragkpi.ranking.judged_groups import JudgedGroups
     from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
 
-# What the docstrings share. A preference says that one document is better than another for a
-# query; it is fulfilled if the better one is retrieved above the worse one or alone.
+MEASURES: list[Measure] = []
+
+_assessors = partial(
+    record, MEASURES, better="higher", bounds=UNPROVEN, ties="unproven", question="assessors"
+)
+_share = partial(_assessors, reads="prefs")
+_count = partial(_share, aggregate=SUM, style="integer")
+_groups = partial(_assessors, reads="qrels_jg")
 
 
+@_count(better="neither")
 def prefs_num_prefs_poss(judged: JudgedPreferences) -> IntArray:
     """Preferences in the judgements, summed over queries.
 
@@ -30,6 +44,7 @@ def prefs_num_prefs_poss(judged: JudgedPreferences) -> IntArray:
     return judged.per_query(judged.every.possible).astype(np.int64)
 
 
+@_count()
 def prefs_num_prefs_ful(judged: JudgedPreferences) -> IntArray:
     """Preferences that the ranking fulfils, summed over queries.
 
@@ -42,6 +57,7 @@ def prefs_num_prefs_ful(judged: JudgedPreferences) -> IntArray:
     return judged.per_query(judged.every.fulfilled).astype(np.int64)
 
 
+@_count()
 def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
     """Preferences between retrieved documents that the ranking fulfils, summed over queries.
 
@@ -54,6 +70,7 @@ def prefs_num_prefs_ful_ret(judged: JudgedPreferences) -> IntArray:
     return judged.per_query(judged.retrieved.fulfilled).astype(np.int64)
 
 
+@_share()
 def prefs_simp(judged: JudgedPreferences) -> FloatArray:
     """Share of all preferences that the ranking fulfils, judgment groups pooled.
 
@@ -66,6 +83,7 @@ def prefs_simp(judged: JudgedPreferences) -> FloatArray:
     return _pooled(judged, judged.every)
 
 
+@_share()
 def prefs_pair(judged: JudgedPreferences) -> FloatArray:
     """Share of preferences that the ranking fulfils, averaged over pairs of documents.
 
@@ -78,6 +96,7 @@ def prefs_pair(judged: JudgedPreferences) -> FloatArray:
     return judged.pairs.share
 
 
+@_share()
 def prefs_avgjg(judged: JudgedPreferences) -> FloatArray:
     """Share of all preferences that the ranking fulfils, averaged over judgment groups.
 
@@ -89,6 +108,7 @@ def prefs_avgjg(judged: JudgedPreferences) -> FloatArray:
     return judged.group_mean(judged.every.share)
 
 
+@_share()
 def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
     """prefs_avgjg with as many nonrelevant documents as there are relevant ones.
 
@@ -106,6 +126,7 @@ def prefs_avgjg_Rnonrel(judged: JudgedPreferences) -> FloatArray:
     return _nonzero_mean(judged, judged.limited)
 
 
+@_share()
 def prefs_simp_ret(judged: JudgedPreferences) -> FloatArray:
     """prefs_simp over preferences with both documents retrieved.
 
@@ -117,6 +138,7 @@ def prefs_simp_ret(judged: JudgedPreferences) -> FloatArray:
     return _pooled(judged, judged.retrieved)
 
 
+@_share()
 def prefs_pair_ret(judged: JudgedPreferences) -> FloatArray:
     """prefs_pair over pairs with both documents retrieved.
 
@@ -128,6 +150,7 @@ def prefs_pair_ret(judged: JudgedPreferences) -> FloatArray:
     return judged.pairs_retrieved.share
 
 
+@_share()
 def prefs_avgjg_ret(judged: JudgedPreferences) -> FloatArray:
     """prefs_avgjg over preferences with both documents retrieved.
 
@@ -140,6 +163,7 @@ def prefs_avgjg_ret(judged: JudgedPreferences) -> FloatArray:
     return judged.group_mean(judged.retrieved.share)
 
 
+@_share()
 def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
     """prefs_avgjg_Rnonrel over preferences with both documents retrieved.
 
@@ -152,6 +176,7 @@ def prefs_avgjg_Rnonrel_ret(judged: JudgedPreferences) -> FloatArray:
     return _nonzero_mean(judged, judged.limited_retrieved)
 
 
+@_share()
 def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
     """prefs_simp over preferences with at least one document retrieved.
 
@@ -163,6 +188,7 @@ def prefs_simp_imp(judged: JudgedPreferences) -> FloatArray:
     return _pooled(judged, judged.implied)
 
 
+@_share()
 def prefs_pair_imp(judged: JudgedPreferences) -> FloatArray:
     """prefs_pair over pairs with at least one document retrieved.
 
@@ -175,6 +201,7 @@ def prefs_pair_imp(judged: JudgedPreferences) -> FloatArray:
     return judged.pairs_implied.share
 
 
+@_share()
 def prefs_avgjg_imp(judged: JudgedPreferences) -> FloatArray:
     """prefs_avgjg over preferences with at least one document retrieved.
 
@@ -196,6 +223,7 @@ def _nonzero_mean(judged: JudgedPreferences, tally: Tally) -> FloatArray:
     return np.where(judged.group_mean(tally.possible == 0) > 0, 0.0, judged.group_mean(tally.share))
 
 
+@_groups()
 def map_avgjg(judged: JudgedGroups) -> FloatArray:
     """Average precision, averaged over the judgment groups (assessors) of a query.
 
@@ -207,6 +235,7 @@ def map_avgjg(judged: JudgedGroups) -> FloatArray:
     return judged.mean(average_precision(judged.judged))
 
 
+@_groups(parameters=Cutoffs())
 def P_avgjg(judged: JudgedGroups, cutoff: int) -> FloatArray:
     """Precision at a cutoff, averaged over the judgment groups (assessors) of a query.
 
@@ -219,6 +248,7 @@ def P_avgjg(judged: JudgedGroups, cutoff: int) -> FloatArray:
     return judged.mean(P(judged.judged, cutoff))
 
 
+@_groups(parameters=RealCutoffs(MULTIPLES_OF_R))
 def Rprec_mult_avgjg(judged: JudgedGroups, point: float) -> FloatArray:
     """Precision at a multiple of R, averaged over the judgment groups (assessors) of a query.
 

@@ -3,27 +3,51 @@
 Chance draws K documents from the corpus of N; X, the relevant ones among them, is
 hypergeometric. All means are over the queries with R >= m: for the others success is impossible
 for every system, so they are NA.
+
+The aggregates are logarithms of ratios of means, in bits; their statistics are sums over queries
+like any other. The chance of success of a query takes several statistics: its complement, which
+keeps the digits of ceilings near 0 bits, and one number per band of magnitudes, because the chance
+of many hits at once is smaller than any double.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+
 import numpy as np
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.bits import CEILING, chance_statistics
+from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
 from ragkpi.measures.hypergeometric import Tail, tail
+from ragkpi.measures.measure import (
+    CHANCE_ALONE,
+    STAIRCASE,
+    UNPROVEN,
+    Measure,
+    Metric,
+    names_of,
+    record,
+)
+from ragkpi.measures.parameters import Cutoffs, Option
+from ragkpi.measures.precision import expected_recall, recall
+from ragkpi.measures.tied import share_reaching
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient, shared
+from ragkpi.records import replace
 from ragkpi.wording import named
 
-COLLAPSED = 0.95  # chance of success from which a query says nothing about systems
-# Where the collapse zone begins, in which chance succeeds so often that success says nothing.
+COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart
+# The collapse zone, in which chance succeeds too often to tell systems apart, begins here.
 LAMBDA_LIMIT = 3.0  # relevant documents that chance finds
 CEILING_LIMIT = 0.1  # bits
+
+_BAND = 1000  # bits: a double holds 2^-1000 with all its digits
+_LARGEST = 63  # bits of a corpus size
 
 
 @shared
 def corpus_size(judged: Judged) -> IntArray:
-    """Return N, (Q,): how many documents could have been retrieved.
+    """Return N, (Q,): the number of documents that could have been retrieved.
 
     Raises
     ------
@@ -53,7 +77,7 @@ def corpus_size(judged: Judged) -> IntArray:
 
 
 def draws(judged: Judged, cutoff: int) -> IntArray:
-    """How many documents chance draws, (Q,): K, or with --depth ret the K actually shown.
+    """Return the number of documents that chance draws, (Q,): K, or with --depth ret those shown.
 
     A corpus of fewer documents is drawn whole.
     """
@@ -67,192 +91,121 @@ def chance(judged: Judged, cutoff: int, m: int) -> Tail:
     return tail(corpus_size(judged), judged.num_rel, draws(judged, cutoff), m)
 
 
+def chance_statistics(tail: Tail, m: int) -> FloatArray:
+    """Return the chance of success as additive statistics, (Q, 1 + bands).
+
+    The first is P(X < m). The others are P(X >= m) times 2^(1000 j) in the column of its band j,
+    and 0 elsewhere. The number of bands depends on m alone, as P(X >= m) is at least N^-m, so
+    blocks of queries have statistics of one shape.
+    """
+    possible = np.isfinite(tail.log2)
+    band = np.floor_divide(-tail.log2, _BAND, out=np.full(len(possible), -1.0), where=possible)
+    scaled = np.where(band > 0, np.exp2(tail.log2 + _BAND * band), tail.probability)
+    banded = np.zeros((len(possible), 1 + _LARGEST * m // _BAND))
+    rows = np.flatnonzero(possible)
+    banded[rows, band[rows].astype(np.int64)] = scaled[rows]
+    return np.column_stack([tail.complement, banded])
+
+
 def _success(judged: Judged, cutoff: int, m: int) -> BoolArray:
     return judged.found_at(cutoff) >= m
 
 
-def where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
-    """Stand statistics side by side, (Q, S), NaN where success is impossible."""
+def _where_possible(judged: Judged, m: int, *statistics: FloatArray | BoolArray) -> FloatArray:
+    """Stack statistics as columns, (Q, S), NaN where success is impossible."""
     rows = np.column_stack(statistics).astype(np.float64)
     rows[judged.num_rel < m] = np.nan
     return rows
 
 
-def _bits(judged: Judged, cutoff: int, m: int) -> FloatArray:
+def _success_and_chance(judged: Judged, cutoff: int, m: int) -> FloatArray:
     success = _success(judged, cutoff, m)
-    return where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
+    return _where_possible(judged, m, success, chance_statistics(chance(judged, cutoff, m), m))
 
 
-def recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
-    """Return the recall that chance is expected to have, (Q,)."""
+def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
+    """Return the expected recall of chance, (Q,)."""
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
-def _recall(judged: Judged, cutoff: int) -> FloatArray:
-    return quotient(judged.found_at(cutoff), judged.num_rel)
+def _log2_mean_chance(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    """Return log2 of the mean chance of success; NaN if there is none."""
+    complement = sums[..., 0] / count
+    banded = np.log2(sums[..., 1:]) - _BAND * np.arange(sums.shape[-1] - 1)
+    log2 = np.logaddexp2.reduce(banded, axis=-1) - np.log2(count)
+    log2 = np.where(complement < 0.5, np.log1p(-complement) / np.log(2.0), log2)
+    return np.where(np.isneginf(log2), np.nan, log2)
 
 
-def p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Observed success: whether the top K holds at least m relevant documents.
-
-    Formula:    [h >= m], h = relevant documents in the top K
-    Range:      0 to 1
-    Edge cases: NA for a query with R < m. success_K has m = 1 and its mean is over all queries.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_obs
-    """
-    return where_possible(judged, m, _success(judged, cutoff, m))
+def _bits_of_sums(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log2(sums[..., 0] / count) - _log2_mean_chance(sums[..., 1:], count))
 
 
-def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Chance of success: that K documents drawn at random hold at least m relevant ones.
-
-    Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
-    Range:      0 to 1
-    Edge cases: NA for a query with R < m. R counts judged documents: unjudged relevant ones
-                make it too small. 0 if K < m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_rand
-    """
-    return where_possible(judged, m, chance(judged, cutoff, m).probability)
+def _ceiling(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(0.0 - _log2_mean_chance(sums, count))
 
 
-def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Enrichment factor: how many times as often as chance the top K succeeds.
-
-    Formula:    mean p_obs / mean p_rand
-    Range:      0 upwards
-    Edge cases: a ratio of means, printed for all queries together only; NA if no query has
-                R >= m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), EF
-    """
-    return np.column_stack([p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
+def _log2_ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray(np.log2(sums[..., 0] / sums[..., 1]))
 
 
-def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
-
-    Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
-    Range:      -inf to bor_max; 0 is chance
-    Edge cases: the line for all queries is not the mean of their lines: averaging bits rewards
-                the wrong system. A miss is -inf; NA for a query with R < m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
-    """
-    return _bits(judged, cutoff, m)
+def _difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
+    half = sums.shape[-1] // 2
+    shallow, deep = _bits_of_sums(sums[..., :half], count), _bits_of_sums(sums[..., half:], count)
+    return _unless_infinite(deep, shallow)
 
 
-def bor_max(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Ceiling of bor: what a system that succeeds for every query would get.
-
-    Formula:    -log2(mean p_rand)
-    Range:      0 upwards
-    Edge cases: near 0 no system can be told from chance ("collapse"). NA if no query has R >= m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_max
-    """
-    return _bits(judged, cutoff, m)[:, 1:]
+def _sparse_difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        shallow, deep = np.log2(sums[..., 0]), np.log2(sums[..., 1])
+        return _unless_infinite(deep - sums[..., 2] / count, shallow)
 
 
-def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Mean of the queries' own ceilings; no ceiling of bor, for it is never below bor_max.
-
-    Formula:    mean of -log2(p_rand)
-    Range:      bor_max upwards
-    Edge cases: NA for a query with R < m, or with K < m.
-    Source:     Bits-over-Random, authors' program, "BoR ceiling (mean)"
-    """
-    return CEILING.value(bor_max(judged, cutoff, m))
+def _unless_infinite(deep: FloatArray, shallow: FloatArray) -> FloatArray:
+    """Subtract; NaN where nothing succeeds at one of the depths."""
+    finite = np.isfinite(deep) & np.isfinite(shallow)
+    difference = np.full(finite.shape, np.nan)
+    np.subtract(deep, shallow, out=difference, where=finite)
+    return difference
 
 
-def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Ceiling of bor_recall: what finding every relevant document in the top K would get.
+SUMMARY_MEAN = replace(MEAN, prints="summary")
+SUMMARY_RATIO = replace(RATIO_OF_MEANS, prints="summary")
+BITS = Aggregate(
+    "log2 of mean success / mean chance", _bits_of_sums, _bits_of_sums, rises_with_first=True
+)
+CEILING = Aggregate("-log2 of the mean chance", _ceiling, _ceiling, prints="summary")
+LOG2_RATIO = Aggregate(
+    "log2 of the ratio of the means", _log2_ratio, _log2_ratio, rises_with_first=True
+)
+LOG2_RATIO_SUMMARY = replace(LOG2_RATIO, prints="summary")
+BITS_DIFFERENCE = Aggregate(
+    "difference of two log2 ratios", _difference, _difference, prints="summary"
+)
+SPARSE_DIFFERENCE = Aggregate(
+    "log2 of a ratio of means, less its cost",
+    _sparse_difference,
+    _sparse_difference,
+    prints="summary",
+)
 
-    Formula:    log2(N / min(K, N))
-    Range:      0 upwards
-    Edge cases: with a corpus size per query the mean of K / N is taken. m only chooses the
-                queries: those with R >= m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
-    """
-    everything = np.ones(len(judged.queries))
-    return where_possible(judged, m, everything, recall_by_chance(judged, cutoff))
+MEASURES: list[Measure] = []
 
-
-def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
-
-    Formula:    log2(mean recall_K / (K / N)); K/N being what chance expects for any R
-    Range:      -inf to bor_opt
-    Edge cases: does not saturate where every system succeeds. m only chooses the queries: those
-                with R >= m. NA for a query without relevant documents.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
-    """
-    return ef_recall(judged, cutoff, m)
-
-
-def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Enrichment factor of recall, as in virtual screening.
-
-    Formula:    mean recall_K / (K / N); one query: (h / K) / (R / N)
-    Range:      0 to N / K
-    Edge cases: m only chooses the queries: those with R >= m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random); virtual screening
-    """
-    return where_possible(judged, m, _recall(judged, cutoff), recall_by_chance(judged, cutoff))
-
-
-def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Relevant documents that chance finds on average.
-
-    Formula:    K mean(R) / N
-    Range:      0 to R
-    Edge cases: from 3 upwards chance nearly always succeeds with m = 1 ("collapse"). NA if no
-                query has R >= m.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
-    """
-    return where_possible(judged, m, recall_by_chance(judged, cutoff) * judged.num_rel)
-
-
-def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Fraction of queries for which chance succeeds nearly always.
-
-    Formula:    mean of [p_rand >= 0.95]
-    Range:      0 to 1
-    Edge cases: such queries say nothing about systems. NA if no query has R >= m.
-    Source:     Bits-over-Random, authors' program
-    """
-    return where_possible(judged, m, chance(judged, cutoff, m).probability >= COLLAPSED)
-
-
-def dbor(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
-    """Change of bor from one depth to a greater one.
-
-    Formula:    bor_K2 - bor_K1
-    Range:      negative where the added documents help chance more than the system
-    Edge cases: NA where nothing succeeds at one of the depths.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), Delta BoR
-    """
-    return np.column_stack([_bits(judged, depth, m) for depth in cutoff])
-
-
-def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
-    """Approximate change of bor, for few relevant documents and K far above m.
-
-    Formula:    log2(p_obs_K2 / p_obs_K1) - m log2(K2 / K1)
-    Range:      near dbor_K1_K2 where lambda and m / K are small
-    Edge cases: NA where nothing succeeds at one of the depths. K is at most N.
-    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
-    """
-    shallow, deep = cutoff
-    size = corpus_size(judged)
-    cost = m * np.log2(np.minimum(deep, size) / np.minimum(shallow, size))
-    return where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)
+_PARAMETERS = {"m": Option(1, int, 1, 1000, "a whole number from 1 to 1000")}
+_DEPTHS = (1, 5, 10, 20, 100)
 
 
 def mean_known(per_query: FloatArray) -> float:
-    """Return the mean of what is not NA; 0 if all is."""
+    """Return the mean of the values that are not NA; 0 if all are NA."""
     valid = per_query[~np.isnan(per_query)]
     return float(valid.mean()) if len(valid) else 0.0
 
 
 def in_collapse_zone(judged: Judged, cutoff: int, m: int) -> bool:
-    """Whether lambda is 3 or more (which speaks of one hit, not of m), or bor_max below 0.1."""
+    """Return whether bor_max is below 0.1, or with m = 1 lambda 3 or more."""
     # A lambda of 3 on paper may be 2.9999999999999996 in doubles.
     least = LAMBDA_LIMIT * (1 - 1e-12)
     crowded = m == 1 and mean_known(lambda_(judged, cutoff, m)) >= least
@@ -270,3 +223,245 @@ def collapse_depth(judged: Judged, m: int) -> int | None:
             (middle, outside) if in_collapse_zone(judged, middle, m) else (inside, middle)
         )
     return inside
+
+
+def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that chance succeeds too often to tell systems apart, and name a better K."""
+    requested = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in metric.cutoffs}
+    for m in sorted({m for m, _ in requested}):
+        deep = sorted(
+            cutoff for m_, cutoff in requested if m_ == m and in_collapse_zone(judged, cutoff, m)
+        )
+        if not deep:
+            continue
+        outside = (collapse_depth(judged, m) or deep[0]) - 1
+        depths = ", ".join(map(str, deep))
+        found = mean_known(lambda_(judged, deep[0], m))
+        probability = mean_known(p_rand(judged, deep[0], m))
+        advice = f"K = {outside} or less leaves it" if outside else "no K leaves it"
+        yield (
+            f"bor and its relatives at K = {depths} (m = {m}) are in the collapse zone: at "
+            f"{deep[0]} a random draw already succeeds with probability {probability:.4g} "
+            f"(lambda = {found:.3g}); {advice}"
+        )
+
+
+def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that K is above N, so that chance draws the whole corpus."""
+    size = judged.corpus_size
+    if size is None or not len(size):
+        return
+    affected = [metric for metric in metrics if max(metric.cutoffs) > size.min()]
+    if affected:
+        yield (
+            f"{names_of(affected)}: the corpus has only {size.min()} documents; K is taken as "
+            "that number; give a smaller K, or -N if the corpus is larger"
+        )
+
+
+_chance = partial(
+    record,
+    MEASURES,
+    parameters=Cutoffs(_DEPTHS, _PARAMETERS),
+    needs=frozenset({"corpus_size"}),
+    cautions=(deeper_than_corpus, collapse_zone),
+    better="neither",
+    bounds=CHANCE_ALONE,
+    ties="unproven",
+    question="chance",
+    expected="unchanged",
+)
+_over_chance = partial(_chance, better="higher", bounds=STAIRCASE, expected=None)
+# Recall does not saturate as success does.
+_recall = partial(_over_chance, cautions=(deeper_than_corpus,))
+_between_depths = partial(
+    _chance, parameters=Cutoffs(_DEPTHS, _PARAMETERS, span=2), bounds=UNPROVEN, expected=None
+)
+
+
+def _expected_p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Share of the orders in which at least m relevant documents are among the first K."""
+    return _where_possible(judged, m, share_reaching(judged, cutoff, m))
+
+
+@_over_chance(needs=frozenset(), cautions=(), expected=_expected_p_obs)
+def p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Observed success: whether the top K holds at least m relevant documents.
+
+    Formula:    [h >= m], h = relevant documents in the top K
+    Range:      0 to 1
+    Edge cases: NA for a query with R < m. success_K has m = 1 and its mean is over all queries.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_obs
+    """
+    return _where_possible(judged, m, _success(judged, cutoff, m))
+
+
+@_chance(style="significant")
+def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Chance of success: that K documents drawn at random hold at least m relevant ones.
+
+    Formula:    P(X >= m), X hypergeometric (N, R, K); for m = 1: 1 - C(N-R,K) / C(N,K)
+    Range:      0 to 1
+    Edge cases: NA for a query with R < m. R counts judged documents: unjudged relevant ones
+                make it too small. 0 if K < m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), P_rand
+    """
+    return _where_possible(judged, m, chance(judged, cutoff, m).probability)
+
+
+def _expected_ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Expected success and that of chance."""
+    return np.column_stack([_expected_p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
+
+
+@_over_chance(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef)
+def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Enrichment factor: how many times as often as chance the top K succeeds.
+
+    Formula:    mean p_obs / mean p_rand
+    Range:      0 upwards
+    Edge cases: a ratio of means, printed for all queries together only; NA if no query has
+                R >= m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), EF
+    """
+    return np.column_stack([p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
+
+
+def _expected_bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Expected success and that of chance, of which the bits are taken over all queries."""
+    statistics = chance_statistics(chance(judged, cutoff, m), m)
+    return _where_possible(judged, m, share_reaching(judged, cutoff, m), statistics)
+
+
+@_over_chance(aggregate=BITS, known_as=("BoR",), expected=_expected_bor)
+def bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Bits-over-Random: how much more often than chance the top K succeeds, in bits.
+
+    Formula:    log2(mean p_obs / mean p_rand); one query: log2([h >= m] / p_rand)
+    Range:      -inf to bor_max; 0 is chance
+    Edge cases: the line for all queries is not the mean of their lines: averaging bits rewards
+                the wrong system. A miss is -inf; NA for a query with R < m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
+    """
+    return _success_and_chance(judged, cutoff, m)
+
+
+@_chance(aggregate=CEILING)
+def bor_max(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Ceiling of bor: what a system that succeeds for every query would get.
+
+    Formula:    -log2(mean p_rand)
+    Range:      0 upwards
+    Edge cases: near 0 no system can be told from chance ("collapse"). NA if no query has R >= m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_max
+    """
+    return _success_and_chance(judged, cutoff, m)[:, 1:]
+
+
+@_chance(aggregate=SUMMARY_MEAN)
+def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Mean of the queries' own ceilings; no ceiling of bor, for it is never below bor_max.
+
+    Formula:    mean of -log2(p_rand)
+    Range:      bor_max upwards
+    Edge cases: NA for a query with R < m, or with K < m.
+    Source:     Bits-over-Random, authors' program, "BoR ceiling (mean)"
+    """
+    return CEILING.value(bor_max(judged, cutoff, m))
+
+
+def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Expected recall and that of chance."""
+    expected, by_chance = expected_recall(judged, cutoff), _recall_by_chance(judged, cutoff)
+    return _where_possible(judged, m, expected, by_chance)
+
+
+@_recall(aggregate=SUMMARY_RATIO, style="significant", expected=_expected_ef_recall)
+def ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Enrichment factor of recall, as in virtual screening.
+
+    Formula:    mean recall_K / (K / N); one query: (h / K) / (R / N)
+    Range:      0 to N / K
+    Edge cases: m only chooses the queries: those with R >= m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random); virtual screening
+    """
+    return _where_possible(judged, m, recall(judged, cutoff), _recall_by_chance(judged, cutoff))
+
+
+@_recall(aggregate=LOG2_RATIO, expected=_expected_ef_recall)
+def bor_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Bits-over-Random of recall: how much more of the relevant documents than chance finds.
+
+    Formula:    log2(mean recall_K / (K / N)); K/N being what chance expects for any R
+    Range:      -inf to bor_opt
+    Edge cases: does not saturate where every system succeeds. m only chooses the queries: those
+                with R >= m. NA for a query without relevant documents.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
+    """
+    return ef_recall(judged, cutoff, m)
+
+
+@_chance(aggregate=LOG2_RATIO_SUMMARY, cautions=(deeper_than_corpus,))
+def bor_opt(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Ceiling of bor_recall: what finding every relevant document in the top K would get.
+
+    Formula:    log2(N / min(K, N))
+    Range:      0 upwards
+    Edge cases: with a corpus size per query the mean of K / N is taken. m only chooses the
+                queries: those with R >= m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), BoR_opt
+    """
+    everything = np.ones(len(judged.queries))
+    return _where_possible(judged, m, everything, _recall_by_chance(judged, cutoff))
+
+
+@_chance("lambda", aggregate=SUMMARY_MEAN, style="significant")
+def lambda_(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Relevant documents that chance finds on average.
+
+    Formula:    K mean(R) / N
+    Range:      0 to R
+    Edge cases: from 3 upwards chance nearly always succeeds with m = 1 ("collapse"). NA if no
+                query has R >= m.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
+    """
+    return _where_possible(judged, m, _recall_by_chance(judged, cutoff) * judged.num_rel)
+
+
+@_chance(aggregate=SUMMARY_MEAN)
+def collapse(judged: Judged, cutoff: int, m: int) -> FloatArray:
+    """Fraction of queries for which chance succeeds nearly always.
+
+    Formula:    mean of [p_rand >= 0.95]
+    Range:      0 to 1
+    Edge cases: such queries say nothing about systems. NA if no query has R >= m.
+    Source:     Bits-over-Random, authors' program
+    """
+    return _where_possible(judged, m, chance(judged, cutoff, m).probability >= COLLAPSED)
+
+
+@_between_depths(aggregate=BITS_DIFFERENCE)
+def dbor(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
+    """Change of bor from one depth to a greater one.
+
+    Formula:    bor_K2 - bor_K1
+    Range:      negative where the added documents help chance more than the system
+    Edge cases: NA where nothing succeeds at one of the depths.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random), Delta BoR
+    """
+    return np.column_stack([_success_and_chance(judged, depth, m) for depth in cutoff])
+
+
+@_between_depths(aggregate=SPARSE_DIFFERENCE)
+def dbor_sparse(judged: Judged, cutoff: tuple[int, int], m: int) -> FloatArray:
+    """Approximate change of bor, for few relevant documents and K far above m.
+
+    Formula:    log2(p_obs_K2 / p_obs_K1) - m log2(K2 / K1)
+    Range:      near dbor_K1_K2 where lambda and m / K are small
+    Edge cases: NA where nothing succeeds at one of the depths. K is at most N.
+    Source:     Bits-over-Random (github.com/repantis-ai/bits-over-random)
+    """
+    shallow, deep = cutoff
+    size = corpus_size(judged)
+    cost = m * np.log2(np.minimum(deep, size) / np.minimum(shallow, size))
+    return _where_possible(judged, m, _success(judged, shallow, m), _success(judged, deep, m), cost)

@@ -1,18 +1,38 @@
-"""Counts of queries and documents, and the run as text: its label, and its ranking."""
+"""Counts of queries and documents, the run as text, and measures of the retrieved set."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.measures.aggregates import COUNT, LABEL, PER_QUERY_TEXT, SUM
+from ragkpi.measures.measure import (
+    CORNERS,
+    COUNTS_HOLES,
+    UNCHANGED,
+    UNPROVEN,
+    Measure,
+    record,
+)
+from ragkpi.measures.parameters import RealList
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
+MEASURES: list[Measure] = []
 
+_property = partial(record, MEASURES, better="neither", ties="unproven", question="counts")
+_unchanged = partial(_property, bounds=UNCHANGED, expected="unchanged", worth="judged")
+_count = partial(_property, aggregate=SUM, style="integer")
+_set = partial(record, MEASURES, better="higher", bounds=CORNERS, ties="unproven", question="found")
+
+
+@_unchanged(aggregate=LABEL, style="text", reads="any")
 def runid(judged: Judged) -> npt.NDArray[np.object_]:
     """Label of the run: the first word of the last field of the run's last line.
 
@@ -24,6 +44,7 @@ def runid(judged: Judged) -> npt.NDArray[np.object_]:
     return np.full(len(judged.queries), judged.run_id, dtype=object)
 
 
+@_unchanged(aggregate=COUNT, style="integer", reads="any", known_as=("NumQ",))
 def num_q(judged: Judged) -> FloatArray:
     """Number of queries that the means are over.
 
@@ -35,6 +56,7 @@ def num_q(judged: Judged) -> FloatArray:
     return np.ones(len(judged.queries))
 
 
+@_unchanged(aggregate=SUM, style="integer", known_as=("NumRet",))
 def num_ret(judged: Judged) -> IntArray:
     """Documents retrieved, after -M and -J, summed over queries.
 
@@ -46,6 +68,7 @@ def num_ret(judged: Judged) -> IntArray:
     return judged.num_ret
 
 
+@_count(bounds=CORNERS, expected="unchanged", known_as=("NumRel",))
 def num_rel(judged: Judged) -> IntArray:
     """Relevant documents in the judgements, retrieved or not, summed over queries.
 
@@ -57,6 +80,7 @@ def num_rel(judged: Judged) -> IntArray:
     return judged.num_rel
 
 
+@_count(better="higher", bounds=CORNERS, known_as=("NumRelRet",))
 def num_rel_ret(judged: Judged) -> IntArray:
     """Relevant documents retrieved, summed over queries.
 
@@ -68,6 +92,7 @@ def num_rel_ret(judged: Judged) -> IntArray:
     return judged.num_rel_ret
 
 
+@_count(better="lower", bounds=COUNTS_HOLES)
 def num_nonrel_judged_ret(judged: Judged) -> IntArray:
     """Retrieved documents that were judged and found nonrelevant, summed over queries.
 
@@ -79,6 +104,12 @@ def num_nonrel_judged_ret(judged: Judged) -> IntArray:
     return judged.per_query((judged.level >= 0) & ~judged.relevant).astype(np.int64)
 
 
+@_property(
+    parameters=RealList((10.0,), "length", used=1),
+    aggregate=PER_QUERY_TEXT,
+    style="quoted",
+    bounds=UNPROVEN,
+)
 def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.object_]:
     """Judged levels of the first documents, one character each.
 
@@ -100,3 +131,104 @@ def relstring(judged: Judged, length: tuple[float, ...]) -> npt.NDArray[np.objec
     strings = np.empty(len(shown), dtype=object)
     strings[:] = [text[start:end] for start, end in pairwise(ends.tolist())]
     return strings
+
+
+@_set(parameters=RealList((1.0, -1.0, 0.0, 0.0), "coefficients", length=4))
+def utility(judged: Judged, coefficients: tuple[float, ...]) -> FloatArray:
+    """Linear utility of the whole retrieved set.
+
+    Formula:    a·rr + b·(n - rr) + c·(R - rr) + d·(N + rr - n - R), N = documents in the
+                collection (-N), the parameters are a,b,c,d
+    Range:      any number
+    Edge cases: without -N the collection counts as 0 documents. An empty ranking scores
+                c·R + d·(N - R).
+    Source:     trec_eval 10.0
+    """
+    a, b, c, d = coefficients
+    N = _given_corpus_size(judged)
+    rr, n, R = judged.num_rel_ret, judged.num_ret, judged.num_rel
+    gained: FloatArray = a * rr + b * (n - rr) + c * (R - rr) + d * (N + rr - n - R)
+    return gained
+
+
+def _given_corpus_size(judged: Judged) -> IntArray:
+    """Return the size of the collection as the user gave it, (Q,); 0 without one."""
+    shared = judged.settings.corpus_size or 0
+    if not judged.settings.corpus_sizes:
+        return np.full(len(judged.queries), shared)
+    single = judged.settings.corpus_sizes
+    return np.array([single.get(query, shared) for query in judged.queries], dtype=np.int64)
+
+
+@_set(ties="monotone", known_as=("SetP", "P", "Prec", "precision"))
+def set_P(judged: Judged) -> FloatArray:
+    """Precision of the whole retrieved set.
+
+    Formula:    rr / n, rr = relevant documents retrieved, n = documents retrieved
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking.
+    Source:     trec_eval 10.0
+    """
+    return quotient(judged.num_rel_ret, judged.num_ret)
+
+
+@_set(known_as=("SetRelP",))
+def set_relative_P(judged: Judged) -> FloatArray:
+    """Precision of the whole retrieved set relative to the best that is possible.
+
+    Formula:    rr / min(n, R)
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking or a query without relevant documents.
+    Source:     trec_eval 10.0
+    """
+    return quotient(judged.num_rel_ret, np.minimum(judged.num_ret, judged.num_rel))
+
+
+@_set(ties="monotone", known_as=("SetR", "R", "Rec", "recall"))
+def set_recall(judged: Judged) -> FloatArray:
+    """Recall of the whole retrieved set.
+
+    Formula:    rr / R
+    Range:      0 to 1
+    Edge cases: 0 for a query without relevant documents.
+    Source:     trec_eval 10.0
+    """
+    return quotient(judged.num_rel_ret, judged.num_rel)
+
+
+@_set(known_as=("SetAP",))
+def set_map(judged: Judged) -> FloatArray:
+    """Unranked average precision: precision times recall of the whole retrieved set.
+
+    Formula:    (rr · rr) / (n · R)
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking or a query without relevant documents.
+    Source:     trec_eval 10.0
+    """
+    relevant = judged.num_rel_ret.astype(np.float64)
+    return quotient(relevant * relevant, judged.num_ret.astype(np.float64) * judged.num_rel)
+
+
+def _weighs_from_zero(arguments: Mapping[str, Any]) -> bool:
+    """Return whether `set_F` rises with each relevant document: its weight is not negative."""
+    return bool(arguments["weight"][0] >= 0)
+
+
+@_set(
+    parameters=RealList((1.0,), "weight", used=1),
+    bounds=CORNERS._replace(accepts=_weighs_from_zero),
+    question="tradeoff",
+    known_as=("SetF", "F1", "f_score", "f1_score"),
+)
+def set_F(judged: Judged, weight: tuple[float, ...]) -> FloatArray:
+    """Weighted harmonic mean of the precision and the recall of the whole retrieved set.
+
+    Formula:    ((x + 1) · P · Rc) / (x · P + Rc), P = set_P, Rc = set_recall, x the parameter
+    Range:      0 to 1
+    Edge cases: x is not squared: what others call F_2 is set_F.4. 0 if nothing relevant is
+                retrieved.
+    Source:     trec_eval 10.0
+    """
+    x = weight[0]
+    P, Rc = set_P(judged), set_recall(judged)
+    return quotient((x + 1.0) * P * Rc, x * P + Rc)

@@ -1,38 +1,150 @@
 """RA-nWG, PROC and their relatives: how much of the evidence that exists fills the K places.
 
 Labels are grades 1 to 5 of a rubric, which the grade map makes of judged levels. Documents
-without a label take a place and gain nothing.
+without a label take a place and gain nothing. The measures are about sets, so a query is three
+rows of counts: the labelled documents of each grade that exist, those in the top K, and those in
+the pool. Column g counts grade g; column 0 is 0.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from functools import partial
+
 import numpy as np
 
-from ragkpi.measures import rubric
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, ratio
+from ragkpi.measures.aggregates import RATIO_OF_MEANS, SUM
+from ragkpi.measures.measure import (
+    CORNERS_OF_COUNTS,
+    OTHER_HOLES,
+    UNCHANGED,
+    Bounds,
+    Measure,
+    Metric,
+    names_of,
+    record,
+)
+from ragkpi.measures.parameters import Cutoffs, NoParameters, Option
+from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, ratio, shared
+from ragkpi.records import replace
+
+GRADES = 6  # 1 to 5, and 0 for documents without a label
+_UTILITY = np.array([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])
+_FALLBACK = np.array([0.0, 0.0, 0.0, 0.2, 1.0, 1.0])
+
+
+def _counts(
+    judged: Judged, query: IntArray, levels: IntArray, weight: IntArray | BoolArray
+) -> IntArray:
+    """Count documents per query and rubric grade from their queries and judged levels."""
+    grade = grades(judged, levels)
+    queries = len(judged.queries)
+    cells = np.bincount(query * GRADES + grade, weights=weight, minlength=queries * GRADES)
+    counts = cells.astype(np.int64).reshape(queries, GRADES)
+    counts[:, 0] = 0
+    return counts
+
+
+def _of_hits(judged: Judged, chosen: BoolArray) -> IntArray:
+    return _counts(judged, judged.query, judged.level, chosen)
+
+
+@shared
+def labelled(judged: Judged) -> IntArray:
+    """Count the labelled documents per grade, retrieved or not, (Q, 6)."""
+    return _counts(judged, judged.level_query, judged.levels, judged.level_counts)
+
+
+@shared
+def shown(judged: Judged, cutoff: int) -> IntArray:
+    """Count the labelled documents of the top K per grade, (Q, 6)."""
+    return _of_hits(judged, judged.rank <= cutoff)
+
+
+@shared
+def pooled(judged: Judged, cutoff: int) -> IntArray:
+    """Count the labelled documents of the pool per grade, (Q, 6).
+
+    Without a pool the whole ranking is the pool. With the setting ``pool_union="union"`` the
+    documents of the top K are added to it.
+    """
+    pool = judged if judged.pool is None else judged.pool
+    counts = _of_hits(pool, np.ones(len(pool.rank), dtype=np.bool_))
+    if judged.settings.pool_union == "union":
+        added = ~np.isin(judged.judgement, pool.judgement) & (judged.rank <= cutoff)
+        counts = counts + _of_hits(judged, added)
+    return counts
+
+
+def grades(judged: Judged, levels: IntArray) -> IntArray:
+    """Return the rubric grade of judged levels, 0 for negative ones, which are no label.
+
+    Raises
+    ------
+    UsageError
+        If the grade map lacks a level that documents of these queries have.
+    """
+    known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
+    judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
+    place = np.searchsorted(known[:, 0], levels).clip(max=len(known) - 1)
+    return np.where(known[place, 0] == levels, known[place, 1], 0)
+
+
+def weights(counts: IntArray, alpha: float, cap4: float, cap3: float) -> FloatArray:
+    """Return the weight of a document of each grade, (Q, 6), from the labelled counts, (Q, 6).
+
+    The rarer a grade is compared with the top grade, the greater its weight, up to its cap. A
+    query without the top grade has fixed weights.
+    """
+    top = counts[:, 5:]
+    rarity = (top / np.maximum(counts, 1)) ** alpha
+    caps = np.array([0.0, 0.0, 0.0, cap3, cap4, 1.0])
+    worth = np.where(counts > 0, np.minimum(_UTILITY * rarity, caps), 0.0)
+    return np.where(top > 0, worth, _FALLBACK)
+
+
+def sum_weights(counts: IntArray, worth: FloatArray) -> FloatArray:
+    """Sum the weights of documents counted per grade, (Q,)."""
+    return np.asarray((counts * worth).sum(axis=1))
+
+
+def best_sum(counts: IntArray, worth: FloatArray, cutoff: int) -> FloatArray:
+    """Sum the K greatest weights, (Q,); a rare 3 can have a greater weight than a 4."""
+    order = np.argsort(-worth, axis=1)
+    available = np.take_along_axis(counts, order, axis=1)
+    up_to = np.minimum(np.cumsum(available, axis=1), cutoff)
+    taken = np.diff(up_to, axis=1, prepend=0)
+    return sum_weights(taken, np.take_along_axis(worth, order, axis=1))
 
 
 def _from_grade(counts: IntArray, grade: int) -> IntArray:
     return np.asarray(counts[:, grade:].sum(axis=1))
 
 
-def ra_nwg(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
-    """Rarity-aware normalized weighted gain: the worth of the top K against the best K there are.
-
-    Formula:    sum of w in the top K / sum of the min(K, labelled) greatest w of all labelled;
-                w5 = 1, w4 = min(0.5 (n5/n4)^alpha, cap4), w3 = min(0.1 (n5/n3)^alpha, cap3)
-    Range:      0 to 1
-    Edge cases: NA without a grade of 3 or more. Without a 5: w4 = 1, w3 = 0.2 (num_q_fallback
-                counts such queries). Order within the top K does not matter.
-    Source:     arXiv 2511.09545, section 2.4
-    """
-    counts = rubric.labelled(judged)
-    worth = rubric.weights(counts, alpha, cap4, cap3)
-    obtained = rubric.gain(rubric.shown(judged, cutoff), worth)
-    return ratio(obtained, rubric.best_gain(counts, worth, cutoff))
+def _normalized_recall(counts: IntArray, found: IntArray, cutoff: int, grade: int) -> FloatArray:
+    return ratio(
+        np.minimum(_from_grade(found, grade), cutoff),
+        np.minimum(_from_grade(counts, grade), cutoff),
+    )
 
 
-def ra_nwg_range(
+def _box(
+    counts: IntArray, added: IntArray, alpha: float, cap4: float, cap3: float
+) -> tuple[FloatArray, FloatArray]:
+    """Return the least and the greatest weight of each grade, (Q, 6), with documents added."""
+    more = added[:, np.newaxis]
+    fewest, most = np.maximum(counts, 1), np.maximum(counts + more, 1)
+    is_top = np.arange(GRADES) == 5
+    light = weights(np.where(is_top, fewest, most), alpha, cap4, cap3)
+    heavy = weights(np.where(is_top, most, fewest), alpha, cap4, cap3)
+    fixed = weights(np.zeros_like(counts), alpha, cap4, cap3)
+    never_top, not_yet = (counts + more)[:, 5:] == 0, counts[:, 5:] == 0
+    light = np.where(never_top, fixed, np.where(not_yet, np.minimum(light, fixed), light))
+    heavy = np.where(never_top, fixed, np.where(not_yet, np.maximum(heavy, fixed), heavy))
+    return light, heavy
+
+
+def _ra_nwg_range(
     judged: Judged,
     own: IntArray,
     other: IntArray,
@@ -44,15 +156,16 @@ def ra_nwg_range(
     """Bound RA-nWG from outside over all labels of some unlabelled documents.
 
     With fixed weights the least value has own documents worthless and the others at the top, and
-    the greatest the other way round. The weights lie in a box, for they rise with n5 and fall with
+    the greatest the other way round. The weights lie in a box, as they rise with n5 and fall with
     n4 and n3. The value is a linear function of them over a convex one, so its least over the box
-    is at a corner; for the greatest, the numerator is taken at one corner of the box and the
-    denominator at the opposite one.
+    is at a corner. For the greatest, the numerator is taken at one corner of the box and the
+    denominator at the opposite corner.
 
     Parameters
     ----------
     own, other : (Q,)
-        How many unlabelled documents the top K holds, and how many may be labelled elsewhere.
+        The numbers of unlabelled documents in the top K, and of those that may be labelled
+        elsewhere.
 
     Returns
     -------
@@ -60,43 +173,116 @@ def ra_nwg_range(
         A lower bound, an upper bound, and NaN where no useful document need exist, else the
         upper bound again; all NaN where none can.
     """
-    counts, seen = rubric.labelled(judged), rubric.shown(judged, cutoff)
+    counts, seen = labelled(judged), shown(judged, cutoff)
     light, heavy = _box(counts, own + other, alpha, cap4, cap3)
-    top = np.eye(rubric.GRADES, dtype=np.int64)[5]
+    top = np.eye(GRADES, dtype=np.int64)[5]
     corners = []
     for lightest4 in (True, False):
         for lightest3 in (True, False):
             worth = heavy.copy()
             worth[:, 4] = (light if lightest4 else heavy)[:, 4]
             worth[:, 3] = (light if lightest3 else heavy)[:, 3]
-            best = rubric.best_gain(counts + other[:, np.newaxis] * top, worth, cutoff)
-            corners.append(ratio(rubric.gain(seen, worth), best))
+            best = best_sum(counts + other[:, np.newaxis] * top, worth, cutoff)
+            corners.append(ratio(sum_weights(seen, worth), best))
     low = np.min(corners, axis=0)
-    best = rubric.best_gain(counts + own[:, np.newaxis] * top, light, cutoff)
-    high = np.minimum(ratio(rubric.gain(seen, heavy) + own, best), 1.0)
-    # Without anything useful elsewhere, own documents that are useful are all there is.
+    best = best_sum(counts + own[:, np.newaxis] * top, light, cutoff)
+    high = np.minimum(ratio(sum_weights(seen, heavy) + own, best), 1.0)
+    # Without useful documents elsewhere, useful own documents are all of them.
     low = np.where(np.isnan(low), high, low)
     high = np.where(np.isnan(high) & (other > 0), 0.0, high)
     useless = counts[:, 3:].sum(axis=1) == 0
     return np.stack([low, high, np.where(useless, np.nan, high)], axis=1)[:, :, np.newaxis]
 
 
-def _box(
-    counts: IntArray, added: IntArray, alpha: float, cap4: float, cap3: float
-) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest weight of each grade, (Q, 6), with documents added."""
-    more = added[:, np.newaxis]
-    fewest, most = np.maximum(counts, 1), np.maximum(counts + more, 1)
-    is_top = np.arange(rubric.GRADES) == 5
-    light = rubric.weights(np.where(is_top, fewest, most), alpha, cap4, cap3)
-    heavy = rubric.weights(np.where(is_top, most, fewest), alpha, cap4, cap3)
-    fixed = rubric.weights(np.zeros_like(counts), alpha, cap4, cap3)
-    never_top, not_yet = (counts + more)[:, 5:] == 0, counts[:, 5:] == 0
-    light = np.where(never_top, fixed, np.where(not_yet, np.minimum(light, fixed), light))
-    heavy = np.where(never_top, fixed, np.where(not_yet, np.maximum(heavy, fixed), heavy))
-    return light, heavy
+def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that the top grade of the map never occurs: weights are fallbacks, its recall is NA."""
+    if judged.queries and not labelled(judged)[:, 5].any():
+        grade_map = judged.settings.grade_map
+        yield (
+            f"{names_of(metrics)}: no document has grade 5 under the grade map '{grade_map.name}' "
+            f"({grade_map}), so every query has fallback weights and n_recall5 is NA; give the "
+            "--grade-map of these judgements"
+        )
 
 
+def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that without a pool the run is its own, and cut at K its own ceiling."""
+    if judged.pool is not None:
+        return
+    deepest = judged.num_ret.max(initial=0)
+    reached = [metric for metric in metrics if max(metric.cutoffs) >= deepest]
+    deeper = [metric for metric in metrics if metric not in reached]
+    if reached:
+        yield (
+            f"{names_of(reached)}: no query has more than {deepest} documents, so the run is its "
+            "own pool and reaches its ceiling; give the first stage with --pool"
+        )
+    if deeper:
+        yield (
+            f"{names_of(deeper)}: without --pool the run itself, {deepest} documents deep, is the "
+            "pool; give the first stage if the run was selected from more"
+        )
+
+
+def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that %PROC is above 1, as the top K holds documents that the pool lacks."""
+    for metric in metrics:
+        above = int((pct_proc(judged, **metric.arguments) > 1 + 1e-9).sum())
+        if above:
+            yield (
+                f"{metric.name}: above 1 for {above} of {len(judged.queries)} queries, whose top K "
+                "holds documents that the pool lacks (see pool_miss); give the pool that the run "
+                "was selected from, or --pool-union"
+            )
+
+
+MEASURES: list[Measure] = []
+
+_NOT_NEGATIVE = partial(Option, least=0, expected="a number from 0")
+_WEIGHTS = {
+    "alpha": _NOT_NEGATIVE(1.0),
+    "cap4": _NOT_NEGATIVE(1.0),
+    "cap3": _NOT_NEGATIVE(0.25),
+}
+_DEPTHS = (10, 30)
+
+_evidence = partial(
+    record,
+    MEASURES,
+    parameters=Cutoffs(_DEPTHS),
+    needs=frozenset({"grade_map"}),
+    better="higher",
+    bounds=CORNERS_OF_COUNTS,
+    ties="unproven",
+    question="evidence",
+)
+_weighted = partial(_evidence, parameters=Cutoffs(_DEPTHS, _WEIGHTS), cautions=(no_top_grade,))
+_ceiling = partial(_weighted, bounds=OTHER_HOLES, cautions=(no_top_grade, pool_is_the_run))
+_share_of_ceiling = partial(_ceiling, cautions=(no_top_grade, pool_is_the_run, above_ceiling))
+_count_ceiling = partial(_evidence, bounds=OTHER_HOLES)
+
+
+@_weighted(
+    bounds=Bounds("counts", outer=_ra_nwg_range, order="ignored"),
+    known_as=("RA-nWG", "RA_nWG"),
+)
+def ra_nwg(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
+    """Rarity-aware normalized weighted gain: the worth of the top K against the best K there are.
+
+    Formula:    sum of w in the top K / sum of the min(K, labelled) greatest w of all labelled;
+                w5 = 1, w4 = min(0.5 (n5/n4)^alpha, cap4), w3 = min(0.1 (n5/n3)^alpha, cap3)
+    Range:      0 to 1
+    Edge cases: NA without a grade of 3 or more. Without a 5: w4 = 1, w3 = 0.2 (num_q_fallback
+                counts such queries). Order within the top K does not matter.
+    Source:     arXiv 2511.09545, section 2.4
+    """
+    counts = labelled(judged)
+    worth = weights(counts, alpha, cap4, cap3)
+    obtained = sum_weights(shown(judged, cutoff), worth)
+    return ratio(obtained, best_sum(counts, worth, cutoff))
+
+
+@_ceiling()
 def proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
     """Pool-restricted oracle ceiling: the RA-nWG of the best K documents of the pool.
 
@@ -106,12 +292,13 @@ def proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) ->
                 the pool. NA without a grade of 3 or more.
     Source:     arXiv 2511.09545
     """
-    counts = rubric.labelled(judged)
-    worth = rubric.weights(counts, alpha, cap4, cap3)
-    reachable = rubric.best_gain(rubric.pooled(judged, cutoff), worth, cutoff)
-    return ratio(reachable, rubric.best_gain(counts, worth, cutoff))
+    counts = labelled(judged)
+    worth = weights(counts, alpha, cap4, cap3)
+    reachable = best_sum(pooled(judged, cutoff), worth, cutoff)
+    return ratio(reachable, best_sum(counts, worth, cutoff))
 
 
+@_share_of_ceiling()
 def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
     """Share of the ceiling that was realized: how well the K were selected from the pool.
 
@@ -124,6 +311,7 @@ def pct_proc(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float
     return ratio(obtained, ceiling)
 
 
+@_share_of_ceiling(aggregate=replace(RATIO_OF_MEANS, prints="summary"))
 def pct_proc_rom(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: float) -> FloatArray:
     """Share of the ceiling that was realized, as a ratio of means.
 
@@ -138,6 +326,7 @@ def pct_proc_rom(judged: Judged, cutoff: int, alpha: float, cap4: float, cap3: f
     return rows
 
 
+@_evidence(needs=frozenset({"outside_pool"}), better="lower", bounds=UNCHANGED)
 def pool_miss(judged: Judged, cutoff: int) -> IntArray:
     """Documents of the top K that the pool lacks, judged or not.
 
@@ -153,13 +342,7 @@ def pool_miss(judged: Judged, cutoff: int) -> IntArray:
     return np.bincount(query[rank <= cutoff], minlength=len(judged.queries))
 
 
-def _normalized_recall(counts: IntArray, found: IntArray, cutoff: int, grade: int) -> FloatArray:
-    return ratio(
-        np.minimum(_from_grade(found, grade), cutoff),
-        np.minimum(_from_grade(counts, grade), cutoff),
-    )
-
-
+@_evidence()
 def n_recall4(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized recall of grades 4 and 5: of those that K places can hold, the share found.
 
@@ -168,9 +351,10 @@ def n_recall4(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 4 or 5.
     Source:     arXiv 2511.09545, N-Recall4+
     """
-    return _normalized_recall(rubric.labelled(judged), rubric.shown(judged, cutoff), cutoff, 4)
+    return _normalized_recall(labelled(judged), shown(judged, cutoff), cutoff, 4)
 
 
+@_evidence(cautions=(no_top_grade,))
 def n_recall5(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized recall of grade 5: of those that K places can hold, the share found.
 
@@ -179,9 +363,10 @@ def n_recall5(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 5.
     Source:     arXiv 2511.09545, N-Recall5
     """
-    return _normalized_recall(rubric.labelled(judged), rubric.shown(judged, cutoff), cutoff, 5)
+    return _normalized_recall(labelled(judged), shown(judged, cutoff), cutoff, 5)
 
 
+@_count_ceiling(cautions=(pool_is_the_run,))
 def proc_n_recall4(judged: Judged, cutoff: int) -> FloatArray:
     """Ceiling of n_recall4: what the best K documents of the pool would get.
 
@@ -190,9 +375,10 @@ def proc_n_recall4(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 4 or 5. Without --pool the ranking itself is the pool.
     Source:     arXiv 2511.09545, table 3
     """
-    return _normalized_recall(rubric.labelled(judged), rubric.pooled(judged, cutoff), cutoff, 4)
+    return _normalized_recall(labelled(judged), pooled(judged, cutoff), cutoff, 4)
 
 
+@_count_ceiling(cautions=(no_top_grade, pool_is_the_run))
 def proc_n_recall5(judged: Judged, cutoff: int) -> FloatArray:
     """Ceiling of n_recall5: what the best K documents of the pool would get.
 
@@ -201,9 +387,10 @@ def proc_n_recall5(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 5. Without --pool the ranking itself is the pool.
     Source:     arXiv 2511.09545, table 3
     """
-    return _normalized_recall(rubric.labelled(judged), rubric.pooled(judged, cutoff), cutoff, 5)
+    return _normalized_recall(labelled(judged), pooled(judged, cutoff), cutoff, 5)
 
 
+@_evidence()
 def precision4(judged: Judged, cutoff: int) -> FloatArray:
     """Precision of grades 4 and 5.
 
@@ -212,9 +399,10 @@ def precision4(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: empty places lower it.
     Source:     arXiv 2511.09545, Precision4+
     """
-    return _from_grade(rubric.shown(judged, cutoff), 4) / cutoff
+    return _from_grade(shown(judged, cutoff), 4) / cutoff
 
 
+@_evidence(better="lower")
 def harm(judged: Judged, cutoff: int) -> FloatArray:
     """Fraction of the K places taken by documents labelled worthless; lower is better.
 
@@ -224,10 +412,11 @@ def harm(judged: Judged, cutoff: int) -> FloatArray:
                 places are harmless, which flatters short rankings.
     Source:     arXiv 2511.09545, Harm
     """
-    counts = rubric.shown(judged, cutoff)
+    counts = shown(judged, cutoff)
     return (counts[:, 1] + counts[:, 2]) / cutoff
 
 
+@_evidence(better="lower")
 def harm_u(judged: Judged, cutoff: int) -> FloatArray:
     """Fraction of the K places taken by documents worthless or unlabelled; lower is better.
 
@@ -236,10 +425,11 @@ def harm_u(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: an upper bound, for some unlabelled documents may be good.
     Source:     ragkpi; unjudged documents as TREC treats them
     """
-    useful = _from_grade(rubric.shown(judged, cutoff), 3)
+    useful = _from_grade(shown(judged, cutoff), 3)
     return (np.minimum(cutoff, judged.num_ret) - useful) / cutoff
 
 
+@_evidence()
 def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     """Whether the top K holds the full evidence: every document of grades 4 and 5.
 
@@ -248,11 +438,12 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: NA without a 4 or 5; 0 where there are more than K. Not the hit rate (success).
     Source:     arXiv 2511.09545, Hit@K
     """
-    existing = _from_grade(rubric.labelled(judged), 4)
-    complete = _from_grade(rubric.shown(judged, cutoff), 4) == existing
+    existing = _from_grade(labelled(judged), 4)
+    complete = _from_grade(shown(judged, cutoff), 4) == existing
     return np.where(existing > 0, complete, np.nan)
 
 
+@_evidence(parameters=NoParameters(), aggregate=SUM, style="integer", better="neither")
 def num_q_fallback(judged: Judged) -> BoolArray:
     """Number of queries without a document of grade 5, for which weights are fixed.
 
@@ -261,4 +452,4 @@ def num_q_fallback(judged: Judged) -> BoolArray:
     Edge cases: counts queries without any useful document too, whose ra_nwg is NA.
     Source:     ragkpi
     """
-    return np.asarray(rubric.labelled(judged)[:, 5] == 0)
+    return np.asarray(labelled(judged)[:, 5] == 0)

@@ -3,21 +3,264 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
-from typing import TYPE_CHECKING
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ragkpi.errors import DataError
-from ragkpi.measures.c_rounding import log2, plus_ones
-from ragkpi.measures.gain_lists import actual, ideal, worth
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+from ragkpi.measures.aggregates import log2, plus_ones
+from ragkpi.measures.measure import (
+    CORNERS_OF_COUNTS,
+    STAIRCASE,
+    UNPROVEN,
+    Bounds,
+    GainRatio,
+    Measure,
+    record,
+)
+from ragkpi.measures.parameters import Cutoffs, Gains
+from ragkpi.measures.tied import existing_ranks, is_alone, mean_weight
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient, shared
+from ragkpi.records import dataclass
 
 if TYPE_CHECKING:
-    from ragkpi.measures.gain_ratio import GainRatio
     from ragkpi.measures.hole_tally import HoleTally
 
+MEASURES: list[Measure] = []
 
+_gain = partial(
+    record,
+    MEASURES,
+    parameters=Gains(),
+    better="higher",
+    bounds=UNPROVEN,
+    ties="unproven",
+    question="gain",
+    worth="gain",
+)
+
+
+@dataclass(frozen=True, eq=False)
+class GainSequences:
+    """Gains in one flat array, cut into one sequence per query.
+
+    Attributes
+    ----------
+    starts : (Q+1,)
+        The gains of query q are ``starts[q]:starts[q + 1]``.
+    query, rank, gain : (n,)
+        The query, the 1-based rank and the value of each gain.
+    """
+
+    starts: IntArray
+    query: IntArray
+    rank: IntArray
+    gain: FloatArray
+
+    @cached_property
+    def length(self) -> IntArray:
+        """Gains of each query, (Q,)."""
+        return np.diff(self.starts)
+
+    @cached_property
+    def discounted(self) -> FloatArray:
+        """Each gain over log2(rank + 1), (n,)."""
+        return self.gain / log2(self.rank + 1)
+
+    @cached_property
+    def dcg(self) -> FloatArray:
+        """Discounted cumulated gain of each query, (Q,)."""
+        return self.total(self.discounted)
+
+    def total(self, weights: FloatArray) -> FloatArray:
+        """Sum (n,) per query, (Q,), from the first rank to the last."""
+        sums = np.bincount(self.query, weights=weights, minlength=len(self.length))
+        return sums.astype(np.float64, copy=False)
+
+    @cached_property
+    def cumulated(self) -> FloatArray:
+        """Running sums of `discounted`, for `after`."""
+        return self.running(self.discounted)
+
+    def running(self, weights: FloatArray) -> FloatArray:
+        """Return sums, (n+1,): ``sums[j + 1]`` adds the weights of a sequence down to gain j.
+
+        Sequential: the negative of its sum follows each sequence, so the next one starts at
+        exactly 0.
+        """
+        position = np.arange(len(weights)) + self.query
+        separated = np.zeros(len(weights) + len(self.length))
+        separated[position] = weights
+        separated[self.starts[1:] + np.arange(len(self.length))] = -self.total(weights)
+        return np.append(0.0, np.add.accumulate(separated)[position])
+
+    def after(self, sums: FloatArray, query: IntArray, count: IntArray) -> FloatArray:
+        """Look up `running` sums behind the first `count` gains of the given queries."""
+        return np.where(count > 0, sums[self.starts[query] + count], 0.0)
+
+    def down_to(self, query: IntArray, rank: IntArray) -> IntArray:
+        """Count the gains of the given queries at or above the given ranks."""
+        base = max(self.rank.max(initial=0), rank.max(initial=0)) + 1
+        counts = np.searchsorted(self.query * base + self.rank, query * base + rank, side="right")
+        return np.asarray(counts - self.starts[query])
+
+
+def gain_of_levels(levels: IntArray, gains: Mapping[int, float]) -> FloatArray:
+    """Return the gain of each judged level: by default the level, 0 if that is negative."""
+    gain = np.maximum(levels, 0).astype(np.float64)
+    for level, value in gains.items():
+        gain[levels == level] = value
+    return gain
+
+
+def gains_from_zero(arguments: Mapping[str, Any]) -> bool:
+    """Return whether no gain of a level is negative."""
+    return all(gain >= 0 for gain in arguments["gains"].values())
+
+
+@shared
+def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
+    real = judged.gains
+    gain = gain_of_levels(judged.level, dict(gains)) if real is None else real.of_hits
+    return GainSequences(judged.starts, judged.query, judged.rank, gain)
+
+
+@shared
+def _ideal(
+    judged: Judged, gains: tuple[tuple[int, float], ...], depth: int | None = None
+) -> GainSequences:
+    if judged.gains is None:
+        of_level = gain_of_levels(judged.levels, dict(gains))
+        best_first = np.lexsort((-of_level, judged.level_query))
+        counts = judged.level_counts[best_first]
+        if depth is not None:  # no level needs more than that
+            counts = np.minimum(counts, depth)
+        query = np.repeat(judged.level_query[best_first], counts)
+        gain = np.repeat(of_level[best_first], counts)
+    else:
+        gain = judged.gains.best_first
+        query = np.repeat(np.arange(len(judged.queries)), np.diff(judged.gains.starts))
+    query, gain = query[gain > 0], gain[gain > 0]
+    lengths = np.bincount(query, minlength=len(judged.queries))
+    starts = np.concatenate([[0], np.cumsum(lengths)])
+    rank = np.arange(len(query)) - starts[query] + 1
+    return GainSequences(starts, query, rank, gain)
+
+
+def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Return the gains of the retrieved documents."""
+    return _actual(judged, tuple(gains.items()))
+
+
+def ideal(judged: Judged, gains: Mapping[int, float], depth: int | None = None) -> GainSequences:
+    """Return the positive gains of all judged documents, the best first.
+
+    Ranks below `depth` are left out if they are most; otherwise all depths share one result.
+    """
+    if depth is not None and judged.level_counts.sum() > 4 * depth * len(judged.queries):
+        return _ideal(judged, tuple(gains.items()), depth)
+    return _ideal(judged, tuple(gains.items()))
+
+
+def _by_rank(ranks: IntArray) -> FloatArray:
+    return np.asarray(1.0 / log2(ranks + 1))
+
+
+def _dcg_ratio(gains: Mapping[int, float]) -> GainRatio:
+    """Return the sum that `dcg` is."""
+    return GainRatio(partial(gain_of_levels, gains=gains), _by_rank, ideal="none")
+
+
+def _ndcg_ratio(gains: Mapping[int, float]) -> GainRatio:
+    """Return the ratio that `ndcg` is."""
+    return GainRatio(partial(gain_of_levels, gains=gains), _by_rank)
+
+
+def _ndcg_cut_ratio(cutoff: int) -> GainRatio:
+    """Return the ratio that `ndcg_cut` is."""
+    return GainRatio(
+        gain=partial(gain_of_levels, gains={}),
+        weight=lambda ranks: np.where(ranks <= cutoff, _by_rank(ranks), 0.0),
+    )
+
+
+def _tallied_binG(tally: HoleTally) -> FloatArray:
+    """Compute `binG` of many ways to judge a ranking."""
+    total = np.zeros(len(tally.queries))
+    for way, first, last, found in tally.stretches():
+        total[way] += (last - first + 1) / log2(2 + last - found)
+    return quotient(total, tally.num_rel)
+
+
+def _expected_dcg(
+    judged: Judged, gains: Mapping[int, float], cutoff: int | None = None
+) -> FloatArray:
+    """Expected discounted cumulated gain, all or down to a cutoff."""
+    ranks = existing_ranks(judged, cutoff)
+    ranked = actual(judged, gains)
+    expected = ranked.gain * mean_weight(judged, 1.0 / np.log2(ranks + 1))
+    exact = np.where(ranked.rank <= len(ranks), ranked.discounted, 0.0)
+    return ranked.total(np.where(is_alone(judged), exact, expected))
+
+
+def _expected_ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Expected discounted cumulated gain over that of the best ranking, which no tie changes."""
+    return quotient(_expected_dcg(judged, gains), ideal_dcg(judged, gains))
+
+
+def _expected_ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
+    """Expected normalised discounted cumulated gain of the first K documents."""
+    best = ideal(judged, {})
+    within = np.where(best.rank <= cutoff, best.discounted, 0.0)
+    return quotient(_expected_dcg(judged, {}, cutoff), best.total(within))
+
+
+@record(
+    MEASURES,
+    better="higher",
+    bounds=STAIRCASE._replace(tallied=_tallied_binG),
+    ties="unproven",
+    question="early",
+)
+def binG(judged: Judged) -> FloatArray:
+    """Binary G: each relevant document is discounted by the nonrelevant ones above it.
+
+    Formula:    (Σ over ranks i of relevant documents of 1 / log2(2 + i - r(i))) / R
+    Range:      0 to 1
+    Edge cases: 0 for a query without relevant documents.
+    Source:     trec_eval 10.0
+    """
+    terms = np.zeros(len(judged.rank))
+    nonrelevant_above = (judged.rank - judged.found)[judged.relevant]
+    terms[judged.relevant] = 1.0 / log2(2 + nonrelevant_above)
+    return quotient(judged.per_query(terms), judged.num_rel)
+
+
+@_gain()
+def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Normalised gain, discounted by the gain missed so far instead of by the rank.
+
+    Formula:    (Σ over ranks i with a gain of gain(i) / log2(2 + C(i) - S(i))) / Σ I,
+                S(i) = gains down to rank i, C(i) = Σ over t ≤ i of max(I(t), 1), I as in ideal_dcg
+    Range:      0 to 1; below 0 only with negative gains
+    Edge cases: 0 if no judged document has a positive gain.
+    Source:     trec_eval 10.0
+    """
+    ranked, best = actual(judged, gains), ideal(judged, gains)
+    collected = ranked.running(ranked.gain)[1:]
+    within = np.minimum(ranked.rank, best.length[ranked.query])
+    possible = best.after(best.running(np.maximum(best.gain, 1.0)), ranked.query, within)
+    possible = plus_ones(possible, ranked.rank - within)
+    worthy = ranked.gain != 0
+    terms = np.zeros(len(ranked.gain))
+    terms[worthy] = ranked.gain[worthy] / log2((2.0 + possible - collected)[worthy])
+    return quotient(ranked.total(terms), best.total(best.gain))
+
+
+@_gain(
+    bounds=Bounds("corners", accepts=gains_from_zero, ratio=_dcg_ratio),
+    expected=_expected_dcg,
+)
 def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Discounted cumulated gain.
 
@@ -29,17 +272,11 @@ def dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return actual(judged, gains).dcg
 
 
-def _by_rank(ranks: IntArray) -> FloatArray:
-    return np.asarray(1.0 / log2(ranks + 1))
-
-
-def dcg_ratio(gains: Mapping[int, float]) -> GainRatio:
-    """Say what `dcg` sums up."""
-    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
-
-    return GainRatio(partial(worth, gains=gains), _by_rank, ideal="none")
-
-
+@_gain(
+    better="neither",
+    bounds=CORNERS_OF_COUNTS._replace(accepts=gains_from_zero),
+    expected="unchanged",
+)
 def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Discounted cumulated gain of the best ranking of all judged documents.
 
@@ -51,6 +288,12 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return ideal(judged, gains).dcg
 
 
+@_gain(
+    bounds=Bounds("staircase", "all", accepts=gains_from_zero, ratio=_ndcg_ratio),
+    ties="monotone",
+    expected=_expected_ndcg,
+    known_as=("nDCG", "normalized_dcg"),
+)
 def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Normalised discounted cumulated gain.
 
@@ -63,65 +306,7 @@ def ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return quotient(dcg(judged, gains), ideal_dcg(judged, gains))
 
 
-def ndcg_ratio(gains: Mapping[int, float]) -> GainRatio:
-    """Say what `ndcg` is a ratio of."""
-    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
-
-    return GainRatio(partial(worth, gains=gains), _by_rank)
-
-
-def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
-    """Expected reciprocal rank: of the document that satisfies a reader who stops there.
-
-    Formula:    Σ over ranks i ≤ K of s(i) / i · Π over ranks j < i of (1 - s(j)),
-                s = (2^level - 1) / 2^highest
-    Range:      0 to 1
-    Edge cases: highest is the highest level of the collection, 4 as in TREC's Web Tracks; levels
-                above it are refused. Unjudged documents satisfy nobody.
-    Source:     Chapelle and others, CIKM 2009
-    """
-    most = int(judged.levels.max(initial=0))
-    if most > highest:
-        raise DataError(f"err: level {most} is judged; expected -m err.{cutoff},highest={most}")
-    shown = judged.rank <= cutoff
-    query, rank = judged.query[shown], judged.rank[shown]
-    satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest
-    going_on = np.ones(len(judged.queries))
-    total = np.zeros(len(judged.queries))
-    first = np.flatnonzero(np.diff(query, prepend=-1))
-    nth_hit = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
-    for nth in range(int(nth_hit.max(initial=-1)) + 1):  # all queries' n-th hits at a time
-        of = np.flatnonzero(nth_hit == nth)
-        total[query[of]] += going_on[query[of]] * satisfied[of] / rank[of]
-        going_on[query[of]] *= 1 - satisfied[of]
-    return total
-
-
-def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
-    """Normalised discounted cumulated gain of the first K documents.
-
-    Formula:    (Σ over ranks i ≤ K of level(i) / log2(i + 1)) / (the same of the best ranking)
-    Range:      0 to 1
-    Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
-    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
-    """
-    sums = [
-        ranked.total(np.where(ranked.rank <= cutoff, ranked.discounted, 0.0))
-        for ranked in (actual(judged, {}), ideal(judged, {}, cutoff))
-    ]
-    return quotient(*sums)
-
-
-def ndcg_cut_ratio(cutoff: int) -> GainRatio:
-    """Say what `ndcg_cut` is a ratio of."""
-    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
-
-    return GainRatio(
-        gain=partial(worth, gains={}),
-        weight=lambda ranks: np.where(ranks <= cutoff, _by_rank(ranks), 0.0),
-    )
-
-
+@_gain()
 def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Normalised discounted cumulated gain averaged over the documents with a gain.
 
@@ -142,6 +327,7 @@ def ndcg_rel(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return quotient(np.where(total > 0, total, 0.0), m)
 
 
+@_gain()
 def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     """Normalised discounted cumulated gain averaged over the ranks where the ideal gain drops.
 
@@ -166,43 +352,23 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
     return np.where(worthy > 0, quotient(total, count), 0.0)
 
 
-def G(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
-    """Normalised gain, discounted by the gain missed so far instead of by the rank.
+@_gain(
+    parameters=Cutoffs(),
+    bounds=Bounds("staircase", "all", ratio=_ndcg_cut_ratio),
+    ties="monotone",
+    expected=_expected_ndcg_cut,
+    known_as=("nDCG", "normalized_dcg"),
+)
+def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
+    """Normalised discounted cumulated gain of the first K documents.
 
-    Formula:    (Σ over ranks i with a gain of gain(i) / log2(2 + C(i) - S(i))) / Σ I,
-                S(i) = gains down to rank i, C(i) = Σ over t ≤ i of max(I(t), 1), I as in ideal_dcg
-    Range:      0 to 1; below 0 only with negative gains
-    Edge cases: 0 if no judged document has a positive gain.
-    Source:     trec_eval 10.0
-    """
-    ranked, best = actual(judged, gains), ideal(judged, gains)
-    collected = ranked.running(ranked.gain)[1:]
-    within = np.minimum(ranked.rank, best.length[ranked.query])
-    possible = best.after(best.running(np.maximum(best.gain, 1.0)), ranked.query, within)
-    possible = plus_ones(possible, ranked.rank - within)
-    worthy = ranked.gain != 0
-    terms = np.zeros(len(ranked.gain))
-    terms[worthy] = ranked.gain[worthy] / log2((2.0 + possible - collected)[worthy])
-    return quotient(ranked.total(terms), best.total(best.gain))
-
-
-def binG(judged: Judged) -> FloatArray:
-    """Binary G: each relevant document is discounted by the nonrelevant ones above it.
-
-    Formula:    (Σ over ranks i of relevant documents of 1 / log2(2 + i - r(i))) / R
+    Formula:    (Σ over ranks i ≤ K of level(i) / log2(i + 1)) / (the same of the best ranking)
     Range:      0 to 1
-    Edge cases: 0 for a query without relevant documents.
-    Source:     trec_eval 10.0
+    Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
+    Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
-    terms = np.zeros(len(judged.rank))
-    nonrelevant_above = (judged.rank - judged.found)[judged.relevant]
-    terms[judged.relevant] = 1.0 / log2(2 + nonrelevant_above)
-    return quotient(judged.per_query(terms), judged.num_rel)
-
-
-def tallied_binG(tally: HoleTally) -> FloatArray:
-    """Compute `binG` of many ways to judge a ranking."""
-    total = np.zeros(len(tally.queries))
-    for way, first, last, found in tally.stretches():
-        total[way] += (last - first + 1) / log2(2 + last - found)
-    return quotient(total, tally.num_rel)
+    sums = [
+        ranked.total(np.where(ranked.rank <= cutoff, ranked.discounted, 0.0))
+        for ranked in (actual(judged, {}), ideal(judged, {}, cutoff))
+    ]
+    return quotient(*sums)

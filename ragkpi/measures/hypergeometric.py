@@ -1,9 +1,9 @@
-"""P(X >= m) for a hypergeometric X: how often K documents drawn blindly from N hold m of R.
+"""P(X >= m) for a hypergeometric X: K documents drawn at random from N hold m of R.
 
 Differences of lgamma, as in the authors' code, are off by a factor of 50 at N = 1e8, and
 scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. Here nothing is subtracted:
-with m = 1 all logarithms that are summed have one sign, and with m > 1 a tail is one product
-times a series of positive terms.
+with m = 1 all added logarithms have the same sign, and with m > 1 a tail is a product times a
+series of positive terms.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
 from ragkpi.records import NamedTuple
 
-# Documents that are expected to be hit; exp(-1e5) is 0, even times what `_point` multiplies it by.
+# Expected hits from which a miss has probability 0: exp(-1e5) is 0, even with `_point`'s factor.
 _CERTAIN = 1e5
-_NEGLIGIBLE = 2.0**-60  # a term of a series that no longer changes its sum
+_NEGLIGIBLE = 2.0**-60  # the share of a sum that a term needs to change it
 
 
 class Tail(NamedTuple):
@@ -26,7 +26,7 @@ class Tail(NamedTuple):
     probability : (Q,)
         P(X >= m); 0 where a double cannot hold it.
     complement : (Q,)
-        P(X < m), with digits of its own where P(X >= m) is next to 1.
+        P(X < m), with all its digits where P(X >= m) is next to 1.
     log2 : (Q,)
         log2 P(X >= m), in bits; -inf where X >= m is impossible, finite everywhere else.
     """
@@ -75,7 +75,7 @@ def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
     if m == 1:
         tails[:, possible] = _at_least_one(N[possible], K[possible], R[possible])
         return tails
-    # Whichever tail is the smaller is summed, the other one is its complement.
+    # The smaller tail is summed; the other is its complement.
     large = m * N.astype(np.float64) > R.astype(np.float64) * K
     above, below = possible & large, possible & ~large
     tails[:, above] = _above_mean(N[above], K[above], R[above], m)
@@ -116,7 +116,7 @@ def _above_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:
 
 
 def _rows(probability: FloatArray, complement: FloatArray) -> FloatArray:
-    """Return the three rows, the logarithm from whichever side is the smaller."""
+    """Return the three rows; the logarithm is computed from the smaller of the two tails."""
     from_complement = np.log1p(-np.minimum(complement, 0.5)) / np.log(2.0)
     log2 = np.where(complement < 0.5, from_complement, np.log2(probability))
     return np.stack([probability, complement, log2])
@@ -141,10 +141,10 @@ def _point(N: IntArray, K: IntArray, R: IntArray, m: int) -> tuple[FloatArray, I
 def _log_avoided(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
     """Log of the chance that K draws from N miss all R.
 
-    Draws and relevant documents can change places, so the fewer of them are placed one after the
-    other: the i-th misses the others with probability 1 - K / (N - i). One table of running sums
-    serves all that share N and the larger number, and all tables stand in one array. It is short:
-    where more than `_CERTAIN` are expected to be hit, a miss is less likely than any double says.
+    K and R are interchangeable, so the smaller number of documents is placed one after the other:
+    the i-th misses the others with probability 1 - K / (N - i). One table of running sums serves
+    all cells with equal N and equal larger number; all tables are in one array. The array is short:
+    with more than `_CERTAIN` expected hits, a miss is less likely than any double.
     """
     expected = R * (K / np.maximum(N, 1))
     logs: FloatArray = -expected
@@ -170,7 +170,7 @@ def _log_avoided(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
 
 
 def _running_sums(terms: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Sum cumulatively from 0, and sum what each addition rounds away (Knuth's two-sum)."""
+    """Return running sums from 0, and those of the rounding errors (Knuth's two-sum)."""
     total = np.concatenate([[0.0], np.cumsum(terms)])
     before, after = total[:-1], total[1:]
     added = after - before

@@ -1,20 +1,48 @@
-"""Measures made for incomplete judgements."""
+"""Incomplete judgements: measures made for them, and rank-biased precision with its residual.
+
+Rank-biased precision has a user who goes on to the next document with probability p.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
 import numpy as np
 
-from ragkpi.measures.aggregates import SMALLEST
-from ragkpi.measures.c_rounding import log
+from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
+from ragkpi.measures.gain import gain_of_levels, gains_from_zero
+from ragkpi.measures.measure import (
+    COUNTS_HOLES,
+    SKIPS_HOLES,
+    Bounds,
+    GainRatio,
+    Measure,
+    record,
+)
+from ragkpi.measures.parameters import Cutoffs, Gains
+from ragkpi.measures.tied import existing_ranks, mean_weight
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient, shared
+
+MEASURES: list[Measure] = []
+
+_incomplete = partial(record, MEASURES, ties="unproven", question="incomplete")
+_skips_holes = partial(_incomplete, better="higher", bounds=SKIPS_HOLES)
+_unjudged = partial(_incomplete, better="lower", bounds=COUNTS_HOLES, worth="judged")
+
+# A weight below this share of a sum is less than half a unit in its last place: it is lost.
+_NEGLIGIBLE = 2.0**-54
+BLOCK = 1 << 18
 
 
 @shared
-def nonrelevant_seen(judged: Judged) -> IntArray:
-    """Documents judged nonrelevant at or above each hit, (H,)."""
+def _nonrelevant_seen(judged: Judged) -> IntArray:
+    """Count the documents judged nonrelevant at or above each hit, (H,)."""
     return judged.running((judged.level >= 0) & ~judged.relevant)
 
 
+@_skips_holes(known_as=("Bpref",))
 def bpref(judged: Judged) -> FloatArray:
     """Binary preference: how rarely judged nonrelevant documents stand above relevant ones.
 
@@ -29,10 +57,11 @@ def bpref(judged: Judged) -> FloatArray:
     below = np.where(judged.levels < judged.settings.relevance_level, judged.level_counts, 0)
     NN = np.bincount(judged.level_query, weights=below, minlength=len(R))
     bound = np.minimum(NN, R)[judged.query]
-    lost = quotient(np.minimum(nonrelevant_seen(judged), R[judged.query]), bound)
+    lost = quotient(np.minimum(_nonrelevant_seen(judged), R[judged.query]), bound)
     return quotient(judged.per_query(np.where(judged.relevant, 1.0 - lost, 0.0)), R)
 
 
+@_skips_holes(aggregate=GEOMETRIC_MEAN)
 def gm_bpref(judged: Judged) -> FloatArray:
     """Geometric mean of bpref.
 
@@ -44,6 +73,7 @@ def gm_bpref(judged: Judged) -> FloatArray:
     return log(np.maximum(bpref(judged), SMALLEST))
 
 
+@_skips_holes(known_as=("infAP",))
 def infAP(judged: Judged) -> FloatArray:
     """Inferred average precision: an estimate of map when only a sample of the pool is judged.
 
@@ -58,13 +88,14 @@ def infAP(judged: Judged) -> FloatArray:
     e = SMALLEST
     above = (judged.rank - 1).astype(np.float64)
     relevant_above = (judged.found - 1).astype(np.float64)
-    nonrelevant = nonrelevant_seen(judged)
+    nonrelevant = _nonrelevant_seen(judged)
     in_pool = relevant_above + nonrelevant + judged.running(judged.level < 0)
     share = (relevant_above + e) / (relevant_above + nonrelevant + 2.0 * e)
     expected = 1.0 / (above + 1.0) + above / (above + 1.0) * quotient(in_pool, above) * share
     return quotient(judged.per_query(np.where(judged.relevant, expected, 0.0)), judged.num_rel)
 
 
+@_unjudged(parameters=Cutoffs((5, 10, 20)))
 def unj(judged: Judged, cutoff: int) -> FloatArray:
     """Unjudged share of the first K documents.
 
@@ -77,14 +108,125 @@ def unj(judged: Judged, cutoff: int) -> FloatArray:
     return (np.minimum(cutoff, judged.num_ret) - known) / cutoff
 
 
-def judged_share(judged: Judged, cutoff: int) -> FloatArray:
-    """Judged share of what is retrieved among the first K documents.
+def weights_at(p: float, ranks: IntArray) -> FloatArray:
+    """Return p^(rank - 1) as the running product rounds it, for ranks of any shape."""
+    factors = np.full(int(ranks.max(initial=1)), p)
+    factors[0] = 1.0
+    return np.multiply.accumulate(factors)[ranks - 1]
 
-    Formula:    (documents within K that have a level from 0) / min(K, documents retrieved)
+
+def _highest_level_without_gain(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Return the highest level of each query whose gain is the level itself, (Q,); -1 for none."""
+    padded = np.append(-1, judged.levels)
+    highest = np.where(np.diff(judged.level_starts) > 0, padded[judged.level_starts[1:]], -1)
+    for level in sorted(gains, reverse=True):
+        highest = np.where(highest == level, highest - 1, highest)
+    return highest.astype(np.float64)
+
+
+def _scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
+    """Return the gain of each hit as `rbp` scales it, (H,)."""
+    if judged.gains is None:
+        low = np.full(len(judged.queries), min([0.0, *gains.values()]))
+        high = np.maximum(_highest_level_without_gain(judged, gains), max([0.0, *gains.values()]))
+        gain = gain_of_levels(judged.level, gains)
+    else:
+        starts, best_first = judged.gains.starts, np.append(judged.gains.best_first, 0.0)
+        judged_any = np.diff(starts) > 0
+        low = np.where(judged_any, np.minimum(best_first[starts[1:] - 1], 0.0), 0.0)
+        high = np.where(judged_any, np.maximum(best_first[starts[:-1]], 0.0), 0.0)
+        gain = judged.gains.of_hits
+    outside = ((low < 0) | (high > 1))[judged.query] & (judged.level >= 0)
+    return np.where(outside, quotient(gain - low[judged.query], (high - low)[judged.query]), gain)
+
+
+def _is_monotone(arguments: Mapping[str, Any]) -> bool:
+    """Return whether no document lowers `rbp`, and deeper ones add less."""
+    return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
+
+
+def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
+    """Return the sum that `rbp` is; None with gains of levels, which change its scale."""
+    if gains:
+        return None
+    return GainRatio(
+        gain=lambda levels: gain_of_levels(levels, {}),
+        weight=lambda ranks: (1.0 - p) * weights_at(p, ranks),
+        ideal="highest",
+        floor=1.0,
+    )
+
+
+def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
+    """Expected rank-biased precision."""
+    weights = weights_at(p, existing_ranks(judged, None))
+    gain_of_hit = _scaled_gains(judged, gains)
+    return (1.0 - p) * judged.per_query(gain_of_hit * mean_weight(judged, weights))
+
+
+@record(
+    MEASURES,
+    parameters=Gains(probability=0.9),
+    better="higher",
+    bounds=Bounds("staircase", "all", accepts=_is_monotone, ratio=_rbp_ratio),
+    ties="unproven",
+    question="gain",
+    worth="gain",
+    expected=_expected_rbp,
+    known_as=("RBP",),
+)
+def rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
+    """Rank-biased precision, its gains scaled to at most 1 for each query.
+
+    Formula:    (1 - p) · Σ over ranks i of gain(i) · p^(i-1); if any level or gain g(i) lies
+                outside 0 to 1: gain(i) = (g(i) - lo) / (hi - lo), lo and hi the lowest and highest
+                of them, or 0
     Range:      0 to 1
-    Edge cases: 0 for an empty ranking; a negative level is unjudged, which ir_measures' Judged
-                counts as judged.
-    Source:     ir_measures, Judged
+    Edge cases: the gain of a document is its level unless given, hi the highest level judged for
+                this query: graded queries of one collection may be scaled differently. Unjudged
+                documents gain 0.
+    Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0, with lo and hi starting at 0 (there
+                they are not initialised and the value varies)
     """
-    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
-    return quotient(known, np.minimum(cutoff, judged.num_ret))
+    weights = weights_at(p, judged.rank)
+    return (1.0 - p) * judged.per_query(_scaled_gains(judged, gains) * weights)
+
+
+def _unjudged_weight(judged: Judged, p: float) -> FloatArray:
+    """Sum the weights of unjudged ranks, from the first rank to the last, (Q,).
+
+    Ranks are added in blocks of all queries at once, until the rest cannot change any sum. A run
+    of millions of lines needs its first few hundred ranks.
+    """
+    total = np.zeros(len(judged.queries))
+    known = judged.level >= 0
+    query, rank = judged.query[known], judged.rank[known]
+    width = max(1, BLOCK // max(1, len(total)))
+    ranks = np.arange(1, int(judged.num_ret.max(initial=0)) + 1)
+    weights = weights_at(p, ranks)
+    for before in range(0, len(ranks), width):
+        unfinished = judged.num_ret > before
+        if not (unfinished & (abs(weights[before]) > abs(total) * _NEGLIGIBLE)).any():
+            break
+        block = slice(before, before + width)
+        addends = np.where(ranks[block] <= judged.num_ret[:, None], weights[block], 0.0)
+        here = (rank > before) & (rank <= before + width)
+        addends[query[here], rank[here] - before - 1] = 0.0
+        addends[:, 0] += total
+        total = np.add.accumulate(addends, axis=1)[:, -1]
+    return total
+
+
+@_unjudged(parameters=Gains(probability=0.9, gains=False))
+def rbp_resid(judged: Judged, p: float) -> FloatArray:
+    """Residual of rank-biased precision: what the unjudged documents could add.
+
+    Formula:    p^n + (1 - p) · Σ over ranks i of unjudged documents of p^(i-1)
+    Range:      0 to 1
+    Edge cases: 0 if every retrieved document is judged, although p^n is left then, too; a negative
+                level is unjudged.
+    Source:     Moffat and Zobel, TOIS 2008; trec_eval 10.0
+    """
+    all_judged = judged.per_query(judged.level >= 0) == judged.num_ret
+    left = weights_at(p, judged.num_ret + 1)
+    return np.where(all_judged, 0.0, left + (1.0 - p) * _unjudged_weight(judged, p))

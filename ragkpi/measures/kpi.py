@@ -1,24 +1,150 @@
-"""Variants of the textbook measures that trec_eval does not have."""
+"""Measures in common use that trec_eval lacks: T, F and Fe, variants of nDCG, ERR and others."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragkpi.errors import DataError
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.gain_lists import actual, ideal, worth
+from ragkpi.measures.gain import actual, gain_of_levels, ideal
+from ragkpi.measures.measure import (
+    CORNERS,
+    COUNTS_HOLES,
+    STAIRCASE,
+    STAIRCASE_TWICE_AS_DEEP,
+    UNPROVEN,
+    Bounds,
+    GainRatio,
+    Measure,
+    Metric,
+    record,
+)
+from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
 
-if TYPE_CHECKING:
-    from ragkpi.measures.gain_ratio import GainRatio
+
+def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
+    """Warn that rankings of fewer than 2K documents are too short for Fe."""
+    for metric in metrics:
+        needed = 2 * max(metric.cutoffs)
+        shallow = int((judged.num_ret < needed).sum())
+        if shallow:
+            yield (
+                f"{metric.name}: {shallow} of {len(judged.queries)} queries have fewer than "
+                f"{needed} documents, so Fe estimates the relevant ones from a shorter list; "
+                "give a deeper run or a smaller K"
+            )
+
+
+MEASURES: list[Measure] = []
+
+_ALPHA = {"alpha": Option(0.5, least=0, most=1, expected="a number from 0 to 1")}
+_HIGHEST = {"highest": Option(4, int, 1, 60, "a level from 1 to 60")}
+
+_tradeoff = partial(
+    record,
+    MEASURES,
+    parameters=Cutoffs((5, 10, 20), _ALPHA),
+    better="higher",
+    bounds=CORNERS,
+    ties="unproven",
+    question="tradeoff",
+)
+_kpi = partial(
+    record, MEASURES, parameters=Cutoffs((10, 25, 50, 100)), better="higher", ties="unproven"
+)
+_gain = partial(_kpi, question="gain", worth="gain")
+
+
+def _shown(judged: Judged, cutoff: int) -> IntArray:
+    """Count the documents of the top K, np + nn; empty places are neither."""
+    return np.minimum(cutoff, judged.num_ret)
+
+
+@_tradeoff()
+def t(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+    """T as published: relevant documents of the top K against those that are not.
+
+    Formula:    ((1-alpha) np - alpha nn) / K, np relevant and nn other documents in the top K
+    Range:      -alpha to 1-alpha
+    Edge cases: P_K - alpha whenever K documents were retrieved; empty places count for
+                neither side. Unjudged documents are not relevant. See also t_code.
+    Source:     Schwartz, Vasilyev, Sawaya, arXiv 2512.20854, eq. 3-4
+    """
+    return np.asarray((judged.found_at(cutoff) - alpha * _shown(judged, cutoff)) / cutoff)
+
+
+@_tradeoff()
+def t_code(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+    """T as its authors' program has it: a count against a fraction.
+
+    Formula:    (1-alpha) np - alpha nn / (np + nn)
+    Range:      -alpha to (1-alpha) K
+    Edge cases: another measure than t; 0 for a query without retrieved documents.
+    Source:     github.com/PrimerAI/primer-research, recall_role/corr.py
+    """
+    found, shown = judged.found_at(cutoff), _shown(judged, cutoff)
+    return (1 - alpha) * found - alpha * quotient(shown - found, shown)
+
+
+def _f(judged: Judged, cutoff: int, alpha: float, num_rel: IntArray) -> FloatArray:
+    weighted = (alpha * cutoff + (1 - alpha) * num_rel).astype(np.float64)
+    return quotient(judged.found_at(cutoff), weighted)
+
+
+@_tradeoff(known_as=("F1", "f_score", "f1_score"))
+def F(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+    """F-measure at K: weighted harmonic mean of precision and recall.
+
+    Formula:    np / (alpha K + (1-alpha) R) = 1 / (alpha / P_K + (1-alpha) / recall_K)
+    Range:      0 to 1
+    Edge cases: alpha weights precision, 0.5 is F1. 0 without relevant documents in the top K.
+                set_F.x is this with alpha = 1 / (x+1) and K = retrieved documents.
+    Source:     arXiv 2512.20854; van Rijsbergen 1979
+    """
+    return _f(judged, cutoff, alpha, judged.num_rel)
+
+
+@_tradeoff(cautions=(shallow_estimate,), bounds=STAIRCASE_TWICE_AS_DEEP)
+def Fe(judged: Judged, cutoff: int, alpha: float) -> FloatArray:
+    """F-measure at K with the number of relevant documents estimated from the top 2K.
+
+    Formula:    np / (alpha K + (1-alpha) Ne), Ne = relevant documents in the top 2K
+    Range:      0 to 1
+    Edge cases: needs a ranking of 2K documents, a shorter one makes Ne smaller and Fe greater.
+                0 without relevant documents in the top K.
+    Source:     arXiv 2512.20854, authors' program ("extend_xK: 2")
+    """
+    return _f(judged, cutoff, alpha, judged.found_at(2 * cutoff))
 
 
 def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
+def _discounts(ranks: IntArray, cutoff: int) -> FloatArray:
+    return np.where(ranks <= cutoff, 1.0 / np.log2(ranks + 1.0), 0.0)
+
+
+def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
+    """Return the ratio that `ndcg_exp` is."""
+    return GainRatio(
+        gain=lambda levels: np.exp2(np.maximum(levels, 0)) - 1,
+        weight=partial(_discounts, cutoff=cutoff),
+    )
+
+
+def _ndcg_local_ratio(cutoff: int) -> GainRatio:
+    """Return the ratio that `ndcg_local` is."""
+    return GainRatio(
+        partial(gain_of_levels, gains={}), partial(_discounts, cutoff=cutoff), over="retrieved"
+    )
+
+
+@_gain(bounds=Bounds("staircase", "all", ratio=_ndcg_exp_ratio))
 def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG cut at K with exponential gain.
 
@@ -40,20 +166,7 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(*sums)
 
 
-def _discounts(ranks: IntArray, cutoff: int) -> FloatArray:
-    return np.where(ranks <= cutoff, 1.0 / np.log2(ranks + 1.0), 0.0)
-
-
-def ndcg_exp_ratio(cutoff: int) -> GainRatio:
-    """Say what `ndcg_exp` is a ratio of."""
-    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
-
-    return GainRatio(
-        gain=lambda levels: np.exp2(np.maximum(levels, 0)) - 1,
-        weight=partial(_discounts, cutoff=cutoff),
-    )
-
-
+@_gain(bounds=Bounds("staircase", "all", ratio=_ndcg_local_ratio))
 def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     """Normalized DCG of the order alone: the ideal is the best order of the K retrieved.
 
@@ -70,13 +183,62 @@ def ndcg_local(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.per_query(_discounted(gain, judged.rank)), best)
 
 
-def ndcg_local_ratio(cutoff: int) -> GainRatio:
-    """Say what `ndcg_local` is a ratio of."""
-    from ragkpi.measures.gain_ratio import GainRatio  # bounds alone need it
+@_kpi(
+    parameters=Cutoffs((10, 20), _HIGHEST),
+    bounds=UNPROVEN,
+    ties="monotone",
+    question="gain",
+    known_as=("ERR", "expected_reciprocal_rank"),
+)
+def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
+    """Expected reciprocal rank: of the document that satisfies a reader who stops there.
 
-    return GainRatio(partial(worth, gains={}), partial(_discounts, cutoff=cutoff), over="retrieved")
+    Formula:    Σ over ranks i ≤ K of s(i) / i · Π over ranks j < i of (1 - s(j)),
+                s = (2^level - 1) / 2^highest
+    Range:      0 to 1
+    Edge cases: highest is the highest level of the collection, 4 as in TREC's Web Tracks; levels
+                above it are refused. Unjudged documents satisfy nobody.
+    Source:     Chapelle and others, CIKM 2009
+    """
+    most = int(judged.levels.max(initial=0))
+    if most > highest:
+        raise DataError(f"err: level {most} is judged; expected -m err.{cutoff},highest={most}")
+    shown = judged.rank <= cutoff
+    query, rank = judged.query[shown], judged.rank[shown]
+    satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest
+    going_on = np.ones(len(judged.queries))
+    total = np.zeros(len(judged.queries))
+    first = np.flatnonzero(np.diff(query, prepend=-1))
+    nth_hit = np.arange(len(query)) - np.repeat(first, np.diff(first, append=len(query)))
+    for nth in range(int(nth_hit.max(initial=-1)) + 1):  # all queries' n-th hits at a time
+        of = np.flatnonzero(nth_hit == nth)
+        total[query[of]] += going_on[query[of]] * satisfied[of] / rank[of]
+        going_on[query[of]] *= 1 - satisfied[of]
+    return total
 
 
+@_kpi(
+    "judged",
+    parameters=Cutoffs((5, 10, 20)),
+    bounds=COUNTS_HOLES,
+    question="incomplete",
+    worth="judged",
+    known_as=("Judged",),
+)
+def judged_share(judged: Judged, cutoff: int) -> FloatArray:
+    """Judged share of what is retrieved among the first K documents.
+
+    Formula:    (documents within K that have a level from 0) / min(K, documents retrieved)
+    Range:      0 to 1
+    Edge cases: 0 for an empty ranking; a negative level is unjudged, which ir_measures' Judged
+                counts as judged.
+    Source:     ir_measures, Judged
+    """
+    known = judged.per_query((judged.level >= 0) & (judged.rank <= cutoff))
+    return quotient(known, np.minimum(cutoff, judged.num_ret))
+
+
+@_kpi(bounds=STAIRCASE, question="early")
 def map_min(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision cut at K, of what K places can hold.
 
@@ -88,6 +250,7 @@ def map_min(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.precision_sum(cutoff), np.minimum(judged.num_rel, cutoff))
 
 
+@_kpi(needs=frozenset({"corpus_size"}), bounds=CORNERS, question="tradeoff")
 def accuracy(judged: Judged, cutoff: int) -> FloatArray:
     """Fraction of the corpus that was rightly retrieved in the top K or rightly left out.
 

@@ -1,22 +1,22 @@
-"""What a measure declares, and what a value is: a measure with its parameters filled in."""
+"""What a measure declares, and a metric: a measure with its parameters filled in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
-from ragkpi.measures.hole_bounds import COUNTED, Bounds
 from ragkpi.measures.parameters import Grammar, NoParameters
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.relevance import AnyJudged
-from ragkpi.records import dataclass, field, replace
+from ragkpi.records import NamedTuple, dataclass, field, replace
 from ragkpi.wording import Style
 
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelInfo = Literal["qrels", "qrels_jg", "prefs", "any"]
 Better = Literal["higher", "lower", "neither"]
 Ties = Literal["monotone", "unproven"]
+Search = Literal["corners", "staircase", "counts", "none"]
 Question = Literal[
     "counts", "early", "found", "gain", "incomplete", "chance", "evidence", "tradeoff", "assessors"
 ]
@@ -34,55 +34,162 @@ QUESTIONS: Mapping[Question, str] = {
 }
 
 
+class GainRatio(NamedTuple):
+    """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
+
+    `ragkpi.measures.hole_tally` bounds all measures of this form by one search.
+
+    Attributes
+    ----------
+    gain
+        Gains of levels, (n,) to (n,); never negative.
+    weight
+        Weights of ranks, (n,) to (n,); 0 at ranks that the measure ignores.
+    ideal
+        ``"sorted"``: the sum for the same documents, the best ones first; ``"highest"``: the
+        highest gain of the query; ``"none"``: 1.
+    over
+        Whether the ideal ranks all ``"judged"`` documents, or only the ``"retrieved"`` ones.
+    floor
+        The least value of a gain in the ideal.
+    """
+
+    gain: Callable[[IntArray], FloatArray]
+    weight: Callable[[IntArray], FloatArray]
+    ideal: Literal["sorted", "highest", "none"] = "sorted"
+    over: Literal["judged", "retrieved"] = "judged"
+    floor: float = 0.0
+
+
+def _always(_: Mapping[str, Any]) -> bool:
+    return True
+
+
+class Bounds(NamedTuple):
+    """Where the extremes of a measure lie while documents are unjudged, as far as it is proven.
+
+    An assignment gives every unjudged document ("hole") that some run retrieves a level of the
+    scale. A run's *own* holes are those in its ranking down to the depth of the measure. The
+    *other* holes are below its cutoff or only in other runs; they change R and ideals alone.
+    `ragkpi.studies.holes` searches the assignments that a declaration names. Tests hold every
+    declaration against all assignments of small rankings.
+
+    Attributes
+    ----------
+    search
+        ``"corners"``: the value is monotone in the level of own holes, and in that of other
+        holes; so all own holes are at one end of the scale, and all others at one end.
+        ``"staircase"``: of a number of equally good own holes the highest ranks give the greatest
+        and the lowest ranks the least value, and others never raise it. The greatest value has
+        levels that fall down the ranks, with other holes worthless. The least value has the top
+        level at the last ranks, with other holes at the top. ``"counts"``: only the number of
+        holes of each level matters, not their order. ``"none"``: no bounds are offered.
+    levels
+        Whether a staircase uses ``"all"`` levels, or only separates ``"relevant"`` documents from
+        others. With all levels, the value must be a ratio of two sums over levels, and a judged
+        document must never make a better one of its level more worthwhile.
+    reach
+        The depth of the measure, as a multiple of its cutoff.
+    other_runs
+        ``"refused"`` where other holes move the value both ways.
+    reason
+        Why there are no bounds.
+    accepts
+        The arguments for which the declaration holds.
+    tallied
+        How a `HoleTally` gives the values of many assignments at once. ``"itself"``: the function
+        of the measure does, as it only uses methods that the tally has (`found_at`, `num_rel`
+        ...). A function: it does, (V,). None: each assignment is judged, which takes long for
+        long rankings.
+    ratio
+        From the arguments to the `GainRatio` of a measure that has this form.
+    order
+        ``"ignored"`` if only the number of own holes of a level matters, not their ranks.
+    outer
+        For ``"counts"``, where there are too many assignments to try: from a run, the numbers of
+        own and other holes of its queries and the arguments to statistics, (Q, C, S), whose
+        extremes are no narrower than the true ones.
+    """
+
+    search: Search
+    levels: Literal["relevant", "all"] = "relevant"
+    reach: int = 1
+    other_runs: Literal["bounded", "refused"] = "bounded"
+    reason: str = ""
+    accepts: Callable[[Mapping[str, Any]], bool] = _always
+    outer: Callable[..., FloatArray] | None = None
+    tallied: Literal["itself"] | Callable[..., FloatArray] | None = None
+    ratio: Callable[..., GainRatio | None] | None = None
+    order: Literal["matters", "ignored"] = "matters"
+
+    def depth(self, arguments: Mapping[str, Any]) -> int | None:
+        """Return the last rank that counts; None for all."""
+        cutoff = arguments.get("cutoff")
+        return None if cutoff is None else self.reach * int(cutoff)
+
+
+UNPROVEN = Bounds("none", reason="no bounds are proven for it")
+UNCHANGED = Bounds("none", reason="judgements do not change it")
+COUNTS_HOLES = Bounds("none", reason="it counts the unjudged documents themselves")
+SKIPS_HOLES = Bounds("none", reason="for it an unjudged document is not a worthless one")
+OTHER_HOLES = Bounds("none", reason="the pool has unjudged documents of its own")
+CHANCE_ALONE = Bounds("none", reason="it is about chance and not about the run")
+COUNTED = Bounds("none", reason="it counts queries")
+
+CORNERS = Bounds("corners", tallied="itself")
+CORNERS_OF_COUNTS = Bounds("corners", order="ignored")
+STAIRCASE = Bounds("staircase", tallied="itself")
+STAIRCASE_ALONE = STAIRCASE._replace(other_runs="refused")
+STAIRCASE_TWICE_AS_DEEP = STAIRCASE._replace(reach=2)
+
+
 @dataclass(frozen=True)
 class Measure:
-    """One line of the registry.
+    """The record of a measure: everything that commands know of it.
 
     Attributes
     ----------
     name
         As given to ``-m`` and printed.
     function
-        From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S); NaN in a row
+        From `Judged` and the parameters to sufficient statistics, (Q,) or (Q, S). NaN in a row
         is NA, which is printed as such and left out of the summary. Text measures return (Q,)
-        of objects. Its docstring is the help text.
+        of objects. The docstring is the help text.
     parameters
-        How the part of ``-m NAME.PARAMS`` behind the dot is read.
+        The grammar of ``PARAMS`` in ``-m NAME.PARAMS``.
     aggregate
         How statistics become one number.
     style
         How a value is printed: ``%6.4f``, an integer, six significant digits, or text.
     needs
-        What must be known besides qrels and run.
+        Inputs that it needs besides qrels and run.
     reads
         The relevance format it is computed from.
     cautions
-        What its reader may have to be warned of.
+        Functions that warn of misleading values.
     known_as
-        What other tools call it, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
+        Its names in other tools, in any capitals. A name with a cutoff (``nDCG@10``) asks for the
         measure that takes one.
     better
         Which of two values is the better one, for marks, wins and gates; ``"neither"`` for
         counts and properties of the collection.
     bounds
-        Where its extremes lie while documents are unjudged; `hole_bounds.UNPROVEN`, or another
-        reason, if that is not known.
+        Where its extremes lie while documents are unjudged; `UNPROVEN`, or another reason, if
+        that is not known.
     ties
-        ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level:
-        then its extremes over all orders of equal scores are known.
+        ``"monotone"`` if it never falls when a document moves above a neighbour of a lower level.
+        Then its extremes over all orders of equal scores are known.
     question
-        Under which of `QUESTIONS` it is listed.
-
+        The one of `QUESTIONS` under which it is listed.
     worth
-        What it sees of judgements: ``"level"`` needs levels; ``"gain"`` takes real gains in their
-        place, from `ragkpi.measures.gain_lists`; ``"judged"`` only sees which documents are.
+        What it reads of judgements. ``"level"``: levels. ``"gain"``: levels, or real gains in
+        their place, from `ragkpi.measures.gain`. ``"judged"``: only which documents are judged.
     expected
         Its expected value over all orders of equal scores (``--ties expected``): a function like
-        `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it.
-        None if that is not offered, which refuses the measure there.
+        `function`, of a `Judged` whose `tied` is known; ``"unchanged"`` if no order changes it;
+        None if ``--ties expected`` refuses the measure.
 
-    `better`, `bounds`, `ties` and `question` must be said: a record cannot leave out what a command
-    needs to know.
+    `better`, `bounds`, `ties` and `question` have no default: commands need them of every measure.
     """
 
     name: str
@@ -103,12 +210,12 @@ class Measure:
 
     @property
     def expectation(self) -> Callable[..., Any] | None:
-        """What computes its expected value over all orders of equal scores."""
+        """The function of its expected value over all orders of equal scores."""
         return self.function if self.expected == "unchanged" else self.expected
 
     @property
     def sees(self) -> str:
-        """What it sees of judgements, in words."""
+        """What it reads of judgements, in words."""
         return {
             "level": "levels",
             "gain": "levels, or real gains (--gains)",
@@ -117,7 +224,7 @@ class Measure:
 
     @property
     def over_ties(self) -> str:
-        """What ``--ties expected`` makes of it, in words."""
+        """How ``--ties expected`` treats it, in words."""
         if self.expected == "unchanged":
             return "no order of equal scores changes it"
         return "by id, or --ties expected" if self.expected else "by id"
@@ -129,12 +236,12 @@ class Measure:
 
     @property
     def sign(self) -> float:
-        """What makes the better of two values the greater: -1.0 where lower ones are better."""
+        """The factor that makes the better value the greater one: -1.0 where lower is better."""
         return -1.0 if self.better == "lower" else 1.0
 
     @property
     def is_mean(self) -> bool:
-        """Whether its summary is the mean of the values of its queries, so that others may mean."""
+        """Whether its summary is the mean of the values of the queries."""
         return self.aggregate.value is MEAN.value and self.aggregate.summary is MEAN.summary
 
     @property
@@ -168,18 +275,18 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its parameters: what one printed line stands for.
+    """A measure with its parameters, such as ``ndcg_cut.10``: one printed line.
 
     Attributes
     ----------
     measure, arguments
-        The measure, and what its function takes besides a judged run.
+        The measure, and the arguments of its function besides a judged run.
     name
-        What is printed.
+        The printed name.
     relevance_level
-        The level from which documents are relevant for it alone; None for that of all measures.
+        The level from which documents are relevant for this metric; None for that of ``-l``.
     printed_place
-        Where its line stands among those of the metrics that were asked for with it.
+        Its position in printing order among the metrics of one call.
     """
 
     measure: Measure
@@ -188,20 +295,26 @@ class Metric:
     relevance_level: int | None = None
     printed_place: int = 0
 
-    def sees(self, judged: AnyJudged) -> AnyJudged:
-        """Return a judged run as this metric looks at it."""
+    @property
+    def cutoffs(self) -> tuple[int, ...]:
+        """Its cutoffs: one, or two of a difference between depths."""
+        cutoff = self.arguments["cutoff"]
+        return cutoff if isinstance(cutoff, tuple) else (cutoff,)
+
+    def at_own_level(self, judged: AnyJudged) -> AnyJudged:
+        """Return a judged run with the relevance level of this metric."""
         if self.relevance_level is None or not isinstance(judged, Judged):
             return judged
         settings = replace(judged.settings, relevance_level=self.relevance_level)
         return replace(judged, settings=settings)
 
     def is_printed(self, where: Literal["query", "summary"]) -> bool:
-        """Say whether it has a line for each query, or one over all of them."""
+        """Return whether it has a line per query, or one over all queries."""
         return self.measure.aggregate.prints in ("both", where)
 
     @property
     def is_estimate(self) -> bool:
-        """Whether its summary is estimated from the queries: no text, and not their number."""
+        """Whether its summary is estimated from the queries: neither a text nor their number."""
         measure = self.measure
         return (
             measure.numeric and self.is_printed("summary") and measure.aggregate.kind == "estimate"
@@ -214,4 +327,32 @@ class Metric:
 
 
 Caution = Callable[[Judged, Sequence[Metric]], Iterable[str]]
-"""From a judged run and the requested values that are concerned to warnings of one line each."""
+"""From a judged run and the metrics that name the caution to warnings of one line each."""
+
+
+def names_of(metrics: Iterable[Metric]) -> str:
+    """Return the names of metrics, for messages."""
+    return ", ".join(metric.name for metric in metrics)
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def record(family: list[Measure], name: str = "", **facts: Any) -> Callable[[Function], Function]:
+    """Declare a function as a measure of a family, as a decorator.
+
+    Parameters
+    ----------
+    family
+        The measures of a file; the record is appended.
+    name
+        The name of the measure, if it is not that of the function.
+    **facts
+        The other attributes of `Measure`.
+    """
+
+    def decorate(function: Function) -> Function:
+        family.append(Measure(name or function.__name__, function, **facts))
+        return function
+
+    return decorate

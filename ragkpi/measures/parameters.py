@@ -1,9 +1,8 @@
-"""How the parameters behind a measure's name are read: `-m NAME.PARAMS`.
+"""The grammars of `-m NAME.PARAMS`: how each kind of measure reads its parameters.
 
 trec_eval has five kinds: none, integer cutoffs, real cutoffs, a list of reals and key=value
-pairs; those with real numbers are in `real_parameters`. ragkpi's own measures take cutoffs and
-key=value options together. What trec_eval silently reads as 0 or drops is refused here, or said
-in a warning where its output must stay the same.
+pairs. ragkpi's own measures take cutoffs and key=value options together. Text that trec_eval
+silently reads as 0 or drops is refused here, or warned of where its output must stay the same.
 """
 
 from __future__ import annotations
@@ -12,19 +11,20 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.records import dataclass, field
 
+RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
 @dataclass(frozen=True)
 class Parameters:
-    """One way to call a measure: what is printed behind its name, and the arguments.
+    """One way to call a measure: the printed suffix of its name, and the arguments.
 
-    `order` sorts the values of one measure; equal orders keep the order of the command line.
+    `order` sorts the metrics of one measure; equal orders keep the order of the command line.
     """
 
     suffix: str
@@ -32,40 +32,36 @@ class Parameters:
     order: tuple[float, ...] = ()
 
 
-class Grammar(Protocol):
-    """Reads parameters. `defaults` are those of a measure named without any."""
+class Grammar:
+    """Reads the parameters of a measure."""
 
     @property
     def plain_is_a_value(self) -> bool:
-        """Say whether the bare name is something else than its defaults spelled out.
+        """Whether the bare name is another value than its defaults spelled out.
 
-        So ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
+        ``-m recip_rank -m recip_rank.10`` asks for two values, ``-m P -m P.10`` for P_10 alone.
         """
+        return False
 
     def defaults(self) -> list[Parameters]:
-        """Return the values of the bare name."""
+        """Return the parameters of the bare name."""
+        raise NotImplementedError
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         """Read the text behind the dot; raise `UsageError` if it does not fit."""
+        raise NotImplementedError
 
     def describe(self) -> str:
-        """Say in one line what may be given, for the help text."""
+        """Return the allowed parameters in one line, for the help text."""
+        raise NotImplementedError
 
     def printed(self, measure: str, parameters: Parameters) -> str:
-        """Return the name that is printed."""
-
-
-class Named:
-    """Printing shared by the grammars."""
-
-    plain_is_a_value = False
-
-    def printed(self, measure: str, parameters: Parameters) -> str:
+        """Return the printed name."""
         return f"{measure}_{parameters.suffix}" if parameters.suffix else measure
 
 
 @dataclass(frozen=True)
-class NoParameters(Named):
+class NoParameters(Grammar):
     """A measure without parameters."""
 
     def defaults(self) -> list[Parameters]:
@@ -85,11 +81,11 @@ class Option:
     Attributes
     ----------
     default
-        Its value when not given; a value equal to it is not part of the printed name.
+        The value of an option that is left out; it is not part of the printed name.
     convert
         `int` or `float`.
     least, most, expected
-        Which finite values are allowed, as numbers and in words.
+        The allowed finite values, as numbers and in words.
     """
 
     default: float
@@ -111,8 +107,8 @@ class Option:
 
 
 @dataclass(frozen=True)
-class Cutoffs(Named):
-    """Ranks at which to cut, and `key=value` options that hold for all of them.
+class Cutoffs(Grammar):
+    """Ranks at which to cut, and `key=value` options for all of them.
 
     Attributes
     ----------
@@ -121,7 +117,7 @@ class Cutoffs(Named):
     options
         The measure's ``key=value`` parameters, in the order in which they are printed.
     span
-        How many consecutive cutoffs one value takes: 1, or 2 for differences between depths.
+        The consecutive cutoffs of one value: 1, or 2 for differences between depths.
     """
 
     default: tuple[int, ...] = NINE_CUTOFFS
@@ -129,18 +125,14 @@ class Cutoffs(Named):
     span: int = 1
 
     @property
-    def plain_is_a_value(self) -> bool:  # type: ignore[override]
+    def plain_is_a_value(self) -> bool:
         return not self.default
 
     def defaults(self) -> list[Parameters]:
-        options = {key: option.default for key, option in self.options.items()}
-        if not self.default:
-            return [Parameters("", {"cutoff": None, **options})]
-        return self._values(self.default, options)
+        return self._parameters((), {})
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        options = {key: option.default for key, option in self.options.items()}
-        given: set[str] = set()
+        options: dict[str, float] = {}
         cutoffs: list[int] = []
         for item in text.removeprefix("cut.").split(","):
             key, equals, value = item.partition("=")
@@ -149,21 +141,20 @@ class Cutoffs(Named):
             elif key not in self.options:
                 known = ", ".join(self.options) or "cutoffs only"
                 raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes {known}")
-            elif key in given:
+            elif key in options:
                 raise UsageError(f"-m {measure}.{text}: '{key}' is given twice")
             else:
-                given.add(key)
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
-        refuse_duplicates(measure, text, cutoffs)
-        if not cutoffs and not self.default:
-            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
+        _refuse_duplicates(measure, text, cutoffs)
         if cutoffs and len(cutoffs) < self.span:
             raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
-        if self.span > 1:
-            cutoffs.sort()
-        return self._values(cutoffs or self.default, options)
+        return self._parameters(sorted(cutoffs) if self.span > 1 else cutoffs, options)
 
-    def _values(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> list[Parameters]:
+    def _parameters(self, cutoffs: Sequence[int], changed: Mapping[str, float]) -> list[Parameters]:
+        options = {key: changed.get(key, option.default) for key, option in self.options.items()}
+        cutoffs = cutoffs or self.default
+        if not cutoffs:
+            return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
         return [
             Parameters(
@@ -189,6 +180,134 @@ class Cutoffs(Named):
             for key, option in self.options.items()
         )
         return f"cutoffs, default {what}{options}"
+
+
+@dataclass(frozen=True)
+class RealCutoffs(Grammar):
+    """Points on a real scale, such as recall points; a metric each."""
+
+    default: tuple[float, ...]
+
+    def defaults(self) -> list[Parameters]:
+        return [self._value(point) for point in self.default]
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        points = [_real(measure, item) for item in text.split(",")]
+        _refuse_duplicates(measure, text, points)
+        return [self._value(point) for point in points]
+
+    def _value(self, point: float) -> Parameters:
+        return Parameters(shortest(point), {"point": point}, (point,))
+
+    def printed(self, measure: str, parameters: Parameters) -> str:
+        """Return the name that trec_eval prints: two decimals, cut to eight characters."""
+        point = parameters.arguments["point"]
+        return f"{measure}_{point:3.2f}"[: len(measure) + 9]
+
+    def describe(self) -> str:
+        return "points, default " + ",".join(f"{point:g}" for point in self.default)
+
+
+@dataclass(frozen=True)
+class RealList(Grammar):
+    """Numbers that together are the parameter of one metric, in their order.
+
+    Attributes
+    ----------
+    default
+        The numbers of the bare name.
+    argument
+        The name of the argument of the measure's function.
+    length
+        The required count of numbers; None for any.
+    used
+        The count of numbers that matter; trec_eval accepts more and ignores them.
+    """
+
+    default: tuple[float, ...]
+    argument: str
+    length: int | None = None
+    used: int | None = None
+
+    def defaults(self) -> list[Parameters]:
+        return [Parameters("", {self.argument: self.default})]
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        numbers = tuple(_real(measure, item) for item in text.split(","))
+        if self.length is not None and len(numbers) != self.length:
+            raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
+        if self.used is not None and len(numbers) > self.used:
+            warnings.warn(
+                f"-m {measure}.{text}: only the first {self.used} of {len(numbers)} numbers count",
+                RagkpiWarning,
+                stacklevel=2,
+            )
+        return [Parameters(text, {self.argument: numbers})]
+
+    def describe(self) -> str:
+        return "numbers, default " + ",".join(f"{number:g}" for number in self.default)
+
+
+@dataclass(frozen=True)
+class Gains(Grammar):
+    """``level=gain`` pairs: the gain of documents judged at that level; by default the level.
+
+    Attributes
+    ----------
+    probability
+        The default of the parameter ``p`` of rank-biased precision; None without that parameter.
+    gains
+        Whether pairs are allowed.
+    """
+
+    probability: float | None = None
+    gains: bool = True
+
+    def defaults(self) -> list[Parameters]:
+        return [Parameters("", self._arguments({}, None))]
+
+    def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
+        arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
+        if self.probability is not None:
+            arguments["p"] = self.probability if probability is None else probability
+        return arguments
+
+    def parse(self, measure: str, text: str) -> list[Parameters]:
+        gains: dict[int, float] = {}
+        probability: float | None = None
+        for item in text.split(","):
+            key, equals, number = item.partition("=")
+            if not equals or "=" in number:
+                raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
+            value = _real(measure, number)
+            if key == "p" and self.probability is not None:
+                if probability is not None:
+                    raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
+                probability = value
+            elif re.fullmatch(r"[+-]?\d+", key):
+                if not self.gains:
+                    raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes p")
+                level = int(key)
+                if level < 0:
+                    raise UsageError(
+                        f"-m {measure}.{text}: level {level}; a gain for a negative level would "
+                        "reward unjudged documents, give levels from 0"
+                    )
+                if level in gains:
+                    raise UsageError(f"-m {measure}.{text}: level {level} is given twice")
+                gains[level] = value
+            else:
+                warnings.warn(
+                    f"-m {measure}.{text}: '{key}' is not a level and changes nothing",
+                    RagkpiWarning,
+                    stacklevel=2,
+                )
+        return [Parameters(text, self._arguments(gains, probability))]
+
+    def describe(self) -> str:
+        pairs = "level=gain pairs, default gain = level" if self.gains else ""
+        p = "" if self.probability is None else f"p={self.probability:g}"
+        return "; ".join(filter(None, [pairs, p]))
 
 
 def shortest(number: float) -> str:
@@ -218,10 +337,18 @@ def _cutoff(measure: str, text: str) -> int:
     return cutoff
 
 
-def refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
+def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
     """Raise `UsageError` if a cutoff is given twice."""
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
             raise UsageError(
                 f"-m {measure}.{text}: {shortest(cutoff)} is given twice; give it once"
             )
+
+
+def _real(measure: str, text: str) -> float:
+    if re.fullmatch(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", text):
+        number = float(text)
+        if math.isfinite(number):
+            return number
+    raise UsageError(f"-m {measure}: '{text}' is not a number; expected one such as 0.5")

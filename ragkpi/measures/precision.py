@@ -1,14 +1,62 @@
-"""Precision and recall at a cutoff, the first relevant document, and average precision."""
+"""Precision and recall: at cutoffs, at points of recall, averaged, and the first relevant one."""
 
 from __future__ import annotations
 
+from functools import partial
+from typing import TYPE_CHECKING
+
 import numpy as np
 
-from ragkpi.measures.aggregates import SMALLEST
-from ragkpi.measures.c_rounding import log
-from ragkpi.ranking.judged import FloatArray, Judged, quotient
+from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
+from ragkpi.measures.measure import (
+    CORNERS,
+    STAIRCASE,
+    STAIRCASE_ALONE,
+    UNPROVEN,
+    Measure,
+    record,
+)
+from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
+from ragkpi.measures.tied import (
+    existing_ranks,
+    expected_found_at,
+    is_alone,
+    last_rank,
+    mean_weight,
+    share_reaching,
+    share_within,
+    tied_ranks,
+)
+from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
+
+if TYPE_CHECKING:
+    from ragkpi.measures.hole_tally import HoleTally
+
+MEASURES: list[Measure] = []
+
+MULTIPLES_OF_R = (0.2, 0.4, 0.6, 0.8, 1.0, 1.2, 1.4, 1.6, 1.8, 2.0)
+
+_cut = partial(
+    record,
+    MEASURES,
+    parameters=Cutoffs(),
+    better="higher",
+    bounds=CORNERS,
+    ties="monotone",
+    question="found",
+)
+_early = partial(
+    record, MEASURES, better="higher", bounds=STAIRCASE, ties="unproven", question="early"
+)
+_AP = ("AP", "MAP", "average_precision")
 
 
+def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
+    """Expected precision: relevant documents expected among the first K, / K."""
+    return expected_found_at(judged, last_rank(judged, cutoff)) / cutoff
+
+
+@_cut(expected=_expected_P, known_as=("P", "Prec", "precision"))
 def P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision: the relevant share of the first K documents.
 
@@ -20,6 +68,12 @@ def P(judged: Judged, cutoff: int) -> FloatArray:
     return judged.found_at(cutoff) / cutoff
 
 
+def expected_recall(judged: Judged, cutoff: int) -> FloatArray:
+    """Expected recall: relevant documents expected among the first K, / R."""
+    return quotient(expected_found_at(judged, last_rank(judged, cutoff)), judged.num_rel)
+
+
+@_cut(expected=expected_recall, known_as=("R", "Rec", "recall"))
 def recall(judged: Judged, cutoff: int) -> FloatArray:
     """Share of the relevant documents that stand among the first K.
 
@@ -31,6 +85,13 @@ def recall(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), judged.num_rel)
 
 
+def _expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
+    """Expected precision relative to the best that is possible."""
+    expected = expected_found_at(judged, last_rank(judged, cutoff))
+    return quotient(expected, np.minimum(cutoff, judged.num_rel))
+
+
+@_cut(expected=_expected_relative_P)
 def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     """Precision at K relative to the best that is possible.
 
@@ -42,6 +103,16 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), np.minimum(cutoff, judged.num_rel))
 
 
+def _expected_success(judged: Judged, cutoff: int) -> FloatArray:
+    """Share of the orders in which any relevant document is among the first K."""
+    return share_reaching(judged, cutoff, 1)
+
+
+@_cut(
+    parameters=Cutoffs((1, 5, 10)),
+    expected=_expected_success,
+    known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
+)
 def success(judged: Judged, cutoff: int) -> FloatArray:
     """Whether any relevant document stands among the first K; its mean is the hit rate.
 
@@ -53,6 +124,18 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
     return (judged.found_at(cutoff) > 0).astype(np.float64)
 
 
+def _expected_Rprec(judged: Judged) -> FloatArray:
+    """Expected precision at R."""
+    depth = np.minimum(judged.num_rel, last_rank(judged, None))[judged.query]
+    return quotient(expected_found_at(judged, depth), judged.num_rel)
+
+
+@_early(
+    bounds=STAIRCASE_ALONE,
+    ties="monotone",
+    expected=_expected_Rprec,
+    known_as=("Rprec", "R-precision", "r_precision"),
+)
 def Rprec(judged: Judged) -> FloatArray:
     """Precision at R, the number of relevant documents of the query.
 
@@ -64,6 +147,43 @@ def Rprec(judged: Judged) -> FloatArray:
     return quotient(judged.found_within(judged.num_rel), judged.num_rel)
 
 
+def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
+    """Expected reciprocal rank of the first relevant document."""
+    tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
+    top = np.flatnonzero(judged.relevant & (judged.found == 1))
+    query, first, size = judged.query[top], tied.first[top], (tied.last - tied.first + 1)[top]
+    top_rank = np.zeros(len(judged.queries), dtype=np.int64)
+    top_rank[query] = first
+    equals = judged.relevant & (tied.first == top_rank[judged.query])
+    relevant = judged.per_query(equals).astype(np.int64)[query]
+    groups, group = np.unique(np.stack([first, size, relevant]), axis=1, return_inverse=True)
+    expected = [_mean_reciprocal(a, n, r, depth) for a, n, r in groups.T.tolist()]
+    values = np.zeros(len(judged.queries))
+    values[query] = np.array(expected)[group.ravel()] if expected else 0.0
+    return values
+
+
+def _mean_reciprocal(first: int, size: int, relevant: int, depth: int) -> float:
+    """Return the mean of 1 / rank of the first relevant document of a group of ties.
+
+    `above` nonrelevant documents precede it with the probability
+    C(size - 1 - above, relevant - 1) / C(size, relevant), each from the one before.
+    """
+    above = np.arange(min(size - relevant, depth - first) + 1)
+    if not len(above):
+        return 0.0
+    further = (size - relevant - above[:-1]) / (size - 1 - above[:-1])
+    probability = np.multiply.accumulate(np.append(relevant / size, further))
+    return float((probability / (first + above)).sum())
+
+
+@_early(
+    parameters=Cutoffs(default=()),
+    bounds=CORNERS,
+    ties="monotone",
+    expected=_expected_recip_rank,
+    known_as=("RR", "MRR", "reciprocal_rank"),
+)
 def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     """Reciprocal rank of the first relevant document; its mean is MRR.
 
@@ -77,6 +197,28 @@ def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
     return quotient(np.minimum(first, 1), first)
 
 
+def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> FloatArray:
+    """Expected average precision, over all documents or the first K.
+
+    Above a relevant document at rank i of its group are all relevant ones above the group, and on
+    average the share (i - a) / (n - 1) of the others in the group.
+    """
+    tied, ranks = tied_ranks(judged), existing_ranks(judged, cutoff)
+    size = tied.last - tied.first + 1
+    begins = np.ones(len(size), dtype=np.bool_)
+    begins[1:] = (np.diff(judged.query) != 0) | (np.diff(tied.first) != 0)
+    group = np.cumsum(begins) - 1
+    relevant = np.bincount(group, weights=judged.relevant)[group] if len(group) else size
+    before = (judged.found - judged.relevant)[begins][group]
+    each = quotient(relevant - 1, size - 1)  # relevant ones that each rank further adds
+    within = share_within(judged, last_rank(judged, cutoff))
+    expected = each * within + (before + 1 - each * tied.first) * mean_weight(judged, 1.0 / ranks)
+    exact = np.where(judged.rank <= len(ranks), judged.found / judged.rank, 0.0)
+    precision = np.where(is_alone(judged), exact, expected)
+    return quotient(judged.per_query(np.where(judged.relevant, precision, 0.0)), judged.num_rel)
+
+
+@_early("map", ties="monotone", expected=_expected_average_precision, known_as=_AP)
 def average_precision(judged: Judged) -> FloatArray:
     """Average precision: mean of the precision at each relevant document; its mean is MAP.
 
@@ -88,6 +230,7 @@ def average_precision(judged: Judged) -> FloatArray:
     return quotient(judged.precision_sum(), judged.num_rel)
 
 
+@_early(aggregate=GEOMETRIC_MEAN)
 def gm_map(judged: Judged) -> FloatArray:
     """Geometric mean of average precision, which weighs bad queries more than map does.
 
@@ -99,6 +242,7 @@ def gm_map(judged: Judged) -> FloatArray:
     return log(np.maximum(average_precision(judged), SMALLEST))
 
 
+@_cut(bounds=STAIRCASE, expected=_expected_average_precision, question="early", known_as=_AP)
 def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     """Average precision over the first K documents, still divided by all relevant ones.
 
@@ -110,6 +254,7 @@ def map_cut(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.precision_sum(cutoff), judged.num_rel)
 
 
+@_early()
 def yaap(judged: Judged) -> FloatArray:
     """Yet another average precision: the log-odds of map, smoothed.
 
@@ -120,3 +265,104 @@ def yaap(judged: Judged) -> FloatArray:
     """
     summed = judged.precision_sum()
     return log((1.0 + summed) / (1.0 + judged.num_rel - summed))
+
+
+@shared
+def _best_from_relevant(judged: Judged) -> FloatArray:
+    """Highest precision from each relevant hit of a query to its last, (relevant hits,)."""
+    query = judged.query[judged.relevant]
+    precision = judged.precision_at_relevant[judged.relevant]
+    # numpy orders complex numbers by their real part first. With the query there, one running
+    # maximum from the end starts anew at each query.
+    keyed = np.maximum.accumulate((-query + 1j * precision)[::-1])[::-1]
+    return np.ascontiguousarray(keyed.imag)
+
+
+def _interpolated(judged: Judged, needed: FloatArray) -> FloatArray:
+    """Highest precision at or below the `needed`-th relevant document of each query, (Q,).
+
+    0 where fewer are retrieved; with none needed the highest of all.
+    """
+    retrieved = judged.num_rel_ret
+    first = np.cumsum(retrieved) - retrieved
+    reached = (retrieved > 0) & (needed <= retrieved)
+    nth = np.where(reached, np.maximum(needed, 1.0), 1.0).astype(np.int64)
+    best = np.zeros(len(retrieved))
+    best[reached] = _best_from_relevant(judged)[(first + nth - 1)[reached]]
+    return best
+
+
+def _relevant_at(judged: Judged, point: float) -> FloatArray:
+    """Round a share of R to a count, halves away from zero, (Q,); below 1 means none."""
+    exact = point * judged.num_rel
+    whole: FloatArray = np.floor(exact)
+    return whole + (exact - whole >= 0.5)
+
+
+def _tallied_iprec_at_recall(tally: HoleTally, point: float) -> FloatArray:
+    """Compute `iprec_at_recall` of many ways to judge a ranking.
+
+    Precision rises along a stretch of relevant documents, so it is highest at the last one.
+    """
+    needed = np.maximum(_relevant_at(tally, point), 1.0)
+    best = np.zeros(len(tally.queries))
+    for way, _, last, found in tally.stretches():
+        reached = found >= needed[way]
+        best[way] = np.maximum(best[way], np.where(reached, found / last, 0.0))
+    return best
+
+
+@_early(
+    parameters=RealCutoffs(RECALL_POINTS),
+    bounds=STAIRCASE._replace(tallied=_tallied_iprec_at_recall),
+    known_as=("IPrec",),
+)
+def iprec_at_recall(judged: Judged, point: float) -> FloatArray:
+    """Interpolated precision at a recall point.
+
+    Formula:    max of r(i)/i over ranks i from the c-th relevant document to the last document,
+                c = point · R, rounded
+    Range:      0 to 1
+    Edge cases: 0 if fewer than c relevant documents are retrieved. With c = 0 the maximum is over
+                all ranks. An empty ranking scores 0 (trec_eval prints nan at c = 0).
+    Source:     trec_eval 10.0; versions before round c up
+    """
+    return _interpolated(judged, _relevant_at(judged, point))
+
+
+@_early("11pt_avg", parameters=RealList(RECALL_POINTS, "points"), bounds=UNPROVEN)
+def interpolated_average(judged: Judged, points: tuple[float, ...]) -> FloatArray:
+    """Mean of the interpolated precision at eleven recall points.
+
+    Formula:    mean of iprec_at_recall over the points
+    Range:      0 to 1
+    Edge cases: points are visited from the last to the first, as in trec_eval: one that asks for
+                more relevant documents than its successor scores the highest precision of all,
+                and so do all before it. Give them in ascending order.
+    Source:     trec_eval 10.0
+    """
+    left = judged.num_rel_ret.astype(np.float64)  # relevant documents not yet walked past
+    nothing = np.zeros(len(left))
+    skipping = np.full(len(left), True)
+    waiting = np.full(len(left), False)
+    total = np.zeros(len(left))
+    for point in reversed(points):
+        needed = _relevant_at(judged, point)
+        skipping &= needed > left
+        waiting |= ~skipping & ((needed > left) | (needed < 1))
+        total += _interpolated(judged, np.where(waiting, nothing, needed))
+        left = np.where(skipping | waiting, left, needed)
+    return total / len(points)
+
+
+@_early(parameters=RealCutoffs(MULTIPLES_OF_R), bounds=STAIRCASE_ALONE)
+def Rprec_mult(judged: Judged, point: float) -> FloatArray:
+    """Precision at a multiple of R.
+
+    Formula:    r(c) / c, c = point · R + 0.9, cut to an integer
+    Range:      0 to 1
+    Edge cases: ranks beyond the end of the ranking are nonrelevant; 0 if c is 0.
+    Source:     trec_eval 10.0
+    """
+    depth = np.trunc(point * judged.num_rel + 0.9)
+    return quotient(judged.found_within(depth), np.maximum(depth, 0.0))

@@ -1,15 +1,17 @@
-"""Which measures can be computed from what was given: the relevance format (-R), the ties."""
+"""Whether metrics suit the input: refusals of what cannot be computed, and warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Metric, RelInfo
+from ragkpi.measures.measure import Caution, Metric, RelInfo, names_of
+from ragkpi.measures.registry import all_measures
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 
-# What -R may name, and what measures computed from it read.
+# The formats of -R, and which measures read each.
 REL_INFO: Mapping[str, RelInfo] = {
     "qrels": "qrels",
     "qrels_jg": "qrels_jg",
@@ -17,7 +19,7 @@ REL_INFO: Mapping[str, RelInfo] = {
     "qrels_prefs": "prefs",
 }
 
-# The nickname of what is computed if no measure is named.
+# The nickname of the measures that are computed without -m.
 _DEFAULTS: Mapping[RelInfo, str] = {
     "qrels": "official",
     "qrels_jg": "qrels_jg",
@@ -26,45 +28,41 @@ _DEFAULTS: Mapping[RelInfo, str] = {
 
 
 def default_requests(rel_info: str) -> list[str]:
-    """Return what ``-m`` is to be if it is not given; `UsageError` for an unknown format."""
+    """Return the default of ``-m`` for a format; `UsageError` for an unknown one."""
     return [_DEFAULTS[_reads(rel_info)]]
 
 
 def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
-    """Raise `UsageError` if a value cannot be computed from the given qrels, or as settings say.
+    """Raise `UsageError` if a metric cannot be computed from the format or under the settings.
 
-    Names every such measure, what it needs, and what can be asked for instead.
+    The message names every such measure, its needs, and measures that work instead.
     """
     _refuse_wrong_format(metrics, rel_info)
     if settings.ties == "expected":
-        _refuse_unexpected(metrics, rel_info)
+        _refuse_ties(metrics, rel_info)
     if settings.gains is not None:
-        _refuse_two_gains(metrics, rel_info)
+        _refuse_real_gains(metrics, rel_info)
 
 
 def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
-    """Raise `InputError` if qrels have fractional levels and a value is computed from levels."""
+    """Raise `InputError` if qrels have fractional levels and a metric needs levels."""
     needing = dict.fromkeys(m.measure.name for m in metrics if m.measure.worth == "level")
     if needing and judgements.gain is not None:
         need = "needs" if len(needing) == 1 else "need"
-        judgements.refuse_gains(
-            f"{', '.join(needing)} {need} levels; real gains serve {', '.join(_served())}"
-        )
+        served = _names_taking_gains()
+        judgements.refuse_gains(f"{', '.join(needing)} {need} levels; real gains serve {served}")
 
 
-def _served() -> list[str]:
-    from ragkpi.measures.registry import all_measures
-
-    return [name for name, measure in all_measures().items() if measure.worth == "gain"]
+def _names_taking_gains() -> str:
+    return ", ".join(n for n, measure in all_measures().items() if measure.worth == "gain")
 
 
-def _refuse_two_gains(metrics: Sequence[Metric], rel_info: str) -> None:
+def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
         raise UsageError(f"--gains: they are offered for plain qrels, not for -R {rel_info}")
     if not any(metric.measure.worth == "gain" for metric in metrics):
-        raise UsageError(
-            f"--gains: none of the measures takes gains; those that do: {', '.join(_served())}"
-        )
+        served = _names_taking_gains()
+        raise UsageError(f"--gains: none of the measures takes gains; those that do: {served}")
     for metric in metrics:
         if metric.arguments.get("gains"):
             raise UsageError(
@@ -73,13 +71,11 @@ def _refuse_two_gains(metrics: Sequence[Metric], rel_info: str) -> None:
             )
 
 
-def _refuse_unexpected(metrics: Sequence[Metric], rel_info: str) -> None:
+def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
         raise UsageError(f"--ties expected: it is offered for plain qrels, not for -R {rel_info}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
-        from ragkpi.measures.registry import all_measures
-
         known = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(
@@ -90,12 +86,10 @@ def _refuse_unexpected(metrics: Sequence[Metric], rel_info: str) -> None:
 
 def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
     given = _reads(rel_info)
-    wrong: dict[RelInfo, list[str]] = {}
-    for metric in metrics:
-        if metric.measure.reads not in ("any", given):
-            names = wrong.setdefault(metric.measure.reads, [])
-            if metric.measure.name not in names:
-                names.append(metric.measure.name)
+    wrong: dict[RelInfo, dict[str, None]] = {}
+    for measure in (metric.measure for metric in metrics):
+        if measure.reads not in ("any", given):
+            wrong.setdefault(measure.reads, {})[measure.name] = None
     if not wrong:
         return
     needs = "; ".join(
@@ -115,4 +109,22 @@ def _reads(rel_info: str) -> RelInfo:
 
 
 def _options(reads: RelInfo) -> str:
-    return " or ".join(f"-R {name}" for name, what in REL_INFO.items() if what == reads)
+    return " or ".join(f"-R {name}" for name, read in REL_INFO.items() if read == reads)
+
+
+def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
+    """Return the warnings about metrics whose inputs break their assumptions, in their order."""
+    concerned: dict[Caution, list[Metric]] = {}
+    for metric in metrics:
+        for caution in metric.measure.cautions:
+            concerned.setdefault(caution, []).append(metric)
+    return [line for caution, affected in concerned.items() for line in caution(judged, affected)]
+
+
+def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
+    """Warn of metrics whose own relevance level is above all judged levels."""
+    highest = int(judgements.level.max(initial=-1))
+    empty = [metric for metric in metrics if (metric.relevance_level or 0) > highest]
+    if not empty:
+        return []
+    return [f"{names_of(empty)}: no document is relevant: the highest judged level is {highest}"]

@@ -1,52 +1,114 @@
-"""All measures, in the order in which they are printed, and the nicknames for sets of them.
+"""All measures in printing order, the nicknames for sets of them, and the way to find them.
 
-The registry is data: `-m` parsing, the `measures` command, help and tests read it. The lines
-themselves stand in ``registry_*.py``, one file per source of measures.
+Every family of measures is a file, which declares its measures beside their functions. This file
+only lists the families. `-m`, the `measures` command, help and tests read the records.
 """
 
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ragkpi.errors import UsageError
-from ragkpi.measures import registry_prefs, registry_rag, registry_trec
+from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.requests import apart, parse_requests
+from ragkpi.measures.requests import parse_requests, split_requests
 from ragkpi.records import replace
 
 ENTRY_POINTS = "ragkpi.measures"
 
-REGISTRY: Mapping[str, Measure] = {
-    measure.name: measure
-    for measure in (
-        *registry_trec.CLASSIC,
-        *registry_prefs.PREFS_MEASURES,
-        *registry_trec.LATER,
-        *registry_rag.RAG_MEASURES,
-    )
-}
+_COUNTS = ("runid", "num_q", "num_ret", "num_rel", "num_rel_ret")
+_PREFS = (
+    *("prefs_num_prefs_poss", "prefs_num_prefs_ful", "prefs_num_prefs_ful_ret"),
+    *("prefs_simp", "prefs_pair", "prefs_avgjg", "prefs_avgjg_Rnonrel"),
+    *("prefs_simp_ret", "prefs_pair_ret", "prefs_avgjg_ret", "prefs_avgjg_Rnonrel_ret"),
+    *("prefs_simp_imp", "prefs_pair_imp", "prefs_avgjg_imp"),
+)
+_GROUPS = ("map_avgjg", "P_avgjg", "Rprec_mult_avgjg")
+# trec_eval's measures in the order in which it prints them.
+_TREC_ORDER = (
+    *_COUNTS,
+    *("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P", "relstring"),
+    *("recall", "infAP", "gm_bpref", "Rprec_mult", "utility", "11pt_avg", "binG", "G"),
+    *("dcg", "ideal_dcg", "ndcg", "ndcg_rel", "Rndcg", "ndcg_cut", "map_cut", "relative_P"),
+    *("success", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    "num_nonrel_judged_ret",
+    *_PREFS,
+    *_GROUPS,
+    *("yaap", "rbp", "rbp_resid", "unj"),
+)
+_NOT_IN_ALL_TREC = {"dcg", "ideal_dcg", "yaap", *_PREFS, *_GROUPS}
 
 NICKNAMES: Mapping[str, Sequence[str]] = {
-    **registry_trec.NICKNAMES,
-    **registry_prefs.PREFS_NICKNAMES,
-    **registry_rag.RAG_NICKNAMES,
+    "official": [
+        *_COUNTS,
+        *("map", "gm_map", "Rprec", "bpref", "recip_rank", "iprec_at_recall", "P"),
+    ],
+    "set": [
+        *_COUNTS,
+        *("utility", "set_P", "set_relative_P", "set_recall", "set_map", "set_F"),
+    ],
+    "all_trec": [name for name in _TREC_ORDER if name not in _NOT_IN_ALL_TREC],
+    "prefs": ["runid", "num_q", *_PREFS[:6]],
+    "all_prefs": ["runid", "num_q", *_PREFS],
+    "qrels_jg": ["runid", "num_q", *_GROUPS],
+    "chance": [
+        *("success.1,5,10,20,100", "p_obs", "p_rand", "ef", "bor", "bor_max", "lambda"),
+        "collapse",
+    ],
+    "rag": [
+        *("ra_nwg", "proc", "pct_proc", "pct_proc_rom", "n_recall4", "n_recall5"),
+        *("precision4", "harm", "harm_u", "num_q_fallback", "unj.10,30"),
+    ],
+    "kpi": [
+        *("ndcg_cut.10,25,50,100", "map_cut.100", "recip_rank.10", "recall.25,50,100"),
+        "success.10",
+    ],
 }
+
+
+def _in_trec_order(families: Iterable[Sequence[Measure]]) -> dict[str, Measure]:
+    measures = {measure.name: measure for family in families for measure in family}
+    return dict(sorted(measures.items(), key=lambda item: _TREC_ORDER.index(item[0])))
+
+
+_TREC_FAMILIES = (counts.MEASURES, precision.MEASURES, incomplete.MEASURES, gain.MEASURES)
+TREC_MEASURES: Mapping[str, Measure] = _in_trec_order(_TREC_FAMILIES)
+
+
+@functools.cache
+def builtin_measures() -> Mapping[str, Measure]:
+    """Return every measure of ragkpi by name, in printing order.
+
+    The other families are imported here, as most evaluations only need those of `TREC_MEASURES`.
+    """
+    from ragkpi.measures import assessors, chance, evidence, kpi
+
+    rag_families = (chance.MEASURES, evidence.MEASURES, kpi.MEASURES)
+    return {
+        **_in_trec_order([*_TREC_FAMILIES, assessors.MEASURES]),
+        **{measure.name: measure for family in rag_families for measure in family},
+    }
 
 
 def find_metrics(texts: Sequence[str]) -> list[Metric]:
     """Resolve ``-m`` arguments against all measures and nicknames."""
-    return parse_requests(texts, REGISTRY, NICKNAMES, find_plugins)
+    texts = split_requests(texts)
+    names = [text.partition(".")[0] for text in texts]
+    members = [member.partition(".")[0] for name in names for member in NICKNAMES.get(name, [name])]
+    if TREC_MEASURES.keys() >= set(members):
+        return parse_requests(texts, TREC_MEASURES, NICKNAMES)
+    return parse_requests(texts, builtin_measures(), NICKNAMES, find_plugins)
 
 
 def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
-    """Resolve ``-m`` arguments, and call what one stands for alone as it was asked for.
+    """Resolve ``-m`` arguments; a request for one metric becomes the name of the metric.
 
     >>> [metric.name for metric in find_metrics_as_given(["AP(rel=2)@100,MRR", "P.5,10"])]
     ['AP(rel=2)@100', 'MRR', 'P_5', 'P_10']
     """
     names: dict[str, str] = {}
-    for text in apart(texts):
+    for text in split_requests(texts):
         metrics = find_metrics([text])
         if len(metrics) == 1 and text not in NICKNAMES:
             names.setdefault(metrics[0].name, text)
@@ -57,7 +119,7 @@ def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
 
 def all_measures() -> Mapping[str, Measure]:
     """Return every measure by name, in printing order, those of other packages last."""
-    return {**REGISTRY, **find_plugins()}
+    return {**builtin_measures(), **find_plugins()}
 
 
 @functools.cache
@@ -65,7 +127,7 @@ def find_plugins() -> Mapping[str, Measure]:
     """Return the measures of other installed packages, by name.
 
     A package offers them by an entry point of the group ``ragkpi.measures`` that loads to a
-    `Measure` or a list of them. Looking for packages takes longer than a small evaluation, so ask
+    `Measure` or a list of them. The search takes longer than a small evaluation, so call this
     only when a name is unknown or when every measure is to be listed.
 
     Raises
@@ -75,6 +137,7 @@ def find_plugins() -> Mapping[str, Measure]:
     """
     from importlib.metadata import entry_points
 
+    taken = {*builtin_measures(), *NICKNAMES}
     plugins: dict[str, Measure] = {}
     for entry_point in entry_points(group=ENTRY_POINTS):
         origin = f"{ENTRY_POINTS} entry point '{entry_point.name}' ({entry_point.value})"
@@ -84,9 +147,8 @@ def find_plugins() -> Mapping[str, Measure]:
             raise UsageError(f"{origin} cannot be loaded: {problem}; mend or uninstall it") from (
                 problem
             )
-        measures = [offered] if isinstance(offered, Measure) else list(offered)
-        for measure in measures:
-            if measure.name in REGISTRY or measure.name in NICKNAMES or measure.name in plugins:
+        for measure in [offered] if isinstance(offered, Measure) else offered:
+            if measure.name in taken or measure.name in plugins:
                 raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
             plugins[measure.name] = measure
     return plugins

@@ -1,4 +1,8 @@
-"""`-m` arguments to metrics: names, nicknames, parameters, and what was meant by a typo."""
+"""`-m` arguments to metrics: names, nicknames, parameters, names of other tools, and typos.
+
+A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) has its meaning in ir_measures. If
+ragkpi computes something else, or nothing, under that name, it is refused with the nearest.
+"""
 
 from __future__ import annotations
 
@@ -6,60 +10,73 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, NoReturn
+from typing import NoReturn
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.parameters import Parameters
-from ragkpi.measures.registry_trec import CLASSIC, LATER, NICKNAMES
+from ragkpi.measures.parameters import Cutoffs, Parameters
+from ragkpi.records import NamedTuple
 
-if TYPE_CHECKING:
-    from ragkpi.measures.foreign_names import Request
+# Where something was typed: the number of the request, and that of its parameter.
+_Position = tuple[int, int]
 
-# By the name of a measure, and the level from which documents are relevant, if that was said.
-_Key = tuple[str, "int | None"]
-# Where something was typed: the number of the request, and of its parameters.
-_Place = tuple[int, int]
+_TOOL_NAME = (
+    r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
+    r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|[._](?P<rank>[1-9]\d*))?"
+)
+# Parameters of other tools that select a measure; None selects the measure itself.
+_VARIANTS: Mapping[tuple[str, str, str], str | None] = {
+    ("ndcg", "dcg", "log2"): None,
+    ("ndcg", "dcg", "exp-log2"): "ndcg_exp",
+    ("setp", "relative", "True"): "set_relative_P",
+    ("setp", "relative", "False"): None,
+}
+# Parameters of other tools whose value is the parameter of the measure.
+_RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
-class _Request:
-    """What the command line says about one measure."""
+class _Leveled(NamedTuple):
+    """A request, and the level from which documents are relevant for it; None for that of -l."""
+
+    text: str
+    level: int | None = None
+
+
+class _Chosen:
+    """Everything that the requests of a command line choose of one measure at one level."""
 
     def __init__(self) -> None:
         self.plain = False
-        self.given: list[Parameters] = []  # by the user: they replace the defaults
-        self.listed: list[Parameters] = []  # by a nickname: they add to them
-        self.places: dict[str | None, _Place] = {}  # by suffix, None without parameters
+        self.typed: list[Parameters] = []  # replace the defaults
+        self.from_nicknames: list[Parameters] = []  # add to the defaults
+        self.positions: dict[str | None, _Position] = {}  # by suffix, None without parameters
 
     def metrics(
         self, measure: Measure, level: int | None, printed_place: Iterator[int]
-    ) -> Iterator[tuple[_Place, Metric]]:
-        """Yield each metric and where it was typed, cutoffs ascending."""
+    ) -> Iterator[tuple[_Position, Metric]]:
+        """Yield each metric and the position where it was typed, cutoffs ascending."""
         grammar = measure.parameters
-        chosen = [*self.given, *self.listed]
-        if self.plain and (grammar.plain_is_a_value or not self.given):
+        chosen = [*self.typed, *self.from_nicknames]
+        if self.plain and (grammar.plain_is_a_value or not self.typed):
             chosen += grammar.defaults()
         distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
         distinct.sort(key=lambda parameters: parameters.order)
         printed = [grammar.printed(measure.name, parameters) for parameters in distinct]
-        # Where two would print one name, as trec_eval's 0.12 for 0.125 and 0.121, both have all
-        # their digits.
-        names = [
-            name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
-            for name, parameters in zip(printed, distinct, strict=True)
-        ]
         suffix = "" if level is None else f"_rel={level}"
-        for name, parameters in zip(names, distinct, strict=True):
-            typed = min(self.places[key] for key in (parameters.suffix, None) if key in self.places)
+        for name, parameters in zip(printed, distinct, strict=True):
+            # trec_eval prints 0.12 for 0.125 and for 0.121: equal names get all their digits.
+            unique = name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
+            positions = self.positions
+            position = min(positions[key] for key in (parameters.suffix, None) if key in positions)
             arguments = parameters.arguments
-            yield typed, Metric(measure, name + suffix, arguments, level, next(printed_place))
+            yield position, Metric(measure, unique + suffix, arguments, level, next(printed_place))
 
 
 def parse_requests(
     texts: Iterable[str],
-    registry: Mapping[str, Measure],
+    measures: Mapping[str, Measure],
     nicknames: Mapping[str, Sequence[str]],
-    find_more: Callable[[], Mapping[str, Measure]] = dict,
+    find_plugins: Callable[[], Mapping[str, Measure]] = dict,
 ) -> list[Metric]:
     """Resolve the ``-m`` arguments of one command line.
 
@@ -68,68 +85,45 @@ def parse_requests(
     texts
         Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname. The name
         of any measure that has numbers may follow ``num_q_``: see `Measure.num_q`.
-    registry, nicknames
+    measures, nicknames
         All measures by name, in printing order; nicknames with the requests that they stand for.
-    find_more
-        Asked for further measures, to be printed last, if a name is unknown.
+    find_plugins
+        Called for further measures, to be printed last, if a name is unknown.
 
     Returns
     -------
     list of Metric
-        In the order of `texts`, each once; those of a nickname, and the defaults of a measure, in
-        printing order, which all of them know (`Metric.printed_place`). Requests for one measure
-        add up; parameters replace the defaults of the same measure, wherever those came from.
+        In the order of `texts`, each once. The metrics of a nickname, and the defaults of a
+        measure, are in printing order; `Metric.printed_place` is the place of each metric in that
+        order. Requests for one measure add up. Parameters replace the defaults of the same
+        measure, even the defaults that another request or a nickname asks for.
 
     Raises
     ------
     UsageError
         Naming every bad request, with the nearest names.
     """
-    requests: dict[_Key, _Request] = {}
-    problems: list[str] = []
-    texts = list(apart(texts))
+    texts = split_requests(texts)
     if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
-        registry = _with_counts(registry)
-    if any(_split(text, registry, nicknames) is None for text in texts):
-        registry = {**registry, **find_more()}
-    for turn, text in enumerate(texts):
+        measures = _with_counts(measures)
+    if any(_split(text, measures, nicknames) is None for text in texts):
+        measures = {**measures, **find_plugins()}
+    parser = _Parser(measures, nicknames)
+    problems: list[str] = []
+    for number, text in enumerate(texts):
         try:
-            _add(text, turn, registry, nicknames, requests, from_nickname=False)
+            parser.add(text, number)
         except UsageError as problem:
             problems.append(str(problem))
     if problems:
         raise UsageError("; ".join(problems))
-    levels: dict[str, list[int | None]] = {}
-    for name, level in requests:
-        levels.setdefault(name, []).append(level)
-    printed_place = count()
-    found = [
-        placed
-        for name, measure in registry.items()
-        for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
-        for placed in requests[name, level].metrics(measure, level, printed_place)
-    ]
-    return [metric for _, metric in sorted(found, key=lambda placed: placed[0])]
+    return parser.metrics()
 
 
-def find_trec_metrics(texts: Iterable[str]) -> list[Metric] | None:
-    """Resolve ``-m`` arguments as `ragkpi.measures.registry` does, without importing all measures.
+def split_requests(texts: Iterable[str]) -> list[str]:
+    """Split ``map,ndcg_cut.10``: a comma before a name separates requests.
 
-    None if one of them names, by its plain name, nothing of trec_eval's.
-    """
-    texts = apart(texts)
-    names = [text.partition(".")[0] for text in texts]
-    members = [member.partition(".")[0] for n in names for member in NICKNAMES.get(n, [n])]
-    measures = {measure.name: measure for measure in [*CLASSIC, *LATER]}
-    if not measures.keys() >= set(members):
-        return None
-    return parse_requests(texts, measures, NICKNAMES)
-
-
-def apart(texts: Iterable[str]) -> list[str]:
-    """Separate ``map,ndcg_cut.10``: a comma before a name is between requests.
-
-    >>> apart(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
+    >>> split_requests(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
     ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
     """
     return [
@@ -139,124 +133,205 @@ def apart(texts: Iterable[str]) -> list[str]:
     ]
 
 
-def _with_counts(registry: Mapping[str, Measure]) -> Mapping[str, Measure]:
-    """Let ``num_q_NAME`` follow every measure that has numbers."""
-    numeric = {name for name, measure in registry.items() if measure.numeric}
+class _Parser:
+    """Collects requests, one after the other, and returns their metrics."""
+
+    def __init__(
+        self, measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
+    ) -> None:
+        self.measures, self.nicknames = measures, nicknames
+        self.chosen: dict[tuple[str, int | None], _Chosen] = {}  # by measure and level
+
+    def metrics(self) -> list[Metric]:
+        """Return the metrics in the order in which they were typed."""
+        levels: dict[str, list[int | None]] = {}
+        for name, level in self.chosen:
+            levels.setdefault(name, []).append(level)
+        printed_place = count()
+        metrics = [
+            positioned
+            for name, measure in self.measures.items()
+            for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
+            for positioned in self.chosen[name, level].metrics(measure, level, printed_place)
+        ]
+        return [metric for _, metric in sorted(metrics, key=lambda positioned: positioned[0])]
+
+    def add(self, text: str, number: int, from_nickname: bool = False) -> None:
+        """Add the request of that number; raise `UsageError` if it is bad."""
+        name, dot, parameters, level = self._resolve(text)
+        if name in self.nicknames:
+            if dot:
+                members = " ".join(self.nicknames[name])
+                raise UsageError(
+                    f"-m {text}: {name} is a nickname and takes no parameters; "
+                    f"give them to its members ({members})"
+                )
+            for member in self.nicknames[name]:
+                self.add(member, number, from_nickname=True)
+            return
+        if dot and not parameters:
+            raise UsageError(
+                f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS"
+            )
+        chosen = self.chosen.setdefault((name, level), _Chosen())
+        if not dot:
+            chosen.plain = True
+            chosen.positions.setdefault(None, (number, 0))
+            return
+        cut = f"{name}_cut"
+        if parameters.isdecimal() and cut in self.measures and name in self.measures:
+            raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
+        parsed = self.measures[name].parameters.parse(name, parameters)
+        (chosen.from_nicknames if from_nickname else chosen.typed).extend(parsed)
+        for place, each in enumerate(parsed):
+            chosen.positions.setdefault(each.suffix, (number, 0 if from_nickname else place))
+
+    def _resolve(self, text: str) -> tuple[str, str, str, int | None]:
+        """Return the name, the dot, the parameters and the level of a request."""
+        leveled = _with_level(text)
+        split = _split(leveled.text, self.measures, self.nicknames)
+        if split is None and (translation := self._meant(text)) is not None:
+            leveled = translation
+            split = _split(leveled.text, self.measures, self.nicknames)
+        name, dot, parameters = split or self._refuse(text)
+        if leveled.level is not None and not (
+            name in self.measures and _depends_on_level(self.measures[name])
+        ):
+            raise UsageError(f"-m {text}: {name} takes no level from which documents are relevant")
+        return name, dot, parameters, leveled.level
+
+    def _meant(self, text: str) -> _Leveled | None:
+        """Translate a name of another tool if both tools mean the same by it.
+
+        Few people mean the set of all retrieved documents by ``Recall``; F and RBP have other
+        parameters here.
+        """
+        translation = _translate(text, self.measures)
+        if translation is None:
+            return None
+        name = translation.text.partition(".")[0]
+        is_set = name.startswith("set_") and not text.casefold().startswith("set")
+        return None if is_set or name in ("F", "rbp") else translation
+
+    def _refuse(self, text: str) -> NoReturn:
+        name = re.split(r"[.(@]", text, maxsplit=1)[0]
+        advice = "'ragkpi measures' lists them all"
+        if translation := _translate(text, self.measures):
+            level = "" if translation.level is None else f",rel={translation.level}"
+            advice = f"here that is -m {translation.text}{level}"
+        elif near := _near(name, [*self.measures, *self.nicknames]):
+            advice = f"did you mean {' or '.join(near)}?"
+        raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+
+
+def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
+    """Add ``num_q_NAME`` after every measure that has numbers."""
     return {
-        offered.name: offered
-        for name, measure in registry.items()
-        for offered in ((measure, measure.num_q) if name in numeric else (measure,))
+        each.name: each
+        for measure in measures.values()
+        for each in ((measure, measure.num_q) if measure.numeric else (measure,))
     }
 
 
-def _add(
-    text: str,
-    turn: int,
-    registry: Mapping[str, Measure],
-    nicknames: Mapping[str, Sequence[str]],
-    requests: dict[_Key, _Request],
-    from_nickname: bool,
-) -> None:
-    level: int | None = None
-    said = text
-    if "rel=" in text:
-        from ragkpi.measures.foreign_names import with_level
-
-        said, level = with_level(text) or (text, None)
-    split = _split(said, registry, nicknames)
-    if split is None and (here := _meant(text, registry)) is not None:
-        level = here.level
-        split = _split(here.text, registry, nicknames)
-    name, dot, parameters = split or _refuse(text, registry, nicknames)
-    if level is not None:
-        from ragkpi.measures.foreign_names import refuse_level
-
-        refuse_level(text, name, registry)
-    if name in nicknames:
-        if dot:
-            members = " ".join(nicknames[name])
-            raise UsageError(
-                f"-m {text}: {name} is a nickname and takes no parameters; "
-                f"give them to its members ({members})"
-            )
-        for member in nicknames[name]:
-            _add(member, turn, registry, nicknames, requests, from_nickname=True)
-        return
-    if dot and not parameters:
-        raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
-    request = requests.setdefault((name, level), _Request())
-    if not dot:
-        request.plain = True
-        request.places.setdefault(None, (turn, 0))
-        return
-    cut = f"{name}_cut"
-    if parameters.isdecimal() and cut in registry and name in registry:
-        raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
-    parsed = registry[name].parameters.parse(name, parameters)
-    (request.listed if from_nickname else request.given).extend(parsed)
-    for number, one in enumerate(parsed):
-        request.places.setdefault(one.suffix, (turn, 0 if from_nickname else number))
+def _with_level(text: str) -> _Leveled:
+    """Separate the level of ``P.5,rel=2``, or of the printed ``P_5_rel=2``."""
+    match = re.search(r"[,._]rel=(\d+)$", text)
+    return _Leveled(text) if match is None else _Leveled(text[: match.start()], int(match[1]))
 
 
 def _split(
-    text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
+    text: str, measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
 ) -> tuple[str, str, str] | None:
-    """Split a request into name, dot and parameters; None if nothing is known by that name."""
+    """Split a request into name, dot and parameters; None for an unknown name."""
     name, dot, parameters = text.partition(".")
-    if name in nicknames or name in registry:
+    if name in nicknames or name in measures:
         return name, dot, parameters
-    return _printed_spelling(text, registry)
+    return _split_printed(text, measures)
 
 
-def _printed_spelling(text: str, registry: Mapping[str, Measure]) -> tuple[str, str, str] | None:
-    """Read ``P_10`` or ``ra_nwg_10_alpha=0.5`` as printed; None if it is not such a name."""
-    prefixes = [name for name in registry if text.startswith(f"{name}_")]
+def _split_printed(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
+    """Split a printed name such as ``P_10`` or ``ra_nwg_10_alpha=0.5``; None for another text."""
+    prefixes = [name for name in measures if text.startswith(f"{name}_")]
     for name in sorted(prefixes, key=len, reverse=True):
         rest = text[len(name) + 1 :]
         for parameters in (rest, rest.replace("_", ",")):
             try:
                 with warnings.catch_warnings():
-                    warnings.simplefilter("ignore")  # they come when it is parsed
-                    registry[name].parameters.parse(name, parameters)
+                    warnings.simplefilter("ignore")  # the parser warns when it parses them again
+                    measures[name].parameters.parse(name, parameters)
             except UsageError:
                 continue
             return name, ".", parameters
     return None
 
 
-def _refuse(
-    text: str, registry: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
-) -> NoReturn:
-    from ragkpi.measures.foreign_names import translated
+def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
+    """Translate ``nDCG@10`` to ``ndcg_cut.10``, ``MRR`` to ``recip_rank``; None if unknown.
 
-    name = re.split(r"[.(@]", text, maxsplit=1)[0]
-    advice = "'ragkpi measures' lists them all"
-    if here := translated(text, registry):
-        level = "" if here.level is None else f",rel={here.level}"
-        advice = f"here that is -m {here.text}{level}"
-    elif near := _near(name, [*registry, *nicknames]):
-        advice = f"did you mean {' or '.join(near)}?"
-    raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
-
-
-def _meant(text: str, registry: Mapping[str, Measure]) -> Request | None:
-    """Translate what other tools call a measure, where both mean the same by it.
-
-    Sets of everything retrieved are what few mean by ``Recall``; F and RBP have other parameters.
+    Raises
+    ------
+    UsageError
+        If the measure is known, and a parameter is not.
     """
-    from ragkpi.measures.foreign_names import translated
-
-    here = translated(text, registry)
-    if here is None:
+    call = re.fullmatch(_TOOL_NAME, text)
+    if call is None:
         return None
-    name = here.text.partition(".")[0]
-    is_set = name.startswith("set_") and not text.casefold().startswith("set")
-    return None if is_set or name in ("F", "rbp") else here
+    name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
+    known = [
+        measure for measure in measures.values() if name in map(str.casefold, measure.known_as)
+    ]
+    if not known:
+        return None
+    level, value = None, cutoff
+    for parameter in filter(None, (call["parameters"] or "").split(",")):
+        key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
+        if (name, key, setting) in _VARIANTS:
+            variant = _VARIANTS[name, key, setting]
+            known = known if variant is None else [measures[variant]]
+        elif key == "cutoff" and cutoff is None:
+            cutoff = value = setting
+        elif (name, key) in _RENAMED and value is None:
+            value = setting
+        elif (
+            key == "rel"
+            and setting.isdecimal()
+            and (name == "numret" or _depends_on_level(known[0]))
+        ):
+            level = int(setting)
+        elif (key, setting) != ("judged_only", "False"):
+            raise UsageError(f"-m {text}: {_advice(known[0], key, parameter.strip())}")
+    if name == "numret" and level is not None:
+        return _Leveled("num_rel_ret", level)
+    if value is None and name == "judged":
+        raise UsageError(f"-m {text}: of how many documents? Expected a cutoff: Judged@10")
+    if value is None:
+        # A name without a cutoff means the uncut measure, if there is one.
+        known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
+        return _Leveled(known[0].name, level)
+    is_cutoff = cutoff is not None and "." not in value and name not in ("setf", "iprec")
+    for measure in known:
+        if isinstance(measure.parameters, Cutoffs) == is_cutoff:
+            return _Leveled(f"{measure.name}.{value}", level)
+    return None
+
+
+def _depends_on_level(measure: Measure) -> bool:
+    """Return whether the level from which documents are relevant can change a measure."""
+    plain = measure.reads == "qrels" and "grade_map" not in measure.needs
+    return plain and measure.worth == "level" and measure.question != "gain"
+
+
+def _advice(measure: Measure, key: str, parameter: str) -> str:
+    if key == "rel":
+        return f"{measure.name} takes no level from which documents are relevant"
+    if key == "judged_only":
+        return f"here that is -m {measure.name} with -J, which is of all measures"
+    return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to three names that look like one, whatever the capitals."""
-    import difflib  # nobody who spells right waits for it
+    """Return up to three known names that resemble a name, whatever the capitals."""
+    import difflib  # only a typo needs it
 
     folded = {name.casefold(): name for name in known if not name.startswith("num_q_")}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)

@@ -1,4 +1,4 @@
-"""`Scores`: what a run scored, metric by metric, and how a `Judged` becomes it."""
+"""`Scores`: the statistics and values of a run, metric by metric, computed from a `Judged`."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class MetricScores:
-    """What a run scored by one metric.
+    """The scores of a run by one metric.
 
     Attributes
     ----------
@@ -29,8 +29,8 @@ class MetricScores:
         Sufficient statistics of every query; a row with NaN is NA. Text metrics have (Q, 1) of
         objects.
     divisor
-        How many queries the summary is over: Q, but for a single query asked for out of a
-        complete set (``-c -D 0.QID``), as trec_eval has it.
+        The number of queries of the summary: Q, except for a single query out of a complete set
+        (``-c -D 0.QID``), as in trec_eval.
     """
 
     metric: Metric
@@ -49,14 +49,14 @@ class MetricScores:
 
     @cached_property
     def known(self) -> BoolArray:
-        """Of which queries the value is not NA, (Q,)."""
+        """Whether the value of each query is not NA, (Q,)."""
         if self.statistics.dtype == object:
             return np.ones(len(self.statistics), dtype=np.bool_)
         return np.asarray(~np.isnan(self.statistics).any(axis=1))
 
     @property
     def valid(self) -> int:
-        """How many queries the summary is over: those whose value is not NA."""
+        """The number of queries of the summary whose value is not NA."""
         return self.divisor - int((~self.known).sum())
 
     @cached_property
@@ -74,7 +74,7 @@ class MetricScores:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a run scored.
+    """The scores of a run.
 
     Attributes
     ----------
@@ -83,9 +83,9 @@ class Scores:
     queries : list of bytes, length Q
         The evaluated queries, in byte order.
     columns
-        What was asked for, in the order of asking; no two have one name.
+        The scores by each metric, in the order of ``-m``; names are distinct.
     divisor
-        How many queries summaries are over; see `MetricScores`.
+        The number of queries of summaries; see `MetricScores`.
     """
 
     run_id: bytes
@@ -95,15 +95,15 @@ class Scores:
 
     @property
     def metrics(self) -> list[Metric]:
-        """What was asked for, in the order of asking."""
+        """The metrics, in the order of ``-m``."""
         return [column.metric for column in self.columns]
 
     def __getitem__(self, name: str) -> MetricScores:
-        """Return a column by the printed name of its metric; `KeyError` if it was not asked for."""
+        """Return a column by the printed name of its metric; `KeyError` without one."""
         return self._by_name[name]
 
     def __contains__(self, name: str) -> bool:
-        """Say whether a metric of that printed name was asked for."""
+        """Return whether there is a metric of that printed name."""
         return name in self._by_name
 
     @cached_property
@@ -111,19 +111,19 @@ class Scores:
         return {column.name: column for column in self.columns}
 
     def printed(self, where: Literal["query", "summary"]) -> list[MetricScores]:
-        """Return the columns that have a line for each query, or one over all of them."""
+        """Return the columns that have a line per query, or one over all queries."""
         return [column for column in self.columns if column.metric.is_printed(where)]
 
     def estimates(self) -> list[MetricScores]:
-        """Return what is estimated from the queries: no texts, and not the number of queries."""
+        """Return the columns estimated from the queries: no texts and no numbers of queries."""
         return [column for column in self.columns if column.metric.is_estimate]
 
     def only(self, columns: Iterable[MetricScores]) -> Scores:
-        """Return the same run with these columns alone."""
+        """Return the same run with only these columns."""
         return replace(self, columns=list(columns))
 
     def over(self, rows: IntArray) -> Scores:
-        """Return the same run over the queries of these rows alone, in their order."""
+        """Return the same run over only the queries of these rows, in their order."""
         return Scores(
             self.run_id,
             [self.queries[row] for row in rows.tolist()],
@@ -143,7 +143,7 @@ def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = No
 
 
 def _statistics(judged: AnyJudged, metric: Metric) -> npt.NDArray[Any]:
-    judged = metric.sees(judged)
+    judged = metric.at_own_level(judged)
     function: Any = metric.measure.function
     if isinstance(judged, Judged) and judged.settings.ties == "expected":
         function = metric.measure.expectation

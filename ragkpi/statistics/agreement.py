@@ -1,9 +1,9 @@
-"""How well two judges agree about documents, from the counts of their pairs of levels.
+"""Agreement of two judges about documents, from the counts of their pairs of levels.
 
-Whatever is computed here is a function of a confusion matrix, (..., L, L): how often the first
-judge said the level of the row, and the second that of the column. Leading axes are bootstrap
-replicates. `levels`, (L,), are the numbers behind rows and columns, ascending; distances are those
-of the numbers, so that a level that nobody uses still counts. NaN where a value is undefined.
+Every statistic is a function of a confusion matrix, (..., L, L): the number of documents to which
+the first judge gave the level of the row, and the second that of the column. Leading axes are
+bootstrap replicates. `levels`, (L,), are the levels of rows and columns, ascending. Distances are
+those of the numbers, so a level that nobody uses still counts. NaN where a value is undefined.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ def confusion(
     queries: int,
     levels: npt.NDArray[np.int64],
 ) -> FloatArray:
-    """Count the pairs of levels of every query, (Q, L, L): what all else is computed from.
+    """Count the pairs of levels of every query, (Q, L, L).
 
     Parameters
     ----------
     query, first, second : length n
-        The number of each document's query, from 0 to `queries` - 1, and what both judges said.
+        The query of each document, from 0 to `queries` - 1, and the levels of both judges.
     levels : (L,)
         All levels that occur, ascending.
     """
@@ -49,18 +49,18 @@ def confusion(
 
 
 def raw_agreement(counts: FloatArray, levels: FloatArray) -> FloatArray:
-    """Share of the documents that both judges give the same level."""
+    """Return the share of the documents that have the same level from both judges."""
     return ratio(np.trace(counts, axis1=-2, axis2=-1), counts.sum(axis=(-2, -1)))
 
 
 def cohens_kappa(
     counts: FloatArray, levels: FloatArray, weighting: Weighting = "plain"
 ) -> FloatArray:
-    """Agreement beyond what two judges with these habits would have by chance.
+    """Return the agreement beyond that of two judges with these frequencies of levels by chance.
 
     Formula:    1 - sum(w * observed) / sum(w * expected); w is 1 off the diagonal, or the distance
                 of the levels, or its square
-    Edge cases: NaN where both judges give one and the same level to everything
+    Edge cases: NaN where both judges give the same level to every document
     Source:     J. Cohen, A coefficient of agreement for nominal scales, 1960; Weighted kappa, 1968
     """
     distance = np.abs(levels[:, np.newaxis] - levels)
@@ -72,7 +72,7 @@ def cohens_kappa(
 
 
 def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> FloatArray:
-    """Cohen's kappa of the question whether the level is at least a threshold."""
+    """Return Cohen's kappa of the question whether the level is at least a threshold."""
     above = (levels >= threshold).astype(np.float64)
     sides = np.stack([1.0 - above, above])
     two_by_two = np.einsum("ai,...ij,bj->...ab", sides, counts, sides)
@@ -80,13 +80,13 @@ def kappa_from(counts: FloatArray, levels: FloatArray, threshold: float) -> Floa
 
 
 def mean_difference(counts: FloatArray, levels: FloatArray) -> FloatArray:
-    """Mean of the second judge's level minus the first one's."""
+    """Return the mean of the second judge's level minus the first judge's."""
     difference = levels - levels[:, np.newaxis]
     return ratio((counts * difference).sum(axis=(-2, -1)), counts.sum(axis=(-2, -1)))
 
 
 def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
-    """Mean of the second judge's level minus this one, where the first judge says this one.
+    """Return the mean of the second judge's level minus `level` where the first gave `level`.
 
     A judge that errs at random is biased at the ends of a scale, towards its middle.
     """
@@ -95,13 +95,13 @@ def bias_at(counts: FloatArray, levels: FloatArray, level: float) -> FloatArray:
 
 
 def coincidences(counts: FloatArray) -> FloatArray:
-    """Turn confusion matrices of two judges into coincidence matrices: each pair both ways."""
+    """Turn confusion matrices into coincidence matrices: each pair of levels both ways."""
     return counts + np.swapaxes(counts, -2, -1)
 
 
 def coincidences_of_panel(
     query: npt.NDArray[np.int64],
-    given: npt.NDArray[np.int64],
+    judged: npt.NDArray[np.int64],
     queries: int,
     levels: npt.NDArray[np.int64],
 ) -> FloatArray:
@@ -111,11 +111,11 @@ def coincidences_of_panel(
     ----------
     query : (n,)
         The number of each document's query.
-    given : (n, J)
+    judged : (n, J)
         The level that each judge gave each document; negative for none.
     """
     size = len(levels)
-    by_level = np.stack([(given == level).sum(axis=1) for level in levels], axis=1)
+    by_level = np.stack([(judged == level).sum(axis=1) for level in levels], axis=1)
     judges = by_level.sum(axis=1)
     paired = judges > 1
     by_level, query = by_level[paired].astype(np.float64), query[paired]
@@ -130,10 +130,10 @@ def coincidences_of_panel(
 def krippendorffs_alpha(
     coincidence: FloatArray, levels: FloatArray, scale: Scale = "nominal"
 ) -> FloatArray:
-    """Agreement of any number of judges beyond that of levels dealt out at random.
+    """Return the agreement of any number of judges beyond that of levels assigned at random.
 
     Formula:    1 - (n - 1) * sum(o_ck * d_ck) / sum(n_c * n_k * d_ck); d is 1 for different
-                levels, or (c - k)^2, or for an ordinal scale the square of how many values lie
+                levels, or (c - k)^2, or for an ordinal scale the square of the number of values
                 from one level to the other, halves of both included
     Edge cases: NaN where only one level occurs
     Source:     K. Krippendorff, Content Analysis, 2004, chapter 11; Computing Krippendorff's
@@ -170,4 +170,4 @@ AGREEMENTS: Mapping[str, AgreementStatistic] = {
     "alpha_interval": _alpha("interval"),
     "mean_difference": mean_difference,
 }
-"""By the name that answers give it: what two judges' counts say as a whole."""
+"""Statistics of the confusion matrix of all documents, by the names in answers."""

@@ -1,4 +1,4 @@
-"""The same queries for several runs, because only over those can they be compared."""
+"""Reduction of several runs to the same queries, over which they can be compared."""
 
 from __future__ import annotations
 
@@ -12,34 +12,33 @@ from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.scores import Scores
 from ragkpi.wording import counted
 
-# Which queries runs are compared over: every judged one, a missing one being an empty ranking, or
-# those that all runs have.
+# The queries of a comparison: all judged ones, where a missing one is an empty ranking, or those
+# that all runs have.
 Queries = Literal["all", "common"]
 
 
 def aligned(
     names: Sequence[str], runs: Sequence[Scores], queries: Queries = "common"
 ) -> list[Scores]:
-    """Bring runs to the same queries; a value may be set against another only then.
+    """Reduce runs to the same queries, so that their values can be compared.
 
     Parameters
     ----------
     queries
-        ``"common"`` reduces the runs to the queries that all of them have, with a warning that
-        says what is dropped. ``"all"`` wants runs that were evaluated over every judged query
-        (``missing="zero"``): what an empty ranking scores is for the measures to say.
+        ``"common"`` reduces the runs to the queries that all of them have, and warns of dropped
+        ones. ``"all"`` expects runs that were evaluated over every judged query
+        (``missing="zero"``), as only measures know the value of an empty ranking.
 
     Raises
     ------
     NothingInCommonError
         If they share no query.
     UsageError
-        If they were evaluated for different metrics, or over different queries that should be
-        all.
+        If they were evaluated for different metrics, or with ``"all"`` over different queries.
     """
-    asked = [metric.name for metric in runs[0].metrics]
+    expected = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
-        if [metric.name for metric in run.metrics] != asked:
+        if [metric.name for metric in run.metrics] != expected:
             raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
     if all(run.queries == runs[0].queries for run in runs):
         return list(runs)

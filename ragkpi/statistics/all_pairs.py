@@ -1,4 +1,4 @@
-"""Every run against every other: one test for all of them, and letters that sum it up."""
+"""Every run against every other: one test for all pairs, and letters that summarise it."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from ragkpi.statistics.paired import Procedure, nothing_to_compare
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.significance import ROUNDING, p_values
 
-_AT_ONCE = 1 << 14  # random numbers; they stay in the cache with what they put in order
+_AT_ONCE = 1 << 14  # random numbers; they and the statistics they shuffle stay in the cache
 
 
 @dataclass(frozen=True)
 class MetricPairs:
-    """How R runs compare by one metric, each with each.
+    """The comparison of each two of R runs by one metric.
 
     Attributes
     ----------
     metric, queries
-        What was measured, and how many queries have it in all runs.
+        The metric, and the number of queries that have it in all runs.
     values : (R,)
         The summary of every run.
     p : (R, R)
-        Of every two runs, corrected for there being so many; NaN where the test has no answer, and
-        on the diagonal.
+        p-values of every two runs, corrected for the number of pairs; NaN where the test has no
+        answer, and on the diagonal.
     letters : length R
         Runs that share a letter are not shown to differ; see `letters_of`.
     """
@@ -49,15 +49,15 @@ class MetricPairs:
 
     @property
     def order(self) -> list[int]:
-        """The places of the runs, the best first; NA last."""
+        """The indices of the runs, the best first, NA last."""
         goodness = self.metric.measure.sign * self.values
-        places: list[int] = np.argsort(-goodness, kind="stable").tolist()
-        return places
+        order: list[int] = np.argsort(-goodness, kind="stable").tolist()
+        return order
 
 
 @dataclass(frozen=True)
 class AllPairs:
-    """Runs, what was found out about them by each metric, and how."""
+    """The comparison of all pairs of runs by every metric."""
 
     names: list[str]
     runs: list[Scores]
@@ -66,14 +66,14 @@ class AllPairs:
 
     @property
     def is_tukey(self) -> bool:
-        """Whether one test was made for all pairs, which needs no correction."""
+        """Whether there was one test for all pairs, which needs no correction."""
         return self.procedure.test == "randomization"
 
 
 def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> AllPairs:
-    """Compare every run with every other, by every metric that can be better.
+    """Compare every run with every other, by every comparable metric.
 
-    The randomization test is `tukey`; others are made pair by pair and corrected for all pairs.
+    The randomization test is `tukey`; other tests are pair by pair, corrected for all pairs.
 
     Raises
     ------
@@ -123,7 +123,7 @@ def pair_by_pair(sample: QuerySample, procedure: Procedure) -> list[FloatArray]:
 
 
 def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[FloatArray]:
-    """Correct the p-values of pairs, (R, R) per metric, for there being so many."""
+    """Correct the p-values of pairs, (R, R) per metric, for the number of pairs."""
     upper = np.triu_indices(len(matrices[0]), 1)
     pairs = [matrix[upper] for matrix in matrices]
     families = [pairs] if procedure.family == "all" else [[of_metric] for of_metric in pairs]
@@ -141,8 +141,8 @@ def corrected_pairs(matrices: list[FloatArray], procedure: Procedure) -> list[Fl
 def tukey(sample: QuerySample, trials: int, seed: int) -> list[FloatArray]:
     """If no run differed from any other, their labels could be shuffled on any query.
 
-    A pair is as far apart as it looks only if the best and the worst of shuffled runs seldom are:
-    so the chance of even one false difference among all pairs stays below the level.
+    Two runs differ if the best and the worst of shuffled runs are seldom as far apart. So the
+    chance of even one false difference among all pairs stays below the level.
 
     Formula:    p = (shuffles whose range is >= |difference| + 1) / (trials + 1), the range being
                 the largest summary less the smallest; where no more than `trials` shuffles exist,
@@ -200,12 +200,12 @@ def _sums(statistics: FloatArray, order: IntArray) -> FloatArray:
 
 
 def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray:
-    """Return how often a range is at least as wide as each difference, (R, R)."""
+    """Return the share of ranges at least as wide as each difference, (R, R)."""
     with np.errstate(invalid="ignore"):
         apart = np.abs(values[:, np.newaxis] - values)
     known = values[np.isfinite(values)]
     slack = ROUNDING * np.abs(known).max(initial=0)
-    ordered = np.sort(ranges)  # what is not defined could be anything, and is last
+    ordered = np.sort(ranges)  # undefined ranges, which could be anything, are last
     extreme = len(ordered) - np.searchsorted(ordered, apart - slack)
     share = extreme / len(ordered) if certain else (extreme + 1) / (len(ordered) + 1)
     share = np.where(np.isnan(apart), np.nan, share)
@@ -214,23 +214,23 @@ def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray
 
 
 def letters_of(differ: BoolArray) -> list[str]:
-    """Give runs letters so that two share one exactly where they are not shown to differ.
+    """Give runs letters: two runs share a letter unless they are shown to differ.
 
     Parameters
     ----------
     differ : (R, R)
-        Which two do, the runs in the order in which the letters are to begin.
+        Whether two runs are shown to differ, the runs in the order of their letters.
 
     Returns
     -------
-    length R, letters of a run in order; ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between
-    where one is longer than a letter.
+    length R, the letters of each run in order: ``a`` to ``z``, then ``aa``, ``ab``, …, with commas
+    between them if any is longer than a letter.
 
     Notes
     -----
     H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004:
-    begin with one letter for all; a pair that differs splits each letter that both have; letters
-    that others contain are dropped.
+    begin with one letter for all; a pair that differs splits each letter that both have; a letter
+    whose runs all share another letter is dropped.
     """
     groups = [frozenset(range(len(differ)))]
     for first, second in zip(*np.nonzero(np.triu(differ, 1)), strict=True):
@@ -241,7 +241,7 @@ def letters_of(differ: BoolArray) -> list[str]:
         kept = list(dict.fromkeys(split))
         groups = [group for group in kept if not any(group < other for other in kept)]
     groups.sort(key=sorted)
-    names = list(itertools.islice(_letters(), len(groups)))
+    names = list(itertools.islice(_letter_names(), len(groups)))
     joint = "," if len(groups) > len(_ALPHABET) else ""
     return [
         joint.join(name for name, group in zip(names, groups, strict=True) if run in group)
@@ -252,6 +252,6 @@ def letters_of(differ: BoolArray) -> list[str]:
 _ALPHABET = "abcdefghijklmnopqrstuvwxyz"
 
 
-def _letters() -> Iterator[str]:
+def _letter_names() -> Iterator[str]:
     for length in itertools.count(1):
         yield from map("".join, itertools.product(_ALPHABET, repeat=length))

@@ -26,35 +26,35 @@ Tails = tuple[float, float]
 
 
 class Interval(NamedTuple):
-    """Bounds that cover the value with the probability that was asked for; NaN for NA."""
+    """Bounds that cover the value with a chosen probability; NaN for NA."""
 
     low: float
     high: float
 
 
-# Below so many queries resampled intervals cover noticeably less than they claim: those of means,
-# and those of geometric means and ratios; and where so few queries differ from most others.
+# With fewer queries, resampled intervals cover noticeably less than their level: queries for means,
+# for geometric means and ratios, and queries that differ from the commonest value.
 FEW, FEW_OTHERWISE, FEW_DIFFERING = 50, 200, 20
 UNKNOWN = Interval(math.nan, math.nan)
 
 
 @dataclass(frozen=True)
 class Bootstrap:
-    """How intervals are computed.
+    """The choices of intervals.
 
     Attributes
     ----------
     resamples
-        How often the queries are drawn again.
+        The number of resamples.
     seed
-        Of numpy's `default_rng`; the same seed gives the same digits.
+        The seed of numpy's `default_rng`; the same seed gives the same digits.
     level
         The probability that an interval covers the value.
     method
-        ``"percentile"`` reads the bounds off the resamples; ``"bca"`` corrects them for bias and
+        ``"percentile"`` takes the bounds from the resamples; ``"bca"`` corrects them for bias and
         skewness.
     rates
-        Whether rates, and what is computed from them, have Wilson's interval or a resampled one.
+        Whether rates, and values computed from rates, have Wilson's interval or a resampled one.
     """
 
     resamples: int = 5000
@@ -75,16 +75,15 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
 
     Sufficient statistics are resampled jointly, so that the interval of a ratio of means is that
     of the ratio. Queries whose value is NA are not part of the sample. Where every query succeeds
-    or fails (a statistic of 1 or 0), the rate has Wilson's interval, and what is computed from it,
-    such as bor, the interval that follows: resamples of twelve successes are all successes, and
-    would call the rate certain.
+    or fails (a statistic of 1 or 0), the rate has Wilson's interval, and a value computed from the
+    rate, such as bor, the interval that follows. Resamples of twelve successes are all successes,
+    as if the rate were certain.
 
     Returns
     -------
     dict
-        Intervals by the printed names of metrics, in their order. What is not estimated from
-        queries, texts and their number, has none. `UNKNOWN` where fewer than two queries are
-        known. Bounds may be infinite.
+        Intervals by the printed names of metrics, in their order. Texts and numbers of queries
+        have none. `UNKNOWN` where fewer than two queries are known. Bounds may be infinite.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
@@ -103,7 +102,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
 
 
 def wilson(successes: float, n: int, level: float) -> Interval:
-    """Return the interval of a rate that was seen as so many successes of n.
+    """Return the interval of a rate from its successes in n trials.
 
     >>> wilson(12, 12, 0.95)
     Interval(low=0.7575059933447587, high=1.0)
@@ -117,14 +116,14 @@ def wilson(successes: float, n: int, level: float) -> Interval:
 
 
 def quantile(level: float) -> float:
-    """Return how many standard deviations around its mean a normal variable fills a level."""
+    """Return the distance from the mean, in standard deviations, that covers a normal level."""
     from statistics import NormalDist  # slow to import
 
     return NormalDist().inv_cdf(1 - (1 - level) / 2)
 
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
-    """Return Wilson's interval, or what follows from it, of every metric of 0s and 1s."""
+    """Return the interval of every metric of 0s and 1s, by Wilson's interval of the rate."""
     bounds = {}
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         statistics = sample.statistics[:, 0, columns]
@@ -136,10 +135,10 @@ def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval
 
 
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:
-    """Carry Wilson's bounds of the first statistic, (n, S), over to what is computed from it.
+    """Turn Wilson's bounds of the first statistic, (n, S), into bounds of the summary.
 
-    The other statistics (the chance of success) vary from query to query too: their standard
-    error, by jackknife, is added as a square to the distance of each bound.
+    The other statistics (the chance of success) vary from query to query too. The square of their
+    standard error, by jackknife, is added to the square of the distance of each bound.
 
     Source: G. Y. Zou and A. Donner, Construction of confidence limits about effect measures, 2008
     (MOVER).
@@ -168,7 +167,7 @@ Resampled = Iterable[tuple[Metric, FloatArray]]
 
 
 def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
-    """Yield of which metrics of runs `intervals` are resampled, and from what."""
+    """Yield the metrics of runs that have resampled intervals, with their statistics."""
     for run in runs:
         for column in run.estimates():
             statistics = column.statistics[column.known]
@@ -177,7 +176,7 @@ def resampled(runs: Iterable[Scores], bootstrap: Bootstrap) -> Resampled:
 
 
 def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
-    """Say that resampled intervals are too narrow where they are of few queries; or nothing.
+    """Return a note that resampled intervals of few queries are too narrow, or an empty text.
 
     The coverage of 95 % percentile intervals of means was simulated for each n from 3 to 49 (3,000
     samples, 1,000 resamples) with four kinds of values: uniform, beta(2, 3), P_10 of beta-binomial
@@ -185,10 +184,10 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
     one with 95 - 40/n - 65/n^2: 74 % at 3, 91 % at 12, 94 % at 49. Skewed values are covered less:
     87 % at 12 for beta(0.5, 4).
 
-    Of anything else no figure is named, as none holds for a kind. At n = 12 geometric means were
-    covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. Where most queries share a value,
-    what counts is how many do not: of 12 queries 66 % if nine of ten share it and 88 % if seven of
-    ten do; of 400 queries 93 % if all but 12 do.
+    The note has no figure for other summaries, as none holds for all of a kind. At n = 12
+    geometric means were covered in 78 to 91 % (0 to 20 % zeros), at 100 in 92 to 95 %. Where most
+    queries share a value, the number of the others counts: coverage of 12 queries is 66 % if nine
+    of ten share it and 88 % if seven of ten do; of 400 queries 93 % if all but 12 do.
     """
     known = list(samples)
     few = [
@@ -215,9 +214,9 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
 
 
 def _alike_note(samples: Resampled) -> str:
-    """Say the same of many queries of which nearly all have one value."""
+    """Return the note for many queries nearly all of which have the same value."""
     alike = [(_differing(values), len(values)) for _, values in samples]
-    differing, n = min((one for one in alike if 0 < one[0] < FEW_DIFFERING), default=(0, 0))
+    differing, n = min((pair for pair in alike if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
     if not n:
         return ""
     return f"all but {differing} of {n:,} queries are alike: their resampled interval is too narrow"
@@ -229,16 +228,16 @@ def _differing(values: FloatArray) -> int:
 
 
 def _is_rate(metric: Metric, statistics: FloatArray) -> bool:
-    """Whether every query succeeded or failed, and the summary follows from how many did."""
+    """Return whether every query succeeds or fails, and the summary rises with the rate."""
     rises = metric.measure.aggregate.rises_with_first
     return rises and bool(np.isin(statistics[:, 0], (0.0, 1.0)).all())
 
 
 def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
-    """Read an interval off replicates, (B,), without interpolating: a replicate may be -inf.
+    """Take an interval from replicates, (B,), without interpolation: a replicate may be -inf.
 
-    A replicate that is undefined (0/0) could be anything, so it counts as -inf for the lower and
-    as inf for the upper bound.
+    An undefined replicate (0/0) could be anything, so it counts as -inf for the lower and as inf
+    for the upper bound.
     """
     last = len(replicates) - 1
     low, high = (min(last, int(tail * len(replicates))) for tail in tails)
@@ -251,13 +250,20 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
 
 def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) -> list[Tails]:
     """Shift the tails of every metric for bias and skewness."""
-    return [
-        bca_tails(replicate, estimate[0], jackknife[:, 0], tails)
-        or _not_corrected(metric.name, tails)
-        for metric, replicate, estimate, jackknife in zip(
-            sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
-        )
-    ]
+    shifted = []
+    for metric, replicate, estimate, jackknife in zip(
+        sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
+    ):
+        ends = bca_tails(replicate, estimate[0], jackknife[:, 0], tails)
+        if ends is None:
+            warnings.warn(
+                f"{metric.name}: its interval is a percentile interval; BCa needs a value that "
+                "varies, and that stays finite whichever query is left out",
+                RagkpiWarning,
+                stacklevel=3,
+            )
+        shifted.append(ends or tails)
+    return shifted
 
 
 def bca_tails(
@@ -268,17 +274,19 @@ def bca_tails(
     Parameters
     ----------
     replicates, estimate, left_out
-        The value of every resample, (B,), of all n queries, and without each of them, (n,).
+        The values of the resamples, (B,), the value of all n queries, and the values without each
+        query, (n,).
     tails
-        The probabilities at which the interval would end without bias and skewness.
+        The tail probabilities without bias and skewness.
 
     Returns
     -------
-    None where a value is infinite or undefined, or where no replicate, or every one, is smaller.
+    The shifted tails; None where a value is infinite or undefined, or where no replicate, or every
+    replicate, is smaller than the estimate.
     """
     from statistics import NormalDist  # slow to import
 
-    # Half of the ties, so that a value of few levels is not called biased for being discrete.
+    # Half of the ties count, or a value with few distinct values would look biased.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
     if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):
         return None
@@ -287,19 +295,9 @@ def bca_tails(
     influence = left_out.mean() - left_out
     spread = (influence**2).sum() ** 1.5
     acceleration = (influence**3).sum() / (6 * spread) if spread else 0.0
-    # Below the smallest share that a tail can have, there is no quantile.
+    # A tail of 0 or 1 has no finite quantile.
     low, high = (bias + normal.inv_cdf(min(max(tail, 2**-53), 1 - 2**-53)) for tail in tails)
     return (
         normal.cdf(bias + low / (1 - acceleration * low)),
         normal.cdf(bias + high / (1 - acceleration * high)),
     )
-
-
-def _not_corrected(name: str, tails: Tails) -> Tails:
-    warnings.warn(
-        f"{name}: its interval is a percentile interval; BCa needs a value that varies, and that "
-        "stays finite whichever query is left out",
-        RagkpiWarning,
-        stacklevel=4,
-    )
-    return tails

@@ -1,8 +1,7 @@
 """Textbook tests of the differences of single queries: t, Wilcoxon's signed ranks, signs.
 
-All are two-sided. t and Wilcoxon need differences, so they have no answer where a summary is no
-mean of the queries' values. scipy.special alone is imported, which takes a quarter of the time of
-scipy.stats.
+All are two-sided. t and Wilcoxon need differences, so they are NA where a summary is not the mean
+of the queries' values. Only scipy.special is imported, in a quarter of the time of scipy.stats.
 """
 
 from __future__ import annotations
@@ -15,21 +14,21 @@ import numpy as np
 from ragkpi.measures.aggregates import MEAN, Aggregate, FloatArray, first
 from ragkpi.records import dataclass
 
-# Differences that are equal on paper are not always equal in doubles: in units of the largest
-# value, what lies closer together than this is tied, and what is closer to 0 is no difference.
+# Differences that are equal on paper are not always equal in doubles. In units of the largest
+# value, differences closer together than this are tied, and those closer to 0 are 0.
 TIED = 1e-9
-# Up to so many differences every way to give them signs is counted.
+# With at most this many differences, all assignments of signs are counted.
 MOST_EXACT = 50
 
 
 @dataclass(frozen=True)
 class Pair:
-    """One metric of the baseline, the first run of a sample, and of another one.
+    """Statistics of one metric for the baseline, the first run of a sample, and another run.
 
     Attributes
     ----------
     aggregate
-        How statistics become one number.
+        The rule from statistics to values.
     baseline, other : (n, S)
         Sufficient statistics of the queries.
     """
@@ -60,9 +59,9 @@ class Pair:
         return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
 
     def differences(self) -> FloatArray | None:
-        """Return the differences of the queries, (n,), or None where their mean tells nothing.
+        """Return the differences of the queries, (n,), or None where the summary is not their mean.
 
-        What is within `TIED` of 0 is 0.
+        Differences within `TIED` of 0 are 0.
         """
         difference = first(self.other) - first(self.baseline)
         if self.aggregate.value is not first or not np.isfinite(difference).all():
@@ -119,7 +118,7 @@ def signed_rank(pair: Pair) -> float:
 def _doubled_ranks(
     differences: FloatArray, tolerance: float
 ) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
-    """Rank differences by size, twice the rank so that mean ranks are whole; say which rise."""
+    """Return twice the rank of each difference by size, a whole number, and its sign."""
     order = np.argsort(np.abs(differences), kind="stable")
     size = np.abs(differences)[order]
     new = np.append(True, np.diff(size) > tolerance)[: len(size)]
@@ -131,7 +130,7 @@ def _doubled_ranks(
 
 @functools.lru_cache(maxsize=256)
 def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
-    """Return P(sum of the ranks with a plus <= s) for every s, all signs being as likely."""
+    """Return P(sum of the ranks with a plus <= s) for every s, all signs equally likely."""
     probability = np.zeros(sum(doubled) + 1)
     probability[0] = 1.0
     for rank in doubled:

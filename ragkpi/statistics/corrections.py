@@ -1,4 +1,4 @@
-"""What becomes of p-values when many tests are made at once."""
+"""Corrections of p-values for many tests at once."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def holm(p: FloatArray) -> FloatArray:
     """
     order = np.argsort(p, kind="stable")
     stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
-    return _back(np.minimum(stepped, 1), order)
+    return np.minimum(stepped, 1)[np.argsort(order)]
 
 
 def benjamini_hochberg(p: FloatArray) -> FloatArray:
@@ -31,18 +31,12 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
     """
     order = np.argsort(p, kind="stable")
     scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
-    return _back(np.minimum.accumulate(scaled[::-1])[::-1], order)
+    return np.minimum.accumulate(scaled[::-1])[::-1][np.argsort(order)]
 
 
 def uncorrected(p: FloatArray) -> FloatArray:
-    """Return the p-values as they are: each test is judged as if it were the only one."""
+    """Return the p-values unchanged, as if each test were the only one."""
     return p
-
-
-def _back(ordered: FloatArray, order: np.ndarray[tuple[int], np.dtype[np.intp]]) -> FloatArray:
-    values = np.empty_like(ordered)
-    values[order] = ordered
-    return values
 
 
 CORRECTIONS: Mapping[CorrectionName, Callable[[FloatArray], FloatArray]] = {
@@ -53,7 +47,7 @@ CORRECTIONS: Mapping[CorrectionName, Callable[[FloatArray], FloatArray]] = {
 
 
 def corrected(p: FloatArray, correction: CorrectionName) -> FloatArray:
-    """Correct p-values, (m,), for having been computed together; NaN was not tested, stays NaN."""
+    """Correct p-values of one family, (m,); NaN means not tested and stays NaN."""
     tested = ~np.isnan(p)
     values = p.copy()
     values[tested] = CORRECTIONS[correction](p[tested])

@@ -1,11 +1,11 @@
-"""Correlation coefficients of observations under weights, many weightings at once.
+"""Correlation coefficients of observations under many rows of weights at once.
 
-A weight says how often an observation was drawn, so a bootstrap resample is a row of weights and
-a data set is the row of ones. Undefined, NaN, where a variable does not vary.
+A weight is the number of times that an observation was drawn, so a bootstrap resample is a row of
+weights and a data set is the row of ones. A coefficient is NaN where a variable does not vary.
 
-Ranks and counts of pairs are whole numbers that doubles hold, so no digit of Spearman's and
-Kendall's coefficients depends on the order in which sums are made. Inside, weights stand with a
-row per observation, (n, B): rows are gathered and added in one piece.
+Ranks and counts of pairs are whole numbers that doubles hold exactly, so no digit of Spearman's
+and Kendall's coefficients depends on the order of additions. Internally weights have a row per
+observation, (n, B), so that rows are gathered and added in one piece.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # From weights, (B, n), to coefficients, (B,) or, of several variables, (B, A).
 UnderWeights = Callable[[FloatArray], FloatArray]
-# Of a sum of squares: where less than this is left of it around the mean, digits were lost.
+# If less than this share of a sum of squares is left around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
 
@@ -65,7 +65,7 @@ def pearson(x: FloatArray, reference: FloatArray | Reference) -> UnderWeights:
 
 
 def around_means(weights: FloatArray, x: FloatArray, y: FloatArray) -> FloatArray:
-    """Compute Pearson's r, (B,), as its definition says, each resample around its own means."""
+    """Compute Pearson's r, (B,), by definition: each resample around its own means."""
     total = weights.sum(axis=1, keepdims=True)
     with np.errstate(divide="ignore", invalid="ignore"):
         from_x, from_y = (v - (weights * v).sum(axis=1, keepdims=True) / total for v in (x, y))
@@ -120,8 +120,8 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in x, and in y.
 
     Pairs are counted by merging: the distinct values of the variable that has fewer are halved
-    again and again, and in each half-and-half the pairs across are counted down the order of the
-    other, O(n log n) a resample.
+    again and again, and the pairs across two halves are counted in the order of the other variable,
+    O(n log n) per resample.
 
     Source: M. G. Kendall, Biometrika 33, 1945; W. R. Knight, Journal of the American Statistical
     Association 61, 1966.
@@ -150,11 +150,11 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
 
 
 class _Merge:
-    """Pairs of observations whose x differ in one bit and agree in all higher ones.
+    """Pairs of observations whose x differ in one bit and agree in all higher bits.
 
-    Observations of one block (equal higher bits) stand together, by y. Those with the bit set, the
-    upper ones, agree with the lower ones of the block that have a smaller y, and disagree with
-    those that have a greater one.
+    The observations of a block (equal higher bits) are adjacent, sorted by y. An upper observation
+    (bit set) agrees with the lower ones of its block that have a smaller y, and disagrees with
+    those that have a greater y.
     """
 
     def __init__(self, x: IndexArray, y: IndexArray, level: int) -> None:
@@ -177,7 +177,7 @@ class _Merge:
         ordered = rows[self.order]
         counted = np.zeros((len(ordered) + 1, ordered.shape[1]), dtype=rows.dtype)
         np.cumsum(ordered * self.lower, axis=0, out=counted[1:])
-        # (below - above), where below = before the value - before the block, and so above.
+        # Per upper observation: lower ones with a smaller y, less those with a greater y.
         before_value, after_value = self.value
         lead = counted[before_value]
         lead += lead if self.distinct else counted[after_value]
@@ -187,23 +187,23 @@ class _Merge:
 
 
 def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
-    """Return where the run of each place starts, and where the next one does."""
+    """Return the start and the end of the group of equal elements around each element."""
     start = np.flatnonzero(new)
     group = np.cumsum(new) - 1
     return start[group], np.append(start[1:], n)[group]
 
 
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:
-    """Return a coefficient of the observations themselves."""
+    """Return a coefficient of the observations, each with a weight of 1."""
     return float(coefficient(x, y)(np.ones((1, len(x))))[0])
 
 
 def _scaled(values: FloatArray) -> FloatArray:
-    """Bring values to -1..1 around about 0, so that squares neither overflow nor vanish."""
+    """Scale values to -1..1 around their mean, so that squares neither overflow nor vanish."""
     largest = np.abs(values).max(initial=0.0)
     if largest == 0:
         return values
-    # A power of two changes no digit of what is not tiny.
+    # A power of two changes no digit, unless a value is tiny.
     near_1 = np.ldexp(values, -int(np.frexp(largest)[1]))
     from_middle = near_1 - near_1.mean()
     spread = np.abs(from_middle).max()
@@ -211,7 +211,7 @@ def _scaled(values: FloatArray) -> FloatArray:
 
 
 def _over_root(above: FloatArray, by_x: FloatArray, by_y: FloatArray) -> FloatArray:
-    """Divide by the root of a product of two numbers; NaN where one is not above 0."""
+    """Divide by the root of a product of two numbers; NaN where either is not above 0."""
     defined = (by_x > 0) & (by_y > 0)
     ratio = np.full(above.shape, np.nan)
     np.divide(above, np.sqrt(np.where(defined, by_x * by_y, 1.0)), out=ratio, where=defined)

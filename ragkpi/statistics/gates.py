@@ -1,4 +1,4 @@
-"""Limits that a run has to keep, for Makefiles and CI."""
+"""Gates: limits that a run has to keep, for Makefiles and CI."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from ragkpi.statistics.paired_rates import interval_of_rates
 from ragkpi.statistics.query_samples import QuerySample, query_samples
 from ragkpi.statistics.significance import ROUNDING, pairs
 
-# What decides whether a run is worse than a baseline: its value alone; only what is shown at a
-# level of confidence to be worse by more than the margin; or all but what is shown not to be.
+# A run is worse than a baseline by its value alone; only if it is shown, at a level of confidence,
+# to be worse by more than the margin; or unless it is shown not to be.
 DecidedBy = Literal["value", "worse", "noninferior"]
 
 
@@ -28,8 +28,8 @@ DecidedBy = Literal["value", "worse", "noninferior"]
 class Gate:
     """The worst that a value may be: the lowest, or the highest where lower is better.
 
-    ``lang=de:ndcg_cut_10`` is the value of a slice, and ``lang=*:ndcg_cut_10`` that of each slice
-    of a kind.
+    ``lang=de:ndcg_cut_10`` is the value of one slice, ``lang=*:ndcg_cut_10`` that of every slice
+    by ``lang``.
     """
 
     name: str
@@ -37,32 +37,32 @@ class Gate:
 
     @property
     def metric(self) -> str:
-        """The name of the value, whatever it is over."""
+        """The name of the value, without the slice."""
         return self.name.rpartition(":")[2]
 
     def is_of(self, by: str, label: str) -> bool:
-        """Whether it is a limit of a slice."""
+        """Return whether it is a limit of a slice."""
         return self.name.rpartition(":")[0] in (f"{by}={label}", f"{by}=*")
 
 
 @dataclass(frozen=True)
 class Margin:
-    """How much worse than a baseline a run may be: an amount, or a share of the baseline."""
+    """The most by which a run may be worse: an amount, or a share of the baseline."""
 
     amount: float
     relative: bool = False
 
     def below(self, baseline: float) -> float:
-        """Return how far from the baseline the limit is."""
+        """Return the distance of the limit from the baseline."""
         return self.amount * abs(baseline) if self.relative else self.amount
 
 
 @dataclass(frozen=True)
 class BaselineGate:
-    """No worse than a baseline by more than a margin, and how sure one has to be of that.
+    """No worse than a baseline by more than a margin, at a level of confidence.
 
     With ``"worse"`` the level holds for all values of a run together (Bonferroni): a run as good
-    as its baseline fails with a probability of at most 1 - level, however many values are gates.
+    as its baseline fails with a probability of at most 1 - level, whatever the number of gates.
     """
 
     margin: Margin = Margin(0.0)
@@ -77,17 +77,17 @@ class Verdict:
     Attributes
     ----------
     run, name
-        Which value of which run.
+        The run, and the name of its value.
     found, limit
-        The value, and the worst that it may be.
+        The value, and the worst allowed value.
     passed
-        Whether it may be that; NA never may.
+        Whether the value keeps the limit; NA never does.
     bound
-        What was held against the limit: how good the value may be in truth at best (`decided_by`
+        The bound that was compared with the limit: the true value at best (`decided_by`
         ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
-        itself was; infinite where no interval is valid, so that nothing is shown.
+        itself was compared; infinite where no interval is valid, so that nothing is shown.
     at
-        Which of the two.
+        The side of the bound.
     """
 
     run: str
@@ -118,7 +118,7 @@ class Verdict:
 
 
 def parse_gate(text: str) -> Gate:
-    """Read ``NAME=NUMBER``, as ``--fail-under`` takes it; `UsageError` otherwise."""
+    """Read ``NAME=NUMBER`` of ``--fail-under``; `UsageError` otherwise."""
     name, _, number = text.rpartition("=")
     limit = _finite(number)
     if not name or limit is None:
@@ -135,14 +135,14 @@ def parse_margin(text: str) -> Margin:
 
 
 def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
-    """Hold a run against gates; NA misses every gate.
+    """Compare a run with gates; NA misses every gate.
 
-    Gates name metrics as they are printed (``ndcg_cut_10``) or asked for (``ndcg_cut.10``).
+    Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
 
     Raises
     ------
     UsageError
-        If a gate names what was not computed or is no number.
+        If a gate names a value that was not computed or is not a number.
     """
     numbers = {
         column.name: column for column in scores.printed("summary") if column.metric.measure.numeric
@@ -153,7 +153,7 @@ def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
 def baseline_verdicts(
     baseline: tuple[str, Scores], run: tuple[str, Scores], gate: BaselineGate
 ) -> list[Verdict]:
-    """Hold a run against a baseline, value by value, over the queries that both have.
+    """Compare a run with a baseline, value by value, over the queries that both have.
 
     Counts, and values that are NA for the baseline, are no gates.
     """
@@ -184,7 +184,7 @@ def baseline_verdicts(
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
-    """Return what fell short, once per run and value: by the limit that is missed the furthest."""
+    """Return the failed verdicts, one per run and value: that of the limit missed the furthest."""
     worst: dict[tuple[str, str], Verdict] = {}
     for verdict in found:
         key = verdict.run, verdict.name
@@ -201,21 +201,21 @@ def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
     if name in numbers:
         return numbers[name]
     try:
-        meant = [metric.name for metric in find_metrics([name])]
+        metrics = [metric.name for metric in find_metrics([name])]
     except UsageError:
-        meant = []
-    if len(meant) != 1 or meant[0] not in numbers:
+        metrics = []
+    if len(metrics) != 1 or metrics[0] not in numbers:
         raise UsageError(
             f"--fail-under {name}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
-    return numbers[meant[0]]
+    return numbers[metrics[0]]
 
 
 def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.nan) -> Verdict:
     sign, value = column.metric.measure.sign, float(column.summary)
     tested = value if math.isnan(bound) else bound
-    # 0.4 - 0.1 is more than 0.3 in doubles: what agrees to nine digits keeps its limit.
+    # 0.4 - 0.1 is more than 0.3 in doubles: a value that equals its limit to nine digits keeps it.
     kept = sign * tested >= sign * limit or math.isclose(tested, limit, rel_tol=1e-9)
     return Verdict(run, column.name, value, limit, kept and not math.isnan(value), bound)
 
@@ -223,9 +223,10 @@ def _verdict(run: str, column: MetricScores, limit: float, bound: float = math.n
 def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
     """Bound the difference of the second run from the first, in one direction, per metric.
 
-    How good the difference is at best, to show that a run is worse, and at worst, to show that it
-    is not. The bound of rates of 0 and 1 is Tango's, others are `_students`. Where neither is valid
-    there is none: then the value decides whether a run is worse, and nothing shows that it is not.
+    The bound is the difference at best, to show that a run is worse, or at worst, to show that it
+    is not. Rates of 0 and 1 have Tango's bound, other values that of `_students`. Where neither is
+    valid there is no bound: the value decides whether a run is worse, and nothing shows that it is
+    not.
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)
@@ -247,16 +248,16 @@ def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
 def _students(sample: QuerySample, tail: float) -> list[Interval]:
     """Return Student's interval of each metric's difference, with `tail` on either side.
 
-    It is over the queries' jackknife pseudo-values, which for means are the differences. It is not
-    valid, and `UNKNOWN`, where these do not vary, or where leaving a query out leaves no value.
+    It is that of the queries' jackknife pseudo-values, which for means are the differences. It is
+    `UNKNOWN` where they do not vary, or where a query left out leaves no value.
     """
     from scipy.special import stdtrit
 
     n, found = sample.queries, []
     with np.errstate(invalid="ignore"):
-        for summary, without in zip(sample.observed(), sample.leave_one_out(), strict=True):
+        for summary, (spread,) in zip(sample.observed(), sample.spreads(), strict=True):
             difference = float(summary[1] - summary[0])
-            error = (n - 1) / math.sqrt(n) * float((without[:, 1] - without[:, 0]).std(ddof=1))
+            error = float(spread) / math.sqrt(n)
             reach = float(stdtrit(n - 1, 1 - tail)) * error
             valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
             found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)

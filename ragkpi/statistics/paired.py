@@ -28,20 +28,20 @@ Family = Literal["metric", "all"]
 
 @dataclass(frozen=True)
 class Procedure:
-    """How runs are compared.
+    """The choices of a comparison.
 
     Attributes
     ----------
     test, correction
-        Which test gives the p-values, and what is done about there being many.
+        The test of the p-values, and their correction for being many.
     family
-        Which p-values are corrected together: those of the runs by one ``"metric"``, each metric
-        being a question of its own, or ``"all"`` of the comparison.
+        The p-values that are corrected together: those of the runs by one ``"metric"``, where each
+        metric is a question of its own, or ``"all"`` of the comparison.
     trials
-        Random swaps, or resamples, behind a p-value.
+        The number of random swaps, or resamples, of a p-value.
     bootstrap
-        How the interval of a difference is computed (by percentiles, and for rates of 0 and 1 by
-        `tango`); its seed is also the test's.
+        The choices of the interval of a difference (by percentiles, and for rates of 0 and 1 by
+        `tango`); the test has the same seed.
     """
 
     test: TestName = "randomization"
@@ -58,19 +58,19 @@ class Difference:
     Attributes
     ----------
     run, metric
-        The name of the run; what was measured.
+        The name of the run, and the metric.
     queries
-        How many queries have the value in all runs of the comparison: everything is over these.
+        The number of queries that have the value in all runs; everything is over these.
     baseline, summary, difference
         The summary of the baseline and of the run, and the second minus the first.
     interval
-        Of the difference; `UNKNOWN` where all queries differ by the same, and resamples with them.
+        The interval of the difference; `UNKNOWN` where all queries differ by the same amount.
     wins, ties, losses
-        On how many queries the run is better, equal (to nine digits) and worse.
+        The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
         Cohen's d_z: the difference in standard deviations of the queries' differences. For ratios
         of means the queries' contributions are jackknife pseudo-values, which for means are the
-        values themselves. NaN where all queries differ by the same.
+        values themselves. NaN where all queries differ by the same amount.
     p, corrected
         Two-sided p-value, before and after the correction; NaN where the test has no answer.
     """
@@ -97,11 +97,11 @@ class Comparison:
     Attributes
     ----------
     names, runs
-        The baseline first; the runs reduced to the queries that all of them have.
+        Names and scores, the baseline first, over the queries that all runs have.
     differences
-        Per metric in printing order, and for each the runs in order.
+        By metric in printing order, then by run.
     procedure
-        How it was computed.
+        The choices of the comparison.
     """
 
     names: list[str]
@@ -111,7 +111,7 @@ class Comparison:
 
     @property
     def resampled(self) -> Iterator[tuple[Metric, FloatArray]]:
-        """Yield what resampled intervals are of: a metric, and the queries' differences, (n, S)."""
+        """Yield the metrics with resampled intervals, and the queries' differences, (n, S)."""
         for sample in query_samples(self.runs, lambda metric: metric.is_comparable):
             for metric, of_metric in zip(sample.metrics, pairs(sample), strict=True):
                 for pair in of_metric:
@@ -120,7 +120,7 @@ class Comparison:
 
     @property
     def by_metric(self) -> list[list[Difference]]:
-        """The differences of each metric, at least one."""
+        """The differences of each metric; no list is empty."""
         return [
             list(group)
             for _, group in groupby(self.differences, lambda difference: difference.metric.name)
@@ -128,15 +128,15 @@ class Comparison:
 
 
 def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) -> Comparison:
-    """Compare every run but the first with the first one, by every metric that can be better.
+    """Compare every run but the first with the first one, by every comparable metric.
 
-    Texts, counts of queries and properties of the collection are left out: no run is better by
-    them.
+    Texts, counts of queries and properties of the collection are left out: no value of them is
+    better than another.
 
     Parameters
     ----------
     names, runs
-        The baseline first. They are compared over the queries that all of them have.
+        The baseline first. The comparison is over the queries that all runs have.
     procedure
         Test, correction and interval.
 
@@ -151,7 +151,7 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
 
 
 def nothing_to_compare(scores: Scores) -> UsageError:
-    """Return the error of a comparison in which no metric can be better or worse."""
+    """Return the error of a comparison without comparable metrics."""
     asked = ", ".join(metric.name for metric in scores.metrics)
     return UsageError(f"nothing to compare: no better or worse in {asked}; ask for more with -m")
 
@@ -159,14 +159,14 @@ def nothing_to_compare(scores: Scores) -> UsageError:
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
-    """Compare the runs with several baselines, one after the other, as `compare` would.
+    """Compare the runs with several baselines, each as `compare` does.
 
-    The queries are resampled once for all of them, which is most of the work.
+    The queries are resampled once for all baselines, which is most of the work.
 
     Parameters
     ----------
     baselines
-        Places of runs; each stands first in its comparison, the others behind it in their order.
+        Indices of runs. Each is the first run of its comparison; the others follow in their order.
     """
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
@@ -207,10 +207,13 @@ def _differences(
     procedure: Procedure,
 ) -> dict[str, list[Difference]]:
     """Return the difference of every run from the first, by the names of metrics."""
-    seed, paired = procedure.bootstrap.seed, pairs(sample)
+    seed, paired, observed = procedure.bootstrap.seed, pairs(sample), sample.observed()
+    with np.errstate(invalid="ignore"):
+        changes = [summary - summary[0] for summary in observed]
     rows = zip(
         sample.metrics,
-        sample.observed(),
+        observed,
+        changes,
         _intervals(paired, replicates, procedure.bootstrap),
         _effect_sizes(sample),
         p_values(sample, procedure.test, procedure.trials, seed),
@@ -225,7 +228,7 @@ def _differences(
                 sample.queries,
                 float(summary[0]),
                 float(summary[run]),
-                _minus(summary[run], summary[0]),
+                float(change[run]),
                 interval[run - 1],
                 *_outcomes(pair[run - 1], metric),
                 float(effect[run - 1]),
@@ -233,13 +236,8 @@ def _differences(
             )
             for run, name in enumerate(names, start=1)
         ]
-        for metric, summary, interval, effect, p, pair in rows
+        for metric, summary, change, interval, effect, p, pair in rows
     }
-
-
-def _minus(other: float, baseline: float) -> float:
-    with np.errstate(invalid="ignore"):
-        return float(np.subtract(other, baseline))
 
 
 def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
@@ -249,7 +247,7 @@ def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
 
 
 def _replicates(sample: QuerySample, bootstrap: Bootstrap) -> list[FloatArray]:
-    """Resample the queries of all runs alike: the summaries, (B, R) per metric; nothing of one."""
+    """Return the summaries of resamples, (B, R) per metric; none with a single query."""
     if sample.queries < 2:
         return []
     weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
@@ -275,23 +273,19 @@ def _intervals(
 
 
 def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
-    """Read an interval off resampled differences, (B,); one without any width is not valid."""
+    """Take an interval from resampled differences, (B,); `UNKNOWN` if it has no width."""
     low, high = order_statistics(differences, bootstrap.tails)
     return UNKNOWN if math.isclose(low, high, rel_tol=1e-9) else Interval(low, high)
 
 
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     """Compute d_z of every metric and run but the first, (R - 1,) per metric."""
-    n = sample.queries
-    if n < 2:
+    if sample.queries < 2:
         return [np.full(sample.statistics.shape[1] - 1, np.nan)] * len(sample.metrics)
     sizes = []
     with np.errstate(invalid="ignore", divide="ignore"):
-        for summary, jackknife in zip(sample.observed(), sample.leave_one_out(), strict=True):
-            # The pseudo-value of a query is n * summary - (n - 1) * summary without the query.
-            pseudo = np.ascontiguousarray((jackknife[:, 1:] - jackknife[:, :1]).T)
-            spread = (n - 1) * pseudo.std(axis=1, ddof=1)
-            noise = 1e-12 * n * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        for summary, spread in zip(sample.observed(), sample.spreads(), strict=True):
+            noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
             difference = summary[1:] - summary[0]
             sizes.append(np.where(spread > noise, difference / spread, np.nan))
     return sizes

@@ -1,8 +1,8 @@
 """The interval of the difference of two rates over the same queries.
 
 Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
-if they proved that two systems are equal. A score interval asks instead which true differences
-would make such outcomes likely.
+if they proved that two systems are equal. A score interval instead contains the true differences
+that would make such outcomes likely.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
 
 
 def interval_of_rates(pair: Pair, level: float) -> Interval | None:
-    """Return Tango's interval of the difference; None if some query neither succeeds nor fails."""
+    """Return Tango's interval of the difference; None unless each query succeeds or fails."""
     if not pair.is_of_rates:
         return None
     higher = int((pair.other > pair.baseline).sum())
@@ -25,7 +25,7 @@ def interval_of_rates(pair: Pair, level: float) -> Interval | None:
 
 
 def tango(higher: int, lower: int, n: int, level: float) -> Interval:
-    """Return the score interval of the difference of two rates that n queries were asked for both.
+    """Return the score interval of the difference of two rates over the same n queries.
 
     Formula:    all d with (higher - lower - n d)^2 <= z^2 n (2 q + d (1 - d)), q being the most
                 likely share of queries on which only the first succeeds if the difference is d:
@@ -36,10 +36,10 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     Parameters
     ----------
     higher, lower
-        On how many queries only the second one succeeds, and only the first one.
+        The number of queries on which only the second run succeeds, and only the first.
     n, level
-        The number of queries, and the probability that the interval covers the difference. A bound
-        on one side with an error of 5 % is that of the level 0.9.
+        The number of queries, and the probability that the interval covers the difference. A
+        one-sided bound with an error of 5 % has the level 0.9.
 
     Notes
     -----
@@ -56,8 +56,8 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     100  0.936, 0.955  0.931, 0.960
     ===  ============  ============
 
-    Newcombe's is too narrow where runs agree on nearly all queries, as two versions of one system
-    do: 6 successes and 6 failures twice give him ±0.14, and Tango ±0.24. One bound at 5 % is
+    Newcombe's is too narrow where runs agree on nearly all queries, as two versions of a system do:
+    the same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5 % is
     wrong in 2.8 % of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
     of queries on which the runs differ, in 12.5 % (n = 3), 8.7 % (12), 6.7 % (50), 5.8 % (100).
 

@@ -1,4 +1,4 @@
-"""What people would say over all queries, from what they say on some and a model says on all.
+"""Human values over all queries, from human judgements of some queries and a model's of all.
 
 Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
         inference, Science 382, 2023; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
@@ -16,10 +16,10 @@ from ragkpi.measures.aggregates import FloatArray
 from ragkpi.records import dataclass
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval
 
-FEWEST = 10  # queries with both judgements: below, the intervals are too narrow
+FEWEST = 10  # queries with both judgements; with fewer the intervals are too narrow
 
 Value = Callable[[FloatArray], float]
-"""From the means of T statistics over queries, (T,), to the value that is estimated."""
+"""From the means of T statistics over queries, (T,), to the estimated value."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Corrected:
     Attributes
     ----------
     judged, queries
-        On how many queries both judgements exist, and how many queries there are.
+        The number of queries with both judgements, and that of all queries.
     other
         The value under the other judgement, which exists everywhere.
     human, human_interval
-        The value over the queries that people judged, and the interval that follows from them.
+        The value over the queries that people judged, and its interval.
     estimate, interval
-        What people would say over all queries.
+        The estimate of the human value over all queries, and its interval.
     tuning
-        How far the other judgement is believed: 0 not at all, 1 as in untuned inference.
+        The weight of the other judgement: 0 for none, 1 as in untuned inference.
     standard_error
-        Of the estimate.
+        The standard error of the estimate.
     worth
-        How many queries people would have to judge for an interval of that width without help.
+        The number of queries that people would have to judge for an interval of that width alone.
     p
-        Two-sided, of the value being 0: means something for differences.
+        Two-sided p-value of the value being 0, meant for differences.
     """
 
     judged: int
@@ -64,15 +64,15 @@ def prediction_powered(
 ) -> Corrected:
     """Estimate a value under human judgement from n queries of people and n + m of a model.
 
-    The people's mean is moved by what the other judgement says the other queries differ by. How
-    far it is moved (`tuning`) is chosen so that the variance is least. A value that is not a mean
-    itself is a function of means: its variance is that of its linear part at the estimate.
+    The human mean is shifted by the difference that the other judgement sees between the other
+    queries and these. The share of the shift (`tuning`) minimises the variance. A value that is
+    not a mean is a function of means: its variance is that of its linear part at the estimate.
 
     Formula:    lambda * mean(rest) + mean(human - lambda * other), with
                 lambda = cov(human, other) / ((1 + n/m) * var(other and rest)), between 0 and 1;
                 variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n
     Interval:   Student's t with n - 2 degrees of freedom, as both a mean and lambda are estimated,
-                where the paper has the normal distribution, which covers too little for few queries
+                where the paper has the normal distribution, too narrow for few queries
 
     Parameters
     ----------
@@ -81,7 +81,7 @@ def prediction_powered(
     rest : (m, T)
         Statistics of the other queries under the other judgement; m from 1.
     value
-        What is estimated, by the means of the statistics.
+        The estimated value, a function of the means of the statistics.
     level
         The probability that an interval covers the value.
 
@@ -128,7 +128,7 @@ def _tuning(human: FloatArray, other: FloatArray, rest: FloatArray) -> float:
 
 
 def _error(values: FloatArray, parameters: int) -> float:
-    """Return the standard error of a mean, beside which so many parameters are estimated."""
+    """Return the standard error of a mean, with that many estimated parameters."""
     spread = ((values - values.mean()) ** 2).sum() / (len(values) - parameters)
     return math.sqrt(spread / len(values))
 
@@ -146,15 +146,15 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 
 
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
-    from scipy.stats import t
+    from scipy.special import stdtrit
 
     if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
         return UNKNOWN
-    half = float(t.ppf((1 + level) / 2, freedom)) * error
+    half = float(stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre - half, centre + half)
 
 
 def _p_value(estimate: float, error: float, freedom: int) -> float:
-    from scipy.stats import t
+    from scipy.special import stdtr
 
-    return float(2 * t.sf(abs(estimate) / error, freedom))
+    return float(2 * stdtr(freedom, -abs(estimate) / error))

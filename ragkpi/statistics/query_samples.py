@@ -1,4 +1,4 @@
-"""Scores of one or several runs over the queries they share, ready to be resampled together."""
+"""Scores of runs over the queries that they share, ready to be resampled together."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from ragkpi.statistics.resampling import sums, totals
 
 @dataclass(frozen=True)
 class QuerySample:
-    """Scores that are known for the same n queries, so that one resampling serves them all.
+    """Scores of metrics that are known for the same n queries, resampled together.
 
     Attributes
     ----------
     metrics
-        What was measured.
+        The metrics.
     columns : as long as `metrics`
-        Which of the T columns are the sufficient statistics of each.
+        The columns among T of the sufficient statistics of each metric.
     statistics : (n, R, T)
-        Of every query and run; no NaN.
+        Statistics of every query and run, without NaN.
     """
 
     metrics: list[Metric]
@@ -35,7 +35,7 @@ class QuerySample:
 
     @property
     def queries(self) -> int:
-        """The unit of resampling: how many queries have these values in every run."""
+        """The number of queries, which are the unit of resampling."""
         return len(self.statistics)
 
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
@@ -50,10 +50,24 @@ class QuerySample:
     def leave_one_out(self) -> list[FloatArray]:
         """Return the summaries without each query, one (n, R) per metric.
 
-        Sums are scaled up to n queries: so are totals comparable; means and ratios do not see it.
+        Sums are scaled up to n queries, which makes totals comparable and leaves means and ratios.
         """
         others = totals(self.statistics) - self.statistics
         return self.summaries(others * (self.queries / (self.queries - 1)))
+
+    def spreads(self) -> list[FloatArray]:
+        """Return the spreads of the differences from the first run, one (R - 1,) per metric.
+
+        They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
+        (n - 1) * summary without the query, which for means are the differences themselves.
+        """
+        with np.errstate(invalid="ignore"):
+            return [
+                # Contiguous rows, so that the digits do not depend on the number of runs.
+                (self.queries - 1)
+                * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
+                for without in self.leave_one_out()
+            ]
 
     def summaries(self, sums: FloatArray) -> list[FloatArray]:
         """Turn sums over n queries, (..., T), into summaries, (...) for each metric."""
@@ -70,10 +84,10 @@ def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> l
     Parameters
     ----------
     runs
-        With equal `queries` and equal `metrics`. A query whose value is NA in one run is left out
-        of that metric for all of them.
+        Runs with equal `queries` and equal `metrics`. A query whose value is NA in one run is left
+        out of that metric for all runs.
     wanted
-        Which of the metrics; say no to texts.
+        Returns whether to keep a metric; must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
@@ -84,7 +98,7 @@ def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> l
 
 
 def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySample:
-    """Stand the statistics of metrics, a column per run each, side by side."""
+    """Stack the statistics of metrics that are known for the same queries."""
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],

@@ -1,8 +1,7 @@
 """Slices of an evaluation: the queries of one label, as if there were no others.
 
 Measures of a query depend on that query alone, so the scores of a slice are some rows of the
-scores of all queries, and what follows from them is what an evaluation on qrels with these queries
-alone would say.
+scores of all queries. They equal those of an evaluation on qrels with these queries alone.
 """
 
 from __future__ import annotations
@@ -28,9 +27,9 @@ class QuerySlice(NamedTuple):
     Attributes
     ----------
     by, label
-        The kind of label, as the file names its column, and the label.
+        The kind of label, which is the name of its column in the file, and the label.
     queries
-        Those that have it.
+        The queries with that label.
     """
 
     by: str
@@ -39,11 +38,11 @@ class QuerySlice(NamedTuple):
 
     @property
     def name(self) -> str:
-        """What a gate calls it: ``lang=de``."""
+        """Its name in gates: ``lang=de``."""
         return f"{self.by}={self.label}"
 
     def rows(self, queries: Sequence[bytes]) -> IntArray:
-        """Return which of some queries belong to it, ascending."""
+        """Return the indices of queries of the slice among others, ascending."""
         return np.flatnonzero([query in self.queries for query in queries])
 
     def of(self, scores: Scores) -> Scores:
@@ -57,9 +56,9 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
     Parameters
     ----------
     labels
-        By kind, then by query. A query without a label of a kind is in no slice of that kind.
+        Labels by kind, then by query. A query without a label of a kind is in none of its slices.
     evaluated
-        The queries that any of the runs is evaluated over.
+        The queries over which any of the runs is evaluated.
 
     Raises
     ------
@@ -72,7 +71,7 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
         for query in evaluated:
             if query in label_of:
                 members.setdefault(label_of[query], []).append(query)
-        of_kind = [QuerySlice(by, label, frozenset(some)) for label, some in members.items()]
+        of_kind = [QuerySlice(by, label, frozenset(queries)) for label, queries in members.items()]
         slices += sorted(of_kind, key=lambda part: (-len(part.queries), part.label))
     if not slices:
         labelled = sorted(set().union(*labels.values()))
@@ -84,7 +83,7 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
 
 
 def unlabelled(labels: Labels, evaluated: Sequence[bytes]) -> list[str]:
-    """Say which evaluated queries are in no slice of a kind, a line for each kind."""
+    """Return a note for each kind about the evaluated queries that are in none of its slices."""
     notes = []
     for by, label_of in labels.items():
         lacking = [query for query in evaluated if query not in label_of]

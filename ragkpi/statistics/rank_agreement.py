@@ -1,7 +1,7 @@
 """How alike two judgements order systems: tau-b, tau_AP, Spearman, Pearson and rank-biased overlap.
 
 Every function takes the values of R systems under two judgements, (..., R); leading axes are
-bootstrap replicates. Greater values are better. Undefined, NaN, where no two systems differ
+bootstrap replicates. Greater values are better. A result is NaN where no two systems differ
 under one of the judgements, or where a value is not finite.
 """
 
@@ -18,14 +18,14 @@ from ragkpi.ranking.judged import ratio
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# How far down a reader of a ranking of systems is expected to go: p of rank-biased overlap.
+# p of rank-biased overlap: the probability that a reader goes on to the next system.
 PERSISTENCE = 0.9
 
 RankAgreement = Callable[[FloatArray, FloatArray], FloatArray]
 
 
 def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Kendall's tau-b: concordant less discordant pairs, over pairs not tied in one, and in other.
+    """Kendall's tau-b: concordant less discordant pairs, over pairs untied in each of the two.
 
     Source: M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33, 1945.
     """
@@ -38,8 +38,8 @@ def tau_b(reference: FloatArray, other: FloatArray) -> FloatArray:
 def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     """Kendall's tau in which an error near the top of the other order counts more.
 
-    From the top of the other order, every system but the first is asked how many of those above
-    it belong above it by the reference. It is not symmetric.
+    For every system but the first of the other order, C counts the systems above it that the
+    reference has above it, too. It is not symmetric.
 
     Formula:    2 / (R - 1) * sum over ranks i from 2 of C(i) / (i - 1), minus 1
     Ties:       the mean over all ways to break them, in either order (tau_AP,a)
@@ -48,8 +48,8 @@ def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
                 in AP correlation, ICTIR 2017
     """
     systems = reference.shape[-1]
-    above = _order(other)  # [..., i, j]: 1 where system j stands above system i
-    first = (above > 0).sum(axis=-1)  # how many stand above the whole group of ties
+    above = _order(other)  # [..., i, j]: 1 where system j is above system i
+    first = (above > 0).sum(axis=-1)  # the number above the whole group of ties
     size = (above == 0).sum(axis=-1)
     # The mean of 1 / (rank - 1) over the ranks first + 1 .. first + size of the group.
     harmonic = np.append([0.0, 0.0], np.cumsum(1.0 / np.arange(1, systems)))
@@ -59,7 +59,7 @@ def tau_ap(reference: FloatArray, other: FloatArray) -> FloatArray:
     return _known(value, reference, other)
 
 
-def spearman(reference: FloatArray, other: FloatArray) -> FloatArray:
+def spearman_of_orders(reference: FloatArray, other: FloatArray) -> FloatArray:
     """Spearman's rho: Pearson's r of the ranks, equal values sharing their mean rank.
 
     Source: C. Spearman, American Journal of Psychology 15, 1904.
@@ -68,7 +68,7 @@ def spearman(reference: FloatArray, other: FloatArray) -> FloatArray:
     return _known(_product_moment(*ranks), reference, other)
 
 
-def pearson(reference: FloatArray, other: FloatArray) -> FloatArray:
+def pearson_of_values(reference: FloatArray, other: FloatArray) -> FloatArray:
     """Pearson's r of the values themselves.
 
     Source: K. Pearson, Proceedings of the Royal Society of London 58, 1895.
@@ -79,10 +79,10 @@ def pearson(reference: FloatArray, other: FloatArray) -> FloatArray:
 def rank_biased_overlap(
     reference: FloatArray, other: FloatArray, persistence: float = PERSISTENCE
 ) -> FloatArray:
-    """Rank-biased overlap of the two orders, from 0 to 1, extrapolated behind their ends.
+    """Rank-biased overlap of the two orders, from 0 to 1, extrapolated beyond their ends.
 
     Formula:    p^R + (1 - p) / p * sum over d = 1..R of p^d * X_d / d, X_d the overlap of the
-                first d of both orders; all R are in both, so the overlap behind the end is whole
+                first d of both orders; all R are in both, so the overlap beyond the end is whole
     Ties:       the mean over all ways to break them
     Source:     W. Webber, A. Moffat and J. Zobel, A similarity measure for indefinite rankings,
                 TOIS 28, 2010, equation 32
@@ -97,7 +97,7 @@ def rank_biased_overlap(
 
 
 def _within(values: FloatArray, depth: npt.NDArray[np.int64]) -> FloatArray:
-    """Return how likely each system is among the first d, (..., R, D), if ties fall at random."""
+    """Return the probability that each system is among the first d, (..., R, D), ties at random."""
     above = _order(values)
     first = (above > 0).sum(axis=-1)[..., np.newaxis]
     size = (above == 0).sum(axis=-1)[..., np.newaxis]
@@ -129,8 +129,8 @@ def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> Float
 RANK_AGREEMENTS: Mapping[str, RankAgreement] = {
     "tau_b": tau_b,
     "tau_ap": tau_ap,
-    "spearman": spearman,
-    "pearson": pearson,
+    "spearman": spearman_of_orders,
+    "pearson": pearson_of_values,
     "rbo": rank_biased_overlap,
 }
-"""By the name that answers give it; the first argument is the reference."""
+"""By the names in answers; the first argument is the reference."""

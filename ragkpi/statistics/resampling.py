@@ -1,7 +1,7 @@
-"""Weights that say how a data set is drawn again, and sums under them.
+"""Random weights of queries for resamples and swaps, and sums under weights.
 
-Everything random in ragkpi starts here, from a seed, in one thread and in one order, so that the
-same command gives the same digits whatever the number of cores.
+All random numbers of ragkpi start here, from a seed, in one thread and in one order, so the same
+command gives the same digits whatever the number of cores.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[
     ----------
     queries, resamples, seed
         The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
-        queries))``, whatever the size of the blocks they come in.
+        queries))``, whatever the size of the blocks.
     fewest
-        How many rows a block has at least, where what is done with it costs time per block.
+        The least number of rows of a block, for callers with a cost per block.
 
     Yields
     ------
     (rows, queries) array
-        How often each query is drawn; all blocks together have `resamples` rows.
+        The number of times that each query is drawn; `resamples` rows in all.
     """
     generator = np.random.default_rng(seed)
     for rows in _rows(resamples, queries, "resamples", fewest):
@@ -43,14 +43,14 @@ def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[
 
 
 def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
-    """Count how often each row of an index matrix, (rows, n), names each of 0..n-1, (rows, n)."""
+    """Count each of 0..n-1 in every row of an index matrix, (rows, n) to (rows, n)."""
     rows, n = indices.shape
     cells = (indices + n * np.arange(rows)[:, np.newaxis]).ravel()
     return np.bincount(cells, minlength=rows * n).reshape(rows, n).astype(np.float64)
 
 
 def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
-    """Yield which queries exchange their labels, (rows, queries) of 0 and 1, `trials` rows."""
+    """Draw the queries that exchange their labels, (rows, queries) of 0 and 1, `trials` times."""
     generator = np.random.default_rng(seed)
     words = -(-queries // 64)
     for rows in _rows(trials, queries, "randomization test"):

@@ -1,7 +1,7 @@
 """p-values for the difference between a baseline and other runs, over the same queries.
 
 All are two-sided. Randomization and bootstrap work on sufficient statistics and so for every
-measure; `classical_tests` has those that work on the differences of single queries.
+measure; those of `classical_tests` work on the differences of single queries.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
 
 
 def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
-    """Resample the queries, and see how far from the observed difference resamples stray.
+    """Compare the observed difference with the distances of resamples from it.
 
     Distances are in standard errors, those of each resample: otherwise few queries give resamples
     that are too close together, and too many differences look significant.
@@ -110,7 +110,7 @@ def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     replicates = sample.summaries(statistics.reshape(-1, *sample.statistics.shape[1:]))
     squared = (second_moment / n - (first_moment / n) ** 2).reshape(-1, *centred.shape[1:])
     variance = (centred**2).mean(axis=0)
-    # What rounding leaves of a resample without any spread is 0.
+    # A resample without spread has a variance of 0, not a remainder of rounding.
     squared = np.where(squared <= ROUNDING * variance, 0.0, squared)
     return [
         [
@@ -136,7 +136,7 @@ def _share_of_resamples(
         return math.nan
     with np.errstate(invalid="ignore", divide="ignore"):
         distance = np.abs(strayed) / spreads
-    # 0/0 and what is not known could be anything, so they count against the run.
+    # Undefined distances (0/0) could be anything, so they count against the run.
     extreme = int((~(distance < abs(observed) / spread * (1 - ROUNDING))).sum())
     return (extreme + 1) / (len(strayed) + 1)
 
@@ -144,9 +144,9 @@ def _share_of_resamples(
 def _share(
     chance: FloatArray, observed: float, summaries: FloatArray, certain: bool = False
 ) -> float:
-    """Return how often chance, (B,), is at least as far from 0 as what was observed.
+    """Return the share of chance differences, (B,), at least as far from 0 as the observed one.
 
-    `certain` says that `chance` is every possibility; else what was observed counts as one more.
+    `certain` means that `chance` has all possibilities; otherwise the observed one is added.
     """
     if math.isnan(observed):
         return math.nan

@@ -1,11 +1,7 @@
-"""Ranks of observations under weights: what coefficients of correlation share.
-
-Inside, weights stand with a row per observation, (n, B): rows are gathered and added in one piece.
-"""
+"""Ranks of observations under weights, for the coefficients of correlation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -20,14 +16,14 @@ IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 
 
 class Weighted(NamedTuple):
-    """What depends on one variable of G distinct values, and on the weights, (n, B).
+    """The ranks of one variable of G distinct values under weights, (n, B).
 
     Attributes
     ----------
     rows : (n, B)
         The weights, a row per observation.
     total, squares, pairs : (B,)
-        Their sum; the sum of the squared distances; ordered pairs that are not tied.
+        The sum of the weights; of the squared distances; the number of ordered untied pairs.
     distance : (G, B)
         Twice the distance of each value's rank from the mean rank.
     """
@@ -42,8 +38,7 @@ class Weighted(NamedTuple):
 class Reference:
     """A variable that others are correlated with.
 
-    What depends on it and on the weights is computed once for all that are asked about the same
-    weights one after the other.
+    Its ranks under the latest weights are kept for the next variable.
     """
 
     def __init__(self, values: FloatArray) -> None:
@@ -55,7 +50,7 @@ class Reference:
 
     @classmethod
     def of(cls, values: FloatArray | Reference) -> Reference:
-        """Take values, or what was made of them before."""
+        """Return the reference of values; a reference is returned as it is."""
         return values if isinstance(values, Reference) else cls(values)
 
     def under(self, weights: FloatArray) -> Weighted:
@@ -80,14 +75,14 @@ class Reference:
 
 
 class Cells:
-    """Observations that are alike in A variables and in a reference: C cells.
+    """Groups of observations with equal values in A variables and in a reference: C cells.
 
     Attributes
     ----------
     alike : (C,)
-        Numbers of the X groups of cells that are alike in the variables.
+        Numbers of the X groups of cells with equal values in the variables.
     variables : (A, X)
-        The dense numbers of the values in each of these groups.
+        The dense numbers of the values in each of the X groups.
     reference : (C,)
         The dense numbers of the reference in each cell.
     """
@@ -107,32 +102,18 @@ class Cells:
         self._latest: tuple[FloatArray, FloatArray] | None = None
 
     def added(self, rows: FloatArray) -> FloatArray:
-        """Add weights, (n, B), by cell, (C, B); once for those that are asked for again."""
+        """Add weights, (n, B), by cell, (C, B); those of the latest weights are kept."""
         if self._latest is None or self._latest[0] is not rows:
             self._latest = rows, self._groups.added(rows)
         return self._latest[1]
 
 
-def ranks(values: FloatArray) -> Callable[[FloatArray], FloatArray]:
-    """Rank n values under every row of weights, (B, n) to (B, n), from 1 for the least."""
-    dense = dense_numbers(values)
-    groups = WeightGroups(dense)
-    return lambda weights: np.asarray(doubled_ranks(groups.added(weights.T))[dense].T / 2)
-
-
-def doubled_ranks(in_group: FloatArray) -> FloatArray:
-    """Return twice the rank of each group, least first, from its weights: whole, (G, B)."""
-    doubled = np.cumsum(in_group, axis=0)
-    doubled *= 2
-    doubled -= in_group
-    doubled += 1
-    return doubled
-
-
 def from_mean(in_group: FloatArray, total: FloatArray) -> FloatArray:
     """Return twice the distance of each group's rank from the mean rank, (G, B)."""
-    distance = doubled_ranks(in_group)
-    distance -= total + 1
+    distance = np.cumsum(in_group, axis=0)  # twice a group's rank is 2 * cumsum - in_group + 1
+    distance *= 2
+    distance -= in_group
+    distance -= total
     return distance
 
 

@@ -1,4 +1,4 @@
-"""z-scores: how far a run is from what runs usually score, query by query."""
+"""z-scores: the distance of a run from the usual score of runs, query by query."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragkpi.records import replace
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-# What trec_eval gives a value for which it has no mean, or that differs from one with no spread.
+# trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0
 
 
@@ -28,7 +28,7 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
     Parameters
     ----------
     scores
-        What a run scored. Texts stay as they are, and so does the number of num_q.
+        The scores of a run. Texts and num_q stay as they are.
     norms
         Mean and deviation by printed name and query.
 
@@ -36,8 +36,8 @@ def standardize(scores: Scores, norms: Norms) -> Scores:
     -------
     Scores
         (value - mean) / deviation for each value; `UNKNOWN` where there is no mean, or where the
-        deviation is 0 and the value is not the mean. Sums and geometric means are still such; any
-        other summary is the mean over queries. All values have the style ``"decimal"``.
+        deviation is 0 and the value is not the mean. Sums and geometric means stay such; any other
+        summary is the mean over queries. All values have the style ``"decimal"``.
     """
     return scores.only(
         _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
@@ -53,17 +53,16 @@ def _standardize(
         return column
     aggregate = metric.measure.aggregate
     if aggregate.kind != "count":
-        statistics = _z(column.per_query, queries, norms).reshape(-1, 1)
+        statistics = _z_scores(column.per_query, queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
-            aggregate = replace(
-                MEAN, prints=aggregate.prints, rises_with_first=False
-            )  # a z-score of 0 or 1 is no success
+            # rises_with_first would make z-scores of 0 and 1 failures and successes.
+            aggregate = replace(MEAN, prints=aggregate.prints, rises_with_first=False)
     measure = replace(metric.measure, aggregate=aggregate, style="decimal")
     metric = replace(metric, measure=measure, name=f"Z{metric.name}")
     return MetricScores(metric, statistics, column.divisor)
 
 
-def _z(
+def _z_scores(
     of_queries: npt.NDArray[np.float64], queries: Sequence[bytes], norms: Mapping[bytes, Norm]
 ) -> npt.NDArray[np.float64]:
     unknown = Norm(math.inf, 0.0)  # no value equals this mean
@@ -88,9 +87,9 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     ------
     bytes
         ``query measure mean deviation``, by query, measures as asked. The deviation is that of
-        a sample (divisor n - 1), as in NIST's make_zscore_file.py, the numbers have all their
-        digits. Left out are texts, what is not printed per query (num_q, gm_map), and, with a
-        warning, what fewer than two runs have a finite value for.
+        a sample (divisor n - 1), as in NIST's make_zscore_file.py; the numbers have all their
+        digits. Left out are texts, metrics without a line per query (num_q, gm_map), and, with a
+        warning, pairs of query and metric with fewer than two finite values.
     """
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
@@ -117,7 +116,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
 def _aligned(
     runs: Sequence[Scores], name: str, queries: Sequence[bytes]
 ) -> npt.NDArray[np.float64]:
-    """Return what runs scored by a metric, (runs, queries); NaN where nothing finite is known."""
+    """Return the values of runs by a metric, (runs, queries); NaN where none is finite."""
     number = {query: column for column, query in enumerate(queries)}
     aligned = np.full((len(runs), len(queries)), np.nan)
     for row, run in enumerate(runs):

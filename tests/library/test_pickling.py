@@ -7,7 +7,7 @@ import pytest
 
 import ragkpi
 import ragkpi.pytrec_eval as pytrec_eval
-from ragkpi.measures.registry import REGISTRY
+from ragkpi.measures.registry import builtin_measures
 from tests.library.test_pytrec_eval import random_case
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -77,9 +77,11 @@ def test_documents_to_judge_are_those_of_before():
 
 
 @pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")
-@pytest.mark.parametrize("name", [n for n, known in REGISTRY.items() if known.reads == "qrels"])
+@pytest.mark.parametrize(
+    "name", [n for n, known in builtin_measures().items() if known.reads == "qrels"]
+)
 def test_every_measure_can_be_sent(name):
-    names = [name, f"num_q_{name}"] if REGISTRY[name].numeric else [name]
+    names = [name, f"num_q_{name}"] if builtin_measures()[name].numeric else [name]
     result = ragkpi.evaluate(QRELS, RUN, names, corpus_size=1000, pool=RUN)
     assert repr(sent(result).mean) == repr(result.mean)
 

@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkpi.measures import rank_biased
-from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.registry_trec import CLASSIC, LATER
+from ragkpi.measures import incomplete
+from ragkpi.measures.registry import TREC_MEASURES, find_metrics
 from ragkpi.measures.scores import score
 from ragkpi.ranking.settings import Settings
 from tests.slow_reference.measures import MEASURES
@@ -69,7 +68,7 @@ def random_case(seed, num_queries, judged, retrieved, corpus=400):
 
 
 def test_the_twin_has_every_measure():
-    names = {measure.name for measure in [*CLASSIC, *LATER]}
+    names = set(TREC_MEASURES)
     assert names - {"runid"} == set(MEASURES)
     assert names == {metric.measure.name for metric in REQUESTS}
 
@@ -108,7 +107,7 @@ def test_gain_possible_is_rounded_at_every_rank(rank):
 @pytest.mark.parametrize("block", [1, 7, 50])
 @pytest.mark.parametrize("p", [".9", ".5", "1", "0", "-.9", "1.1"])
 def test_residuals_in_blocks_of_ranks(monkeypatch, block, p):
-    monkeypatch.setattr(rank_biased, "BLOCK", block)
+    monkeypatch.setattr(incomplete, "BLOCK", block)
     qrels, run = random_case(2, num_queries=5, judged=60, retrieved=200, corpus=200)
     # A query whose first unjudged document stands far down.
     run[b"deep"] = {b"%05d" % number: float(-number) for number in range(200)}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.bits import BITS, CEILING
+from ragkpi.measures.chance import BITS, CEILING
 from ragkpi.measures.hypergeometric import tail
 from tests.measures.by_hand import population, scores, summary
 from tests.measures.rag_oracle import agree, cases, number

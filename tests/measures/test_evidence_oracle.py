@@ -6,7 +6,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from ragkpi.measures import rubric
+from ragkpi.measures import evidence as grade_counts
 from ragkpi.measures.aggregates import RATIO_OF_MEANS
 from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
@@ -48,7 +48,7 @@ def evidence(inputs, settings=RUBRIC):
 
 def weights(counts, alpha="1", cap4=1.0, cap3=0.25):
     row = np.array([[0, *(counts.get(str(grade), 0) for grade in range(1, 6))]])
-    return rubric.weights(row, number(alpha), float(cap4), float(cap3))[0]
+    return grade_counts.weights(row, number(alpha), float(cap4), float(cap3))[0]
 
 
 def set_measures(inputs):
@@ -58,12 +58,12 @@ def set_measures(inputs):
     found = {
         name: summary(judged, f"{name}.{K}") for name in [*names.split(), "precision4", "harm"]
     }
-    counts = rubric.labelled(judged)
-    worth = rubric.weights(counts, 1.0, 1.0, 0.25)
+    counts = grade_counts.labelled(judged)
+    worth = grade_counts.weights(counts, 1.0, 1.0, 0.25)
     found |= {f"w{grade}": worth[0, grade] for grade in (3, 4, 5)}
-    found["G_obs"] = rubric.gain(rubric.shown(judged, K), worth)[0]
-    found["G_oracle"] = rubric.best_gain(counts, worth, K)[0]
-    found["oracle_12"] = rubric.best_gain(counts, worth, 12)[0]
+    found["G_obs"] = grade_counts.sum_weights(grade_counts.shown(judged, K), worth)[0]
+    found["G_oracle"] = grade_counts.best_sum(counts, worth, K)[0]
+    found["oracle_12"] = grade_counts.best_sum(counts, worth, 12)[0]
     union = Settings(grade_map=GRADE_MAPS["rubric"], pool_union="union")
     found["proc_union"] = summary(evidence(inputs, union), f"proc.{K}")
     return found

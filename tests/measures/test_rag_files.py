@@ -6,7 +6,7 @@ import shlex
 import pytest
 
 from ragkpi.evaluation import Evaluator
-from ragkpi.measures import rubric
+from ragkpi.measures import evidence
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.grade_maps import parse_grade_map
 from ragkpi.ranking.settings import Settings
@@ -104,7 +104,7 @@ def test_files_through_the_command(case, tmp_path, ragkpi):
 @pytest.mark.parametrize("case", cases("files", "grade_map"))
 def test_weights_of_a_grade_map(case, tmp_path):
     judged = evaluate(tmp_path, case, ["ra_nwg.4"]).judged
-    worth = rubric.weights(rubric.labelled(judged), alpha=1.0, cap4=1.0, cap3=0.25)
+    worth = evidence.weights(evidence.labelled(judged), alpha=1.0, cap4=1.0, cap3=0.25)
     for grade in (5, 4, 3):
         weights = dict(zip(("a", "b"), worth[:, grade], strict=True)) | {
             "all": worth[:, grade].mean()

@@ -3,12 +3,13 @@ import math
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.registry_rag import RAG_MEASURES, RAG_NICKNAMES
+from ragkpi.measures import chance, evidence, kpi
+from ragkpi.measures.registry import NICKNAMES, find_metrics
 from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, lines, population, summary
 
+RAG_MEASURES = [*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES]
 FIELDS = ("Formula:    ", "Range:      ", "Edge cases: ", "Source:     ")
 
 
@@ -69,7 +70,7 @@ def test_bad_parameters_are_refused(request_):
 
 
 def test_nicknames_stand_for_known_measures():
-    for members in RAG_NICKNAMES.values():
+    for members in NICKNAMES.values():
         assert names(*members)
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import ragkpi
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.measure import Measure
-from ragkpi.measures.registry import REGISTRY, find_metrics
+from ragkpi.measures.registry import builtin_measures, find_metrics
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
 from ragkpi.ranking.settings import Settings
@@ -184,7 +184,7 @@ def test_a_measure_of_another_package_can_say_its_own():
         "first_rank",
         lambda judged: judged.rank[judged.starts[:-1]],
         better="lower",
-        bounds=REGISTRY["map"].bounds,
+        bounds=builtin_measures()["map"].bounds,
         ties="unproven",
         question="early",
         expected=fair,

@@ -7,8 +7,7 @@ import pytest
 from ragkpi.errors import InputError
 from ragkpi.measures.counts import num_ret
 from ragkpi.measures.incomplete import unj
-from ragkpi.measures.precision import P, average_precision
-from ragkpi.measures.recall_points import Rprec_mult
+from ragkpi.measures.precision import P, Rprec_mult, average_precision
 from ragkpi.ranking.reading import read_hits
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings

@@ -12,7 +12,6 @@ from ragkpi.statistics.correlation import (
     spearman_of_each,
 )
 from ragkpi.statistics.resampling import times_drawn
-from ragkpi.statistics.weighted_ranks import ranks
 
 SCIPY = {"spearman": stats.spearmanr, "kendall": stats.kendalltau, "pearson": stats.pearsonr}
 
@@ -28,13 +27,6 @@ def test_resamples_correlate_as_scipy_says_of_their_rows(name, size):
         weights = np.stack([np.bincount(row, minlength=size) for row in drawn]).astype(float)
         expected = [SCIPY[name](x[row], y[row])[0] for row in drawn]
         np.testing.assert_allclose(COEFFICIENTS[name](x, y)(weights), expected, atol=1e-12)
-
-
-def test_equal_values_share_their_mean_rank():
-    weights = np.array([[1.0, 1, 1, 1], [2, 0, 1, 1]])
-    # Drawn: 5, 5, 7, 3, which has no second 5.
-    assert ranks(np.array([5.0, 5, 7, 3]))(weights).tolist()[0] == [2.5, 2.5, 4, 1]
-    assert ranks(np.array([5.0, 5, 7, 3]))(weights)[1, [0, 2, 3]].tolist() == [2.5, 4, 1]
 
 
 def test_infinite_values_have_ranks_but_no_moments():

@@ -8,8 +8,7 @@ import numpy as np
 
 from ragkpi.measures import chance
 from ragkpi.measures.aggregates import Aggregate
-from ragkpi.measures.bits import BITS, CEILING
-from ragkpi.measures.chance import collapse_depth, corpus_size, mean_known
+from ragkpi.measures.chance import BITS, CEILING, collapse_depth, corpus_size, mean_known
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Judged

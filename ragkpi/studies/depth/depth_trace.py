@@ -7,8 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragkpi.measures.aggregates import Aggregate
-from ragkpi.measures.bits import BITS, CEILING, chance_statistics
-from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.chance import BITS, CEILING, chance_statistics, corpus_size
 from ragkpi.measures.hypergeometric import tail
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.records import NamedTuple

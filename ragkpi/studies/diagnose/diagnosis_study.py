@@ -12,7 +12,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.formats.tokens import Tokens
-from ragkpi.measures import evidence, rubric
+from ragkpi.measures import evidence
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
@@ -156,7 +156,7 @@ def diagnose(
     added = judged.settings.pool_union == "union"
     judged_shown = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
     shown = int(np.minimum(judged.num_ret, cutoff).sum())
-    worth = rubric.weights(rubric.labelled(judged), **weighting)
+    worth = evidence.weights(evidence.labelled(judged), **weighting)
     return Diagnosis(
         queries=judged.queries,
         cutoff=cutoff,
@@ -190,7 +190,7 @@ def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: i
     number = judgements.places_among(judged.queries)
     rows = np.flatnonzero(number[judgements.query] >= 0)
     query, level = number[judgements.query[rows]], judgements.level[rows]
-    grade = rubric.grades(judged, level)
+    grade = evidence.grades(judged, level)
     pool = judged if judged.pool is None else judged.pool
     rank = np.zeros(len(judgements.level), dtype=np.int64)
     rank[pool.judgement] = pool.rank

@@ -10,9 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.measures.gain_lists import worth
-from ragkpi.measures.gain_ratio import GainRatio
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.gain import gain_of_levels
+from ragkpi.measures.measure import GainRatio, Metric
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
@@ -38,7 +37,7 @@ def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[in
         return [by_grade[grade] for grade in sorted(by_grade)]
     present = np.unique(np.append(judgements.level, [0, settings.relevance_level]))
     levels = present[present >= 0]
-    gain = worth(levels, metric.arguments.get("gains", {}))
+    gain = gain_of_levels(levels, metric.arguments.get("gains", {}))
     by_gain = dict(zip(gain.tolist(), levels.tolist(), strict=True))
     return [by_gain[gain_] for gain_ in sorted(by_gain)]
 

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ragkpi.measures.open_ranking import OpenRanking, level_counts, sparse_levels
+from ragkpi.measures.hole_tally import OpenRanking, level_counts, sparse_levels
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.records import dataclass, replace
 from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from ragkpi.formats.groups import spans
-from ragkpi.measures.hole_tally import HoleTally, Ways
+from ragkpi.measures.hole_tally import HoleTally, Ways, best_thresholds, ratio_values
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
 from ragkpi.records import NamedTuple
@@ -38,7 +38,7 @@ def tallied(trials: Trials, ways: Ways) -> FloatArray:
     for i in range(0, max(1, len(ways.query)), _WAYS):
         tally = HoleTally.of(trials.run, ways.part(i, i + _WAYS), trials.scale[0], trials.scale[-1])
         if ratio is not None:
-            statistics = ratio.values(tally)
+            statistics = ratio_values(ratio, tally)
         elif callable(measure.bounds.tallied):
             statistics = measure.bounds.tallied(tally, **arguments)
         else:
@@ -62,7 +62,7 @@ def tallied_staircase(trials: Trials) -> FloatArray:
     every = np.arange(len(run.judged.queries))
     extremes: list[_Extremes] = []
     if ratio is not None:
-        own = ratio.best_thresholds(run, trials.scale)
+        own = best_thresholds(ratio, run, trials.scale)
         extremes.append(_Extremes(own, np.zeros_like(own), bottom=False))
     sides = (True,) if ratio is not None else (False, True)
     # The step that is left is to judge the extremes.
