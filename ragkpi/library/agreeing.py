@@ -126,7 +126,8 @@ def agree(
             results = asked.evaluate_every(evaluator, named, metrics)
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])
-    agreement = agree_judges(together, names, scores, procedure)
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+    agreement = agree_judges(together, procedure, names, scores, shown)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
 
@@ -136,7 +137,7 @@ def agree(
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
     return AgreeResult(
-        agree_answer(agreement, "shown" if per_query else "hidden"),
+        agree_answer(agreement),
         charts,
         tuple(asked.said),
         asked.signed(metrics, **files),
