@@ -18,7 +18,7 @@ from ragkpi.studies.evaluate.evaluation_report import interval_note
 from ragkpi.wording import counted, decoded
 
 _DOCUMENTS_NAMED = 3  # per query
-_COLUMNS = (
+_COLUMNS = [
     Column("judges"),
     Column("about"),
     Column("of"),
@@ -27,7 +27,7 @@ _COLUMNS = (
     Column("other", "decimal"),
     Column("value", "decimal"),
     Column("differ most", role="prose"),
-)
+]
 
 
 def agree_answer(agreement: Agreement) -> Answer:
@@ -43,7 +43,7 @@ def agree_answer(agreement: Agreement) -> Answer:
     notes = list(_agreement_notes(agreement))
     return Answer(
         "agree",
-        Table(list(_COLUMNS[shown]), [row[shown] for row in rows], notes),
+        Table(_COLUMNS[shown], [row[shown] for row in rows], notes),
         list(sentences(agreement)),
         _agreement_findings(agreement),
         2 if several else 1,

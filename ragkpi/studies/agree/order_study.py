@@ -178,7 +178,7 @@ def _orders(
                 )
                 for name, coefficient in RANK_AGREEMENTS.items()
             },
-            swaps=list(_swaps(runs, *worth, p_reference, p_other)),
+            swaps=_swaps(runs, *worth, p_reference, p_other),
             leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
             drop=(runs[int(np.argmax(fall))], int(fall.max())),
         )

@@ -73,17 +73,15 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     for judge in judges:
         row = np.full(len(judge.level), -1, dtype=np.int64)
         for other, rows_of_other in zip(judges, rows, strict=False):  # those before this one
-            numbers = np.array(
-                [other.index.get(name, -1) for name in judge.queries], dtype=np.int64
-            )
-            mine, theirs = other.find(numbers, judge.starts, judge.document)
+            numbers = [other.index.get(name, -1) for name in judge.queries]
+            mine, theirs = other.find(np.array(numbers, np.int64), judge.starts, judge.document)
             row[mine] = rows_of_other[theirs]
         new = np.flatnonzero((row < 0) & (judge.level >= 0))
         row[new] = count + np.arange(len(new))
         count += len(new)
         rows.append(row)
-        numbers = np.array([number[name] for name in judge.queries], dtype=np.int64)
-        query.append(numbers[judge.query[new]])
+        numbers = [number[name] for name in judge.queries]
+        query.append(np.array(numbers, np.int64)[judge.query[new]])
         documents.append(judge.document.take(new))
     given = np.full((count, len(judges)), UNJUDGED, dtype=np.int64)
     for column, (judge, row) in enumerate(zip(judges, rows, strict=True)):
