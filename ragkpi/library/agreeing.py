@@ -191,14 +191,14 @@ def correct(
     evaluator = asked.evaluator(by_people, metrics)
     read = asked.read(evaluator, named, evaluator.needs(metrics))
     of_people = asked.done(list(named), evaluator.score(read, metrics))
-    scored = [[run.scores for run in of_judge] for of_judge in (of_people, other)]
-    people_say = correct_scores(scored[0], scored[1], kind, level, chosen)
+    human_scores, other_scores = ([run.scores for run in runs] for runs in (of_people, other))
+    names = asked.called(list(named), other_scores)
+    judges = (people, model)
+    people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
     doubt = doubts(people_say)
     if doubt:
         asked.warn(doubt)
-    question = "eval" if kind == "values" else "compare"
-    names = asked.called(list(named), scored[1])
-    answer = correction_answer(people_say, question, names, (people, model))
+    answer = correction_answer(people_say)
     return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
 
 
