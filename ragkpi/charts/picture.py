@@ -16,13 +16,14 @@ from typing import Any
 from ragkpi.charts.chart import (
     Axis,
     Chart,
+    Direction,
     IntervalChart,
     Line,
     PlaneChart,
     Points,
     Rule,
-    extent,
     row_names,
+    scale_of,
     with_markers,
 )
 from ragkpi.charts.picture_page import Entries, Page
@@ -90,7 +91,10 @@ def figure_of(charts: Sequence[Chart]) -> Any:
 
 
 def _matplotlib() -> Any:
-    """Import it with its own settings: ``matplotlibrc`` in the working directory has no say."""
+    """Import matplotlib with its own settings, not those of the working directory.
+
+    It would obey a ``matplotlibrc`` there.
+    """
     module = importlib.util.find_spec("matplotlib")
     folders = [] if module is None else module.submodule_search_locations or []
     if not hasattr(os, "fchdir"):  # Windows
@@ -106,44 +110,40 @@ def _matplotlib() -> Any:
 
 
 def _panel(chart: Chart, axes: Any) -> Entries:
-    """Draw a chart; return what its legend is to explain."""
+    """Draw a chart; return the entries of its legend."""
     axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
-    axes.set_xlabel(visible(chart.x.label))
-    _scale(chart, axes, "x")
+    _set_axis(chart, axes, "x")
     for rule in chart.rules:
         _rule(rule, axes)
     if isinstance(chart, IntervalChart):
         _intervals(chart, axes)
         return {}
-    axes.set_ylabel(visible(chart.y.label))
-    _scale(chart, axes, "y")
+    _set_axis(chart, axes, "y")
     entries = _plane(chart, axes)
     return entries if chart.needs_legend else {}
 
 
-def _scale(chart: Chart, axes: Any, direction: str) -> None:
+def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    wanted = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
-    side = axes.xaxis if direction == "x" else axes.yaxis
-    low, high = extent(chart, "x" if direction == "x" else "y")
+    axis, low, high = scale_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)
-    distance = _NEAREST * (high - low)
-    low, high = low - margin, high + margin
-    if wanted.scale == "log":
-        (axes.set_xscale if direction == "x" else axes.set_yscale)("log")
-        low, high = 10**low, 10**high
-    (axes.set_xlim if direction == "x" else axes.set_ylim)(low, high)
-    if wanted.ticks:
-        side.set_major_locator(FixedLocator(_apart(wanted, distance)))
+    limits = (low - margin, high + margin)
+    if axis.scale == "log":
+        axes.set(**{f"{direction}scale": "log"})
+        limits = (10 ** limits[0], 10 ** limits[1])
+    axes.set(**{f"{direction}lim": limits, f"{direction}label": visible(axis.label)})
+    if axis.ticks:
+        side = axes.xaxis if direction == "x" else axes.yaxis
+        side.set_major_locator(FixedLocator(_apart(axis, _NEAREST * (high - low))))
         side.set_minor_locator(NullLocator())
         side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:
-    """Leave out ticks whose numbers would touch that of the next one."""
+    """Leave out ticks whose numbers would touch the number of the next tick."""
     kept: list[float] = []
     for tick in reversed(axis.ticks):
         if not kept or axis.position(kept[-1]) - axis.position(tick) >= distance:
@@ -260,21 +260,19 @@ def _intervals(chart: IntervalChart, axes: Any) -> None:
 
 
 def _rule(rule: Rule, axes: Any) -> None:
-    stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
-    if rule.axis == "x":
-        axes.axvline(rule.at, **stroke)
-        position = {"xy": (rule.at, 1), "xycoords": axes.get_xaxis_transform(), "va": "top"}
-        turned = {"rotation": 90, "ha": "right", "xytext": (-2, -3)}
-    else:
-        axes.axhline(rule.at, **stroke)
-        position = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
-        turned = {"ha": "right", "xytext": (-2, 1)}
+    vertical = rule.axis == "x"
+    line = axes.axvline if vertical else axes.axhline
+    line(rule.at, color=_GREY, linewidth=0.9, linestyle=":")
     if rule.name:
         axes.annotate(
             visible(rule.name),
+            (rule.at, 1) if vertical else (1, rule.at),
+            xycoords=axes.get_xaxis_transform() if vertical else axes.get_yaxis_transform(),
+            xytext=(-2, -3) if vertical else (-2, 1),
             textcoords="offset points",
             fontsize=7.5,
             color=_GREY,
-            **position,
-            **turned,
+            rotation=90 if vertical else 0,
+            ha="right",
+            va="top" if vertical else "bottom",
         )
