@@ -11,6 +11,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from ragkpi.charts.chart import (
@@ -37,9 +38,9 @@ _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
-_NEAREST = 0.05  # of the length of an axis, between two ticks
-_LONGEST_TITLE = 60  # characters that a panel has room for
-_LONGEST_LABEL = 30  # the same for half of it
+_NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
+_LONGEST_TITLE = 60  # characters that fit into a panel
+_LONGEST_LABEL = 30  # characters that fit into half a panel
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -119,8 +120,7 @@ def _panel(chart: Chart, axes: Any) -> Entries:
         _intervals(chart, axes)
         return {}
     _set_axis(chart, axes, "y")
-    entries = _plane(chart, axes)
-    return entries if chart.needs_legend else {}
+    return _plane(chart, axes)
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
@@ -152,11 +152,15 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 
 
 def _plane(chart: PlaneChart, axes: Any) -> Entries:
-    curves = iter(range(len(chart.lines)))
+    """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
+    curves = count()
     for line in chart.lines:
-        number = -1 if line.role == "ceiling" else next(curves)
-        entries[line.label] = _line(chart, line, number, axes)
+        if line.role == "ceiling":
+            (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
+        else:
+            drawn = _curve(chart, line, next(curves), axes)
+        entries[line.label] = drawn
     for number, group in enumerate(chart.points):
         entries[group.name] = _points(group, number, axes)
     for corner, text in enumerate(chart.corners):
@@ -171,20 +175,17 @@ def _plane(chart: PlaneChart, axes: Any) -> Entries:
             va="bottom" if lower else "top",
             color=_GREY,
         )
-    return entries
+    return entries if chart.needs_legend else {}
 
 
-def _line(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
-    if line.role == "ceiling":
-        (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
-        return drawn
-    colour = _COLOURS[number % len(_COLOURS)]
+def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
+    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     (drawn,) = axes.plot(
         line.x,
         line.y,
-        # Beyond eight curves markers come again, with other strokes.
+        # From the ninth curve on markers recur, with other strokes.
         linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
-        marker=_MARKERS[number % len(_MARKERS)],
+        marker=marker,
         markevery=with_markers(chart, line, number),
         markersize=4.5,
         markerfacecolor=colour if number % 2 == 0 else "white",
@@ -209,22 +210,22 @@ def _line(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
 
 
 def _points(group: Points, number: int, axes: Any) -> Any:
+    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     drawn = axes.scatter(
         group.x,
         group.y,
         s=22,
-        marker=_MARKERS[number % len(_MARKERS)],
-        facecolors=_COLOURS[number % len(_COLOURS)] if number % 2 == 0 else "none",
-        edgecolors=_COLOURS[number % len(_COLOURS)],
+        marker=marker,
+        facecolors=colour if number % 2 == 0 else "none",
+        edgecolors=colour,
         linewidths=0.9,
         clip_on=False,
         zorder=3,
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
+    points = list(zip(group.x, group.y, strict=True))
     labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
-    for text, point in zip(
-        row_names(group.labels, _LONGEST_LABEL), zip(group.x, group.y, strict=True), strict=False
-    ):
+    for text, point in zip(row_names(group.labels, _LONGEST_LABEL), points, strict=False):
         labels.setdefault(point, []).append(text)
     for (x, y), texts in labels.items():
         right, upper = x > sum(axes.get_xlim()) / 2, y > sum(axes.get_ylim()) / 2
@@ -236,9 +237,9 @@ def _points(group: Points, number: int, axes: Any) -> Any:
             va="top" if upper else "bottom",
             **beside,
         )
-    for (x, y), count in Counter(zip(group.x, group.y, strict=True)).items():
-        if not group.labels and count > 1 and math.isfinite(x + y):
-            axes.annotate(f"×{count}", (x, y), xytext=(4, -9), color=_GREY, **beside)
+    for (x, y), times in Counter(points).items():
+        if not group.labels and times > 1 and math.isfinite(x + y):
+            axes.annotate(f"×{times}", (x, y), xytext=(4, -9), color=_GREY, **beside)
     return drawn
 
 

@@ -68,7 +68,7 @@ class Page:
         most = max(of_panels, key=len)
         alike = all(entries.keys() <= most.keys() for entries in of_panels)
         legend = self._legend(self.figure, most, self._width) if alike and most else None
-        below = 0.0 if legend is None else _inches(legend).height + 0.1
+        below = 0.0 if legend is None else _inches(legend)[1] + 0.1
         if not alike:
             self._legends_of_panels(of_panels)
         notes = self._notes()
@@ -98,7 +98,7 @@ class Page:
                 legend = self._legend(axes, entries, _PANEL)
                 legend.set_bbox_to_anchor((0.5, -0.16), axes.transAxes)
                 row = panel // self._columns
-                extra[row] = max(extra[row], _inches(legend).height)
+                extra[row] = max(extra[row], _inches(legend)[1])
         self._heights = [height + more for height, more in zip(self._heights, extra, strict=True)]
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
@@ -116,7 +116,7 @@ class Page:
             )
             for drawn, text in zip(legend.get_texts(), texts, strict=True):
                 drawn.set_text(text)
-            if _inches(legend).width <= 0.97 * width or columns == 1:
+            if _inches(legend)[0] <= 0.97 * width or columns == 1:
                 break
             legend.remove()
         return legend
@@ -131,6 +131,7 @@ class Page:
         ]
 
 
-def _inches(legend: Any) -> Any:
-    """Return the box of a legend in inches."""
-    return legend.get_window_extent().transformed(legend.figure.dpi_scale_trans.inverted())
+def _inches(legend: Any) -> tuple[float, float]:
+    """Return the width and the height of a legend."""
+    box = legend.get_window_extent()
+    return float(box.width) / _DPI, float(box.height) / _DPI

@@ -66,38 +66,29 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
         judge.refuse_gains("judges are compared by whole levels")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
     number = {query: row for row, query in enumerate(queries)}
-    rows: list[IntArray] = []  # for each judge the panel's row of every judgement; -1: none
-    query: list[IntArray] = []
-    documents: list[Tokens] = []
-    count = 0
-    for judge in judges:
-        row = np.full(len(judge.level), -1, dtype=np.int64)
-        for other, rows_of_other in zip(judges, rows, strict=False):  # those before this one
-            numbers = [other.index.get(name, -1) for name in judge.queries]
-            mine, theirs = other.find(np.array(numbers, np.int64), judge.starts, judge.document)
-            row[mine] = rows_of_other[theirs]
-        new = np.flatnonzero((row < 0) & (judge.level >= 0))
-        row[new] = count + np.arange(len(new))
-        count += len(new)
-        rows.append(row)
-        numbers = [number[name] for name in judge.queries]
-        query.append(np.array(numbers, np.int64)[judge.query[new]])
-        documents.append(judge.document.take(new))
-    given = np.full((count, len(judges)), UNJUDGED, dtype=np.int64)
-    for column, (judge, row) in enumerate(zip(judges, rows, strict=True)):
-        valid = judge.level >= 0
-        given[row[valid], column] = judge.level[valid]
-    all_queries = np.concatenate(query)
-    order = np.argsort(all_queries, kind="stable")
-    panel = Panel(
-        names, queries, all_queries[order], Tokens.joined(documents).take(order), given[order]
+    query = np.concatenate(
+        [
+            np.array([number[name] for name in judge.queries], dtype=np.int64)[judge.query]
+            for judge in judges
+        ]
     )
-    for column in range(1, len(judges)):
-        if not panel.both(0, column).any():
+    level = np.concatenate([judge.level for judge in judges])
+    column = np.repeat(np.arange(len(judges)), [len(judge.level) for judge in judges])
+    valid = np.flatnonzero(level >= 0)
+    documents = Tokens.joined([judge.document for judge in judges]).take(valid)
+    query = query[valid]
+    first, row = np.unique(documents.first_rows(query), return_inverse=True)
+    given = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
+    given[row, column[valid]] = level[valid]
+    order = np.argsort(query[first], kind="stable")
+    first = first[order]
+    panel = Panel(names, queries, query[first], documents.take(first), given[order])
+    for other in range(1, len(judges)):
+        if not panel.both(0, other).any():
             raise NothingInCommonError(
-                f"{names[0]} and {names[column]} judged no document for the same query "
+                f"{names[0]} and {names[other]} judged no document for the same query "
                 f"({names[0]}: {listed(judges[0].queries, 3)}; "
-                f"{names[column]}: {listed(judges[column].queries, 3)})"
+                f"{names[other]}: {listed(judges[other].queries, 3)})"
             )
     return panel
 
