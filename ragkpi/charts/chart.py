@@ -48,7 +48,7 @@ class Axis:
         return math.log10(number) if 0 < number < math.inf else math.nan
 
 
-class Scale(NamedTuple):
+class Extent(NamedTuple):
     """An axis with its limits, which are positions (logarithms on a logarithmic axis)."""
 
     axis: Axis
@@ -231,7 +231,7 @@ def _undrawn(chart: Chart) -> Iterator[str]:
         yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
 
 
-def scale_of(chart: Chart, direction: Direction) -> Scale:
+def extent_of(chart: Chart, direction: Direction) -> Extent:
     """Return an axis with limits that hold its own bounds and all that is drawn.
 
     The limits are never equal. If nothing can be drawn they are 0 and 1.
@@ -241,7 +241,7 @@ def scale_of(chart: Chart, direction: Direction) -> Scale:
     positions = [axis.position(number) for number in (*_numbers(chart, direction), *wanted)]
     known = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
     low, high = min(known), max(known)
-    return Scale(axis, low, high) if low < high else Scale(axis, low - 0.5, high + 0.5)
+    return Extent(axis, low, high) if low < high else Extent(axis, low - 0.5, high + 0.5)
 
 
 def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:

@@ -23,8 +23,8 @@ from ragkpi.charts.chart import (
     PlaneChart,
     Points,
     Rule,
+    extent_of,
     row_names,
-    scale_of,
     with_markers,
 )
 from ragkpi.charts.picture_page import Entries, Page
@@ -126,7 +126,7 @@ def _panel(chart: Chart, axes: Any) -> Entries:
 def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    axis, low, high = scale_of(chart, direction)
+    axis, low, high = extent_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)

@@ -9,14 +9,14 @@ from itertools import cycle, pairwise
 
 from ragkpi.charts.chart import (
     Chart,
+    Extent,
     IntervalChart,
     IntervalRow,
     Line,
     PlaneChart,
     Points,
-    Scale,
+    extent_of,
     row_names,
-    scale_of,
     small_print,
     with_markers,
 )
@@ -67,7 +67,7 @@ class _Grid:
     """The characters between two axes; what is drawn first stays."""
 
     def __init__(self, chart: PlaneChart, width: int) -> None:
-        self.x, self.y = scale_of(chart, "x"), scale_of(chart, "y")
+        self.x, self.y = extent_of(chart, "x"), extent_of(chart, "y")
         self.width = width
         self.rows = [[" "] * width for _ in range(_HEIGHT)]
 
@@ -88,7 +88,7 @@ class _Grid:
 
 
 def _plane(chart: PlaneChart, width: int) -> list[str]:
-    y = scale_of(chart, "y")
+    y = extent_of(chart, "y")
     ticks = {at: _number(at) for at in _ticks(y)}
     margin = max(map(len, ticks.values()))
     grid = _Grid(chart, max(width - margin - 2, _NARROWEST))
@@ -181,11 +181,11 @@ def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
                 grid.set(column, row, _ACROSS)
 
 
-def _foot(scale: Scale, width: int, margin: int) -> list[str]:
+def _foot(extent: Extent, width: int, margin: int) -> list[str]:
     """Draw the horizontal axis, its numbers and its label."""
     line, numbers = ["─"] * width, [" "] * (width + margin + 2)
-    for at in _ticks(scale):
-        column = round(scale.share(at) * (width - 1))
+    for at in _ticks(extent):
+        column = round(extent.share(at) * (width - 1))
         line[column] = "┴"
         number = _number(at)
         start = min(column + margin + 2 - len(number) // 2, len(numbers) - len(number))
@@ -194,7 +194,7 @@ def _foot(scale: Scale, width: int, margin: int) -> list[str]:
     return [
         f"{'':>{margin}} └{''.join(line)}",
         "".join(numbers),
-        f"{scale.axis.label:^{width}}".rjust(width + margin + 2),
+        f"{extent.axis.label:^{width}}".rjust(width + margin + 2),
     ]
 
 
@@ -228,16 +228,16 @@ def _intervals(chart: IntervalChart, width: int) -> list[str]:
     names = row_names([row.name for row in chart.rows], min(32, max(width // 3, 12)))
     margin = max(map(len, names), default=0)
     inside = max(width - margin - 2, _NARROWEST)
-    scale = scale_of(chart, "x")
-    rules = [_nearest(scale.share(rule.at), inside) for rule in chart.rules if rule.axis == "x"]
+    extent = extent_of(chart, "x")
+    rules = [_nearest(extent.share(rule.at), inside) for rule in chart.rules if rule.axis == "x"]
     rows = [
-        f"{name:>{margin}} │{_interval(row, scale, inside, rules)}"
+        f"{name:>{margin}} │{_interval(row, extent, inside, rules)}"
         for name, row in zip(names, chart.rows, strict=True)
     ]
-    return [*rows, *_foot(scale, inside, margin)]
+    return [*rows, *_foot(extent, inside, margin)]
 
 
-def _interval(row: IntervalRow, scale: Scale, width: int, rules: Sequence[int]) -> str:
+def _interval(row: IntervalRow, extent: Extent, width: int, rules: Sequence[int]) -> str:
     line = [" "] * width
     for column in rules:
         line[column] = _DOWN
@@ -245,20 +245,20 @@ def _interval(row: IntervalRow, scale: Scale, width: int, rules: Sequence[int]) 
         low, high = (
             (0 if bound < 0 else width - 1)
             if math.isinf(bound)
-            else _nearest(scale.share(bound), width)
+            else _nearest(extent.share(bound), width)
             for bound in (row.low, row.high)
         )
         line[low : high + 1] = ["─"] * (high + 1 - low)
         line[low] = "◂" if math.isinf(row.low) else "├"
         line[high] = "▸" if math.isinf(row.high) else "┤"
-    if not math.isnan(value := scale.share(row.value)):
+    if not math.isnan(value := extent.share(row.value)):
         line[_nearest(value, width)] = "o"
     return "".join(line)
 
 
-def _ticks(scale: Scale) -> list[float]:
+def _ticks(extent: Extent) -> list[float]:
     """Return the numbers at an axis: its own ticks, or round ones between its limits."""
-    axis, low, high = scale
+    axis, low, high = extent
     slack = 1e-9 * (high - low)
     if axis.ticks:
         return [at for at in axis.ticks if low - slack <= axis.position(at) <= high + slack]
