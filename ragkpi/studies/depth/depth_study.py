@@ -28,15 +28,15 @@ from ragkpi.studies.depth.depth_trace import EVERY, bits_at, success_at
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-_OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
-_OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-_BETWEEN = ("dbor", "dbor_sparse")
+_RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
+_COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
+_BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
 
 
 def run_values(depths: Sequence[int], m: int) -> list[Metric]:
     """Return the metrics of a run at each depth, and between neighbouring depths."""
     cutoffs = ",".join(map(str, depths))
-    names = [*_OF_RUNS, *(_BETWEEN if len(depths) > 1 else ())]
+    names = [*_RUN_MEASURES, *(_BETWEEN_DEPTHS if len(depths) > 1 else ())]
     requests = [f"{name}.{cutoffs},m={m}" for name in names]
     return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
 
@@ -44,7 +44,7 @@ def run_values(depths: Sequence[int], m: int) -> list[Metric]:
 def count_values(depths: Sequence[int], m: int) -> list[Metric]:
     """Return the metrics that need no run, at each depth."""
     cutoffs = ",".join(map(str, depths))
-    return _in_order([f"{name}.{cutoffs},m={m}" for name in _OF_COUNTS])
+    return _in_order([f"{name}.{cutoffs},m={m}" for name in _COUNT_MEASURES])
 
 
 def _in_order(requests: Sequence[str]) -> list[Metric]:
