@@ -1,7 +1,7 @@
-"""Charts as data: what is drawn, in the field's terms, without saying how.
+"""Charts as data: what is drawn, in the field's terms, but not how.
 
 ``picture.draw(charts, "depth.png")`` and ``text_chart.texts(charts, width)`` render them;
-``chart_object`` hands one to a page that draws with a library of its own.
+``chart_object`` hands one to a page that draws with its own library.
 """
 
 from __future__ import annotations
@@ -15,10 +15,12 @@ from ragkpi.wording import visible
 
 _MARKERS_OF_A_CURVE = 7
 
+Direction = Literal["x", "y"]
+
 
 @dataclass(frozen=True)
 class Axis:
-    """What one direction of a chart measures.
+    """The quantity along one direction of a chart.
 
     Attributes
     ----------
@@ -27,10 +29,10 @@ class Axis:
     scale
         ``"log"`` only for positive numbers.
     low, high
-        Numbers that the axis reaches at least; None for what the data need. Data beyond them
+        Numbers that the axis reaches at least; None for those of the data. Data beyond them
         extend the axis: nothing is cut off.
     ticks
-        Where numbers stand; empty for round ones.
+        The numbers at the axis; empty for round ones.
     """
 
     label: str
@@ -46,15 +48,27 @@ class Axis:
         return math.log10(number) if 0 < number < math.inf else math.nan
 
 
+class Extent(NamedTuple):
+    """An axis with its limits, which are positions (logarithms on a logarithmic axis)."""
+
+    axis: Axis
+    low: float
+    high: float
+
+    def share(self, number: float) -> float:
+        """Return how far a number is from the lower limit to the upper one, from 0 to 1."""
+        return (self.axis.position(number) - self.low) / (self.high - self.low)
+
+
 class Mark(NamedTuple):
-    """A point of a curve that stands out: its number on the horizontal axis, and what it is."""
+    """A highlighted point of a curve: its number on the horizontal axis, and its name."""
 
     at: float
     name: str
 
 
 class Span(NamedTuple):
-    """How far a curve could be elsewhere, at a number of the horizontal axis."""
+    """The interval of a curve at a number of the horizontal axis."""
 
     x: float
     low: float
@@ -68,13 +82,13 @@ class Line:
     Attributes
     ----------
     name
-        What the legend calls it.
+        Its name in the legend.
     x, y : length n
         Its points, x ascending.
     band
         Intervals, such as those of a bootstrap, at some or all of its points.
     role
-        A ``"ceiling"`` is what could be reached at most: dashed, and without markers.
+        A ``"ceiling"``, the most that can be reached, is dashed and has no markers.
     mark
         The point that the answer is about; the legend names it.
     """
@@ -114,7 +128,7 @@ class Points:
 class Rule:
     """A straight line across the chart, at a number of one axis: a threshold, a boundary."""
 
-    axis: Literal["x", "y"]
+    axis: Direction
     at: float
     name: str = ""
 
@@ -130,12 +144,12 @@ class PlaneChart:
     x, y
         The axes.
     lines, points, rules
-        What stands in it.
+        The contents.
     corners
         Texts for the upper left, upper right, lower left and lower right corner: the names of
         quadrants; empty for none.
     notes
-        What its reader must know, in small print: sizes, the signature, what is not drawn.
+        Small print for the reader: sizes, the signature, what is not drawn.
     """
 
     title: str
@@ -148,20 +162,24 @@ class PlaneChart:
     notes: Sequence[str] = ()
 
     @property
+    def drawn(self) -> list[Line | Points]:
+        """All lines and groups of points."""
+        return [*self.lines, *self.points]
+
+    @property
     def curves(self) -> list[Line]:
-        """The lines that are no ceilings."""
+        """The lines that are not ceilings."""
         return [line for line in self.lines if line.role == "curve"]
 
     @property
     def needs_legend(self) -> bool:
-        """Whether there is more than a single curve or group, which the title names."""
-        drawn = len(self.lines) + len(self.points)
-        return drawn > 1 or any(line.mark is not None for line in self.lines)
+        """Whether there is a mark, or more than a single curve or group, which the title names."""
+        return len(self.drawn) > 1 or any(line.mark is not None for line in self.lines)
 
 
 @dataclass(frozen=True)
 class IntervalRow:
-    """A row of a chart of intervals: a value, and how far it could be elsewhere."""
+    """A row of a chart of intervals: a value between its bounds."""
 
     name: str
     low: float
@@ -181,7 +199,7 @@ class IntervalChart:
 
 
 Chart = PlaneChart | IntervalChart
-# An answer's charts, made when somebody wants to see them.
+# An answer's charts, made only if they are drawn.
 Charts = Callable[[], Sequence[Chart]]
 
 
@@ -190,9 +208,10 @@ def noted(charts: Sequence[Chart], notes: Sequence[str]) -> list[Chart]:
     return [replace(chart, notes=[*chart.notes, *notes]) for chart in charts]
 
 
-def small_print(chart: Chart) -> list[str]:
-    """Return a chart's notes, and which of its values have no place on its axes."""
-    return [*chart.notes, *_undrawn(chart)]
+def small_print(charts: Sequence[Chart]) -> list[str]:
+    """Return the notes of charts, each once, and which of their values cannot be drawn."""
+    notes = [visible(note) for chart in charts for note in (*chart.notes, *_undrawn(chart))]
+    return list(dict.fromkeys(notes))
 
 
 def _undrawn(chart: Chart) -> Iterator[str]:
@@ -202,7 +221,7 @@ def _undrawn(chart: Chart) -> Iterator[str]:
             yield f"{chart.title}: no finite value of {', '.join(unknown)}"
         return
     lacking: dict[str, list[str]] = {}
-    for drawn in _drawn(chart):
+    for drawn in chart.drawn:
         points = zip(drawn.x, drawn.y, strict=True)
         unknown_at = sum(math.isnan(chart.x.position(x) + chart.y.position(y)) for x, y in points)
         if unknown_at:
@@ -212,42 +231,40 @@ def _undrawn(chart: Chart) -> Iterator[str]:
         yield f"{chart.title}: {', '.join(names)} {have} no finite value at {where}"
 
 
-def _drawn(chart: PlaneChart) -> list[Line | Points]:
-    return [*chart.lines, *chart.points]
+def extent_of(chart: Chart, direction: Direction) -> Extent:
+    """Return an axis with limits that hold its own bounds and all that is drawn.
 
-
-def extent(chart: Chart, direction: Literal["x", "y"]) -> tuple[float, float]:
-    """Return the limits of an axis on its own scale: what it is to reach, and all that is drawn.
-
-    They are never equal. Without anything drawable they are 0 and 1.
+    The limits are never equal. If nothing can be drawn they are 0 and 1.
     """
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
     positions = [axis.position(number) for number in (*_numbers(chart, direction), *wanted)]
     known = [at for at in positions if not math.isnan(at)] or [0.0, 1.0]
     low, high = min(known), max(known)
-    return (low, high) if low < high else (low - 0.5, high + 0.5)
+    return Extent(axis, low, high) if low < high else Extent(axis, low - 0.5, high + 0.5)
 
 
-def _numbers(chart: Chart, direction: Literal["x", "y"]) -> Iterator[float]:
+def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
     if isinstance(chart, IntervalChart):
         for row in chart.rows:
             yield from (row.low, row.value, row.high)
     else:
-        for drawn in _drawn(chart):
+        for drawn in chart.drawn:
             yield from drawn.x if direction == "x" else drawn.y
-        for line in chart.lines:
-            for bounds in line.band:
-                yield from (bounds.low, bounds.high) if direction == "y" else ()
+        if direction == "y":
+            for line in chart.lines:
+                for bounds in line.band:
+                    yield from (bounds.low, bounds.high)
     for rule in chart.rules:
         if rule.axis == direction:
             yield rule.at
 
 
 def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
-    """Choose the points of a curve, the how-maniest, that get its marker.
+    """Choose the points with markers on a curve, which is that `number` among the curves.
 
-    Of many points it is a few, others on every curve: curves that coincide show by turns.
+    Of many points a few have one, and not the same on each curve: so the markers of curves that
+    coincide alternate.
     """
     if len(line.x) <= 2 * _MARKERS_OF_A_CURVE:
         return list(range(len(line.x)))
@@ -262,9 +279,9 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
 
 
 def row_names(names: Sequence[str], longest: int = 32) -> list[str]:
-    """Shorten the names of rows so that their intervals have room, and keep them apart.
+    """Shorten the names of rows, so that their intervals have room, but keep them different.
 
-    Names lose their middle, or, where that is what tells them apart, their beginning or end.
+    Names lose their middle, or, if they differ there alone, their beginning or end.
     """
     shown = [visible(name) for name in names]
     for kept in (longest // 2, longest - 1, 0):  # characters of the beginning

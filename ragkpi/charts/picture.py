@@ -11,17 +11,19 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from itertools import count
 from typing import Any
 
 from ragkpi.charts.chart import (
     Axis,
     Chart,
+    Direction,
     IntervalChart,
     Line,
     PlaneChart,
     Points,
     Rule,
-    extent,
+    extent_of,
     row_names,
     with_markers,
 )
@@ -36,9 +38,9 @@ _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
 # Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
-_NEAREST = 0.05  # of the length of an axis, between two ticks
-_LONGEST_TITLE = 60  # characters that a panel has room for
-_LONGEST_LABEL = 30  # the same for half of it
+_NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
+_LONGEST_TITLE = 60  # characters that fit into a panel
+_LONGEST_LABEL = 30  # characters that fit into half a panel
 _STYLE: Any = {
     "font.size": 9,
     "axes.spines.top": False,
@@ -90,7 +92,10 @@ def figure_of(charts: Sequence[Chart]) -> Any:
 
 
 def _matplotlib() -> Any:
-    """Import it with its own settings: ``matplotlibrc`` in the working directory has no say."""
+    """Import matplotlib with its own settings, not those of the working directory.
+
+    It would obey a ``matplotlibrc`` there.
+    """
     module = importlib.util.find_spec("matplotlib")
     folders = [] if module is None else module.submodule_search_locations or []
     if not hasattr(os, "fchdir"):  # Windows
@@ -106,44 +111,39 @@ def _matplotlib() -> Any:
 
 
 def _panel(chart: Chart, axes: Any) -> Entries:
-    """Draw a chart; return what its legend is to explain."""
+    """Draw a chart; return the entries of its legend."""
     axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
-    axes.set_xlabel(visible(chart.x.label))
-    _scale(chart, axes, "x")
+    _set_axis(chart, axes, "x")
     for rule in chart.rules:
         _rule(rule, axes)
     if isinstance(chart, IntervalChart):
         _intervals(chart, axes)
         return {}
-    axes.set_ylabel(visible(chart.y.label))
-    _scale(chart, axes, "y")
-    entries = _plane(chart, axes)
-    return entries if chart.needs_legend else {}
+    _set_axis(chart, axes, "y")
+    return _plane(chart, axes)
 
 
-def _scale(chart: Chart, axes: Any, direction: str) -> None:
+def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
 
-    wanted = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
-    side = axes.xaxis if direction == "x" else axes.yaxis
-    low, high = extent(chart, "x" if direction == "x" else "y")
+    axis, low, high = extent_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
     margin = (0.12 if corners else 0.04) * (high - low)
-    distance = _NEAREST * (high - low)
-    low, high = low - margin, high + margin
-    if wanted.scale == "log":
-        (axes.set_xscale if direction == "x" else axes.set_yscale)("log")
-        low, high = 10**low, 10**high
-    (axes.set_xlim if direction == "x" else axes.set_ylim)(low, high)
-    if wanted.ticks:
-        side.set_major_locator(FixedLocator(_apart(wanted, distance)))
+    limits = (low - margin, high + margin)
+    if axis.scale == "log":
+        axes.set(**{f"{direction}scale": "log"})
+        limits = (10 ** limits[0], 10 ** limits[1])
+    axes.set(**{f"{direction}lim": limits, f"{direction}label": visible(axis.label)})
+    if axis.ticks:
+        side = axes.xaxis if direction == "x" else axes.yaxis
+        side.set_major_locator(FixedLocator(_apart(axis, _NEAREST * (high - low))))
         side.set_minor_locator(NullLocator())
         side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:
-    """Leave out ticks whose numbers would touch that of the next one."""
+    """Leave out ticks whose numbers would touch the number of the next tick."""
     kept: list[float] = []
     for tick in reversed(axis.ticks):
         if not kept or axis.position(kept[-1]) - axis.position(tick) >= distance:
@@ -152,11 +152,15 @@ def _apart(axis: Axis, distance: float) -> list[float]:
 
 
 def _plane(chart: PlaneChart, axes: Any) -> Entries:
-    curves = iter(range(len(chart.lines)))
+    """Draw lines, points and corners; return the entries of the legend, if one is needed."""
     entries: Entries = {}
+    curves = count()
     for line in chart.lines:
-        number = -1 if line.role == "ceiling" else next(curves)
-        entries[line.label] = _line(chart, line, number, axes)
+        if line.role == "ceiling":
+            (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
+        else:
+            drawn = _curve(chart, line, next(curves), axes)
+        entries[line.label] = drawn
     for number, group in enumerate(chart.points):
         entries[group.name] = _points(group, number, axes)
     for corner, text in enumerate(chart.corners):
@@ -171,20 +175,17 @@ def _plane(chart: PlaneChart, axes: Any) -> Entries:
             va="bottom" if lower else "top",
             color=_GREY,
         )
-    return entries
+    return entries if chart.needs_legend else {}
 
 
-def _line(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
-    if line.role == "ceiling":
-        (drawn,) = axes.plot(line.x, line.y, linestyle="--", color=_GREY, linewidth=1)
-        return drawn
-    colour = _COLOURS[number % len(_COLOURS)]
+def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
+    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     (drawn,) = axes.plot(
         line.x,
         line.y,
-        # Beyond eight curves markers come again, with other strokes.
+        # From the ninth curve on markers recur, with other strokes.
         linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
-        marker=_MARKERS[number % len(_MARKERS)],
+        marker=marker,
         markevery=with_markers(chart, line, number),
         markersize=4.5,
         markerfacecolor=colour if number % 2 == 0 else "white",
@@ -209,22 +210,22 @@ def _line(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
 
 
 def _points(group: Points, number: int, axes: Any) -> Any:
+    colour, marker = _COLOURS[number % len(_COLOURS)], _MARKERS[number % len(_MARKERS)]
     drawn = axes.scatter(
         group.x,
         group.y,
         s=22,
-        marker=_MARKERS[number % len(_MARKERS)],
-        facecolors=_COLOURS[number % len(_COLOURS)] if number % 2 == 0 else "none",
-        edgecolors=_COLOURS[number % len(_COLOURS)],
+        marker=marker,
+        facecolors=colour if number % 2 == 0 else "none",
+        edgecolors=colour,
         linewidths=0.9,
         clip_on=False,
         zorder=3,
     )
     beside = {"textcoords": "offset points", "fontsize": 7}
+    points = list(zip(group.x, group.y, strict=True))
     labels: dict[tuple[float, float], list[str]] = {}  # of points that may coincide
-    for text, point in zip(
-        row_names(group.labels, _LONGEST_LABEL), zip(group.x, group.y, strict=True), strict=False
-    ):
+    for text, point in zip(row_names(group.labels, _LONGEST_LABEL), points, strict=False):
         labels.setdefault(point, []).append(text)
     for (x, y), texts in labels.items():
         right, upper = x > sum(axes.get_xlim()) / 2, y > sum(axes.get_ylim()) / 2
@@ -236,9 +237,9 @@ def _points(group: Points, number: int, axes: Any) -> Any:
             va="top" if upper else "bottom",
             **beside,
         )
-    for (x, y), count in Counter(zip(group.x, group.y, strict=True)).items():
-        if not group.labels and count > 1 and math.isfinite(x + y):
-            axes.annotate(f"×{count}", (x, y), xytext=(4, -9), color=_GREY, **beside)
+    for (x, y), times in Counter(points).items():
+        if not group.labels and times > 1 and math.isfinite(x + y):
+            axes.annotate(f"×{times}", (x, y), xytext=(4, -9), color=_GREY, **beside)
     return drawn
 
 
@@ -260,21 +261,19 @@ def _intervals(chart: IntervalChart, axes: Any) -> None:
 
 
 def _rule(rule: Rule, axes: Any) -> None:
-    stroke = {"color": _GREY, "linewidth": 0.9, "linestyle": ":"}
-    if rule.axis == "x":
-        axes.axvline(rule.at, **stroke)
-        position = {"xy": (rule.at, 1), "xycoords": axes.get_xaxis_transform(), "va": "top"}
-        turned = {"rotation": 90, "ha": "right", "xytext": (-2, -3)}
-    else:
-        axes.axhline(rule.at, **stroke)
-        position = {"xy": (1, rule.at), "xycoords": axes.get_yaxis_transform(), "va": "bottom"}
-        turned = {"ha": "right", "xytext": (-2, 1)}
+    vertical = rule.axis == "x"
+    line = axes.axvline if vertical else axes.axhline
+    line(rule.at, color=_GREY, linewidth=0.9, linestyle=":")
     if rule.name:
         axes.annotate(
             visible(rule.name),
+            (rule.at, 1) if vertical else (1, rule.at),
+            xycoords=axes.get_xaxis_transform() if vertical else axes.get_yaxis_transform(),
+            xytext=(-2, -3) if vertical else (-2, 1),
             textcoords="offset points",
             fontsize=7.5,
             color=_GREY,
-            **position,
-            **turned,
+            rotation=90 if vertical else 0,
+            ha="right",
+            va="top" if vertical else "bottom",
         )

@@ -17,7 +17,7 @@ _NAME = 60  # characters of a legend's line
 _MOST_COLUMNS = 6
 
 
-# What a legend explains: a line or a group of points of matplotlib, by its text.
+# The entries of a legend: a line or a group of points of matplotlib, by its text.
 Entries = dict[str, Any]
 
 
@@ -29,46 +29,46 @@ class Page:
     figure, panels
         Of matplotlib; the panels in the order of the charts.
     charts
-        Those that there is room for; the small print says how many are left out.
+        As many as there is room for; the small print says how many are left out.
     """
 
     def __init__(self, charts: Sequence[Chart]) -> None:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure
-        from matplotlib.layout_engine import ConstrainedLayoutEngine
 
         self.charts = list(charts[:MOST_PANELS])
         if len(charts) > MOST_PANELS:
             more = len(charts) - MOST_PANELS
             self.charts = noted(self.charts, [f"{more} more charts are not drawn; see the table"])
-        self._columns = _columns(len(self.charts))
+        count = len(self.charts)
+        self._columns = max(count, 1) if count <= 3 else 2 + count % 2
         self._width = _PANEL * self._columns
-        self._heights = [
-            max(map(_height, self.charts[start : start + self._columns]))
-            for start in range(0, len(self.charts), self._columns)
+        heights = [
+            max(2.2, 1.2 + 0.24 * len(chart.rows)) if isinstance(chart, IntervalChart) else 3.8
+            for chart in self.charts
         ]
-        self._layout = ConstrainedLayoutEngine()
-        self.figure = Figure(
-            figsize=(self._width, sum(self._heights)), layout=self._layout, dpi=_DPI
-        )
-        self._canvas = FigureCanvasAgg(self.figure)
+        self._heights = [
+            max(heights[start : start + self._columns]) for start in range(0, count, self._columns)
+        ]
+        size = (self._width, sum(self._heights))
+        self.figure = Figure(figsize=size, layout="constrained", dpi=_DPI)
+        FigureCanvasAgg(self.figure)  # which measures texts
         grid = self.figure.subplots(
             len(self._heights),
             self._columns,
             squeeze=False,
             gridspec_kw={"height_ratios": self._heights},
         )
-        every = list(grid.flat)
-        self.panels = every[: len(self.charts)]
-        for empty in every[len(self.charts) :]:
+        self.panels = list(grid.flat)[:count]
+        for empty in list(grid.flat)[count:]:
             empty.remove()
 
     def finish(self, of_panels: Sequence[Entries]) -> None:
-        """Set legends and small print below what they are about, and make room for them."""
+        """Add legends and small print below the panels, and make room for them."""
         most = max(of_panels, key=len)
         alike = all(entries.keys() <= most.keys() for entries in of_panels)
         legend = self._legend(self.figure, most, self._width) if alike and most else None
-        below = 0.0 if legend is None else self._inches(legend) + 0.1
+        below = 0.0 if legend is None else _inches(legend)[1] + 0.1
         if not alike:
             self._legends_of_panels(of_panels)
         notes = self._notes()
@@ -76,7 +76,8 @@ class Page:
         height = sum(self._heights) + below + printed
         self.figure.set_size_inches(self._width, height)
         foot = (below + printed) / height
-        self._layout.set(rect=(0, foot, 1, 1 - foot))
+        layout: Any = self.figure.get_layout_engine()
+        layout.set(rect=(0, foot, 1, 1 - foot))
         if legend is not None:
             legend.set_bbox_to_anchor((0.5, printed / height), self.figure.transFigure)
             legend.set_in_layout(False)
@@ -97,7 +98,7 @@ class Page:
                 legend = self._legend(axes, entries, _PANEL)
                 legend.set_bbox_to_anchor((0.5, -0.16), axes.transAxes)
                 row = panel // self._columns
-                extra[row] = max(extra[row], self._inches(legend))
+                extra[row] = max(extra[row], _inches(legend)[1])
         self._heights = [height + more for height, more in zip(self._heights, extra, strict=True)]
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
@@ -115,31 +116,22 @@ class Page:
             )
             for drawn, text in zip(legend.get_texts(), texts, strict=True):
                 drawn.set_text(text)
-            if self._extent(legend).width <= 0.97 * width * _DPI or columns == 1:
+            if _inches(legend)[0] <= 0.97 * width or columns == 1:
                 break
             legend.remove()
         return legend
 
-    def _inches(self, legend: Any) -> float:
-        return float(self._extent(legend).height) / _DPI
-
-    def _extent(self, legend: Any) -> Any:
-        return legend.get_window_extent(self._canvas.get_renderer())
-
     def _notes(self) -> list[str]:
         """Return the lines of the small print, each note once."""
-        notes = dict.fromkeys(visible(note) for chart in self.charts for note in small_print(chart))
         width = int(self._width * 72 / (_SMALL * 0.56))
         return [
-            line for note in notes for line in textwrap.wrap(note, width, subsequent_indent="  ")
+            line
+            for note in small_print(self.charts)
+            for line in textwrap.wrap(note, width, subsequent_indent="  ")
         ]
 
 
-def _columns(panels: int) -> int:
-    if panels <= 3:
-        return max(panels, 1)
-    return 2 if panels % 2 == 0 else 3
-
-
-def _height(chart: Chart) -> float:
-    return max(2.2, 1.2 + 0.24 * len(chart.rows)) if isinstance(chart, IntervalChart) else 3.8
+def _inches(legend: Any) -> tuple[float, float]:
+    """Return the width and the height of a legend."""
+    box = legend.get_window_extent()
+    return float(box.width) / _DPI, float(box.height) / _DPI

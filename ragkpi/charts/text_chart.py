@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import cycle, pairwise
 
 from ragkpi.charts.chart import (
-    Axis,
     Chart,
+    Extent,
     IntervalChart,
     IntervalRow,
     Line,
     PlaneChart,
     Points,
-    extent,
+    extent_of,
     row_names,
     small_print,
     with_markers,
@@ -29,256 +30,235 @@ _NARROWEST = 24  # columns between the axes, however long the labels are
 
 def texts(charts: Sequence[Chart], width: int = 80) -> str:
     """Draw charts below each other, then the small print of all, each note once."""
-    notes = dict.fromkeys(visible(note) for chart in charts for note in small_print(chart))
+    drawn = "\n".join(text(chart, width) for chart in charts)
     lines = [
         line
-        for note in notes
+        for note in small_print(charts)
         for line in textwrap.wrap(note, max(width, _NARROWEST), break_on_hyphens=False)
     ]
-    drawn = "\n".join(text(chart, width) for chart in charts)
     return drawn + "".join(f"{line}\n" for line in lines)
 
 
 def text(chart: Chart, width: int = 80) -> str:
     """Draw a chart in lines of at most `width` characters, with a newline at the end of each.
 
-    The point of a mark stands in parentheses, bands are columns of colons. A narrow width is
-    exceeded rather than making the chart unreadable.
+    The point of a mark is in parentheses, bands are columns of colons. A narrow width is exceeded
+    rather than making the chart unreadable.
     """
     lines = _intervals(chart, width) if isinstance(chart, IntervalChart) else _plane(chart, width)
     return "".join(f"{visible(line.rstrip())}\n" for line in [chart.title, *lines])
 
 
-class _Grid:
-    """Characters at places from 0 to 1 of both directions; what is set first stays."""
+def _nearest(share: float, cells: int) -> int:
+    """Return which of a row of cells is nearest to a share of its length, from 0 to 1."""
+    return min(max(round(share * (cells - 1)), 0), cells - 1)
 
-    def __init__(self, width: int, height: int) -> None:
-        self.width, self.height = width, height
-        self.rows = [[" "] * width for _ in range(height)]
+
+def _write(row: list[str], column: int, words: str) -> bool:
+    """Write words into a row if there is room for all of them; return whether there is."""
+    inside = column >= 0 and column + len(words) <= len(row)
+    free = inside and not "".join(row[column : column + len(words)]).strip()
+    if free:
+        row[column : column + len(words)] = words
+    return free
+
+
+class _Grid:
+    """The characters between two axes; what is drawn first stays."""
+
+    def __init__(self, chart: PlaneChart, width: int) -> None:
+        self.x, self.y = extent_of(chart, "x"), extent_of(chart, "y")
+        self.width = width
+        self.rows = [[" "] * width for _ in range(_HEIGHT)]
 
     def column(self, share: float) -> int:
-        return min(max(round(share * (self.width - 1)), 0), self.width - 1)
+        return _nearest(share, self.width)
 
     def row(self, share: float) -> int:
-        return min(max(round((1 - share) * (self.height - 1)), 0), self.height - 1)
+        return _nearest(1 - share, _HEIGHT)
+
+    def cells(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[int, int]]:
+        """Return the column and row of each point that has a place on both axes."""
+        shares = [(self.x.share(a), self.y.share(b)) for a, b in zip(x, y, strict=True)]
+        return [(self.column(a), self.row(b)) for a, b in shares if not math.isnan(a + b)]
 
     def set(self, column: int, row: int, character: str) -> None:
         if self.rows[row][column] == " ":
             self.rows[row][column] = character
 
-    def write(self, column: int, row: int, words: str) -> bool:
-        """Write words where all their places are free; say whether they are."""
-        inside = column >= 0 and column + len(words) <= self.width
-        free = inside and not "".join(self.rows[row][column : column + len(words)]).strip()
-        if free:
-            self.rows[row][column : column + len(words)] = words
-        return free
-
 
 def _plane(chart: PlaneChart, width: int) -> list[str]:
-    marks = [_number(at) for at in _ticks(chart.y, *extent(chart, "y"))]
-    margin = max(map(len, marks))
-    grid = _Grid(max(width - margin - 2, _NARROWEST), _HEIGHT)
-    for group, marker in zip(chart.points, _markers(chart.points), strict=True):
-        for x, y in _positions(chart, group.x, group.y):
-            grid.set(grid.column(x), grid.row(y), marker)
-    unnamed = [name for group in chart.points for name in _write_labels(chart, group, grid)]
-    curves = list(zip(chart.curves, _markers(chart.curves), strict=True))
+    y = extent_of(chart, "y")
+    ticks = {at: _number(at) for at in _ticks(y)}
+    margin = max(map(len, ticks.values()))
+    grid = _Grid(chart, max(width - margin - 2, _NARROWEST))
+    for group, marker in zip(chart.points, cycle(_MARKERS), strict=False):
+        for cell in grid.cells(group.x, group.y):
+            grid.set(*cell, marker)
+    unnamed = [name for group in chart.points for name in _write_labels(group, grid)]
+    curves = list(zip(chart.curves, cycle(_MARKERS), strict=False))
     for line, marker in curves:
-        for x, y in _positions(chart, *([number] for number in line.marked or ())):
-            grid.write(grid.column(x) - 1, grid.row(y), f"({marker})")
-            grid.set(grid.column(x), grid.row(y), marker)
+        for column, row in grid.cells(*zip(line.marked)) if line.marked else ():
+            _write(grid.rows[row], column - 1, f"({marker})")
+            grid.set(column, row, marker)
     for number, (line, marker) in enumerate(curves):
-        chosen = with_markers(chart, line, number)
-        for x, y in _positions(chart, [line.x[i] for i in chosen], [line.y[i] for i in chosen]):
-            grid.set(grid.column(x), grid.row(y), marker)
+        points = with_markers(chart, line, number)
+        for cell in grid.cells([line.x[i] for i in points], [line.y[i] for i in points]):
+            grid.set(*cell, marker)
     for line in chart.lines:
-        _connect(chart, line, grid)
+        _connect(line, grid)
     _write_corners(chart.corners, grid)
     _draw_rules(chart, grid)
     for line in chart.lines:
-        _fill_band(chart, line, grid)
+        for bounds in line.band:
+            ends = grid.cells([bounds.x] * 2, [bounds.high, bounds.low])
+            if len(ends) == 2:
+                (column, top), (_, bottom) = ends
+                for row in range(top, bottom + 1):
+                    grid.set(column, row, _BAND)
     heads = [""] * _HEIGHT
-    low, high = extent(chart, "y")
-    for at, mark in zip(_ticks(chart.y, low, high), marks, strict=True):
-        heads[grid.row((chart.y.position(at) - low) / (high - low))] = mark
+    for at, mark in ticks.items():
+        heads[grid.row(y.share(at))] = mark
     return [
         chart.y.label,
         *(f"{head:>{margin}} │{''.join(row)}" for head, row in zip(heads, grid.rows, strict=True)),
-        *_foot(chart.x, extent(chart, "x"), grid.width, margin),
+        *_foot(grid.x, grid.width, margin),
         *_legend(chart, width),
         *([f"  without room for a name: {', '.join(unnamed)}"] if unnamed else []),
     ]
 
 
-def _write_labels(chart: PlaneChart, group: Points, grid: _Grid) -> list[str]:
+def _write_labels(group: Points, grid: _Grid) -> list[str]:
     """Name points beside them; return the names that there is no room for."""
     unnamed = []
     names = row_names(group.labels, max(grid.width // 3, 12))
-    for name, across, up in zip(names, group.x, group.y, strict=False):
-        for x, y in _positions(chart, [across], [up]):
-            column, row = grid.column(x), grid.row(y)
-            written = grid.write(column + 2, row, name) or grid.write(
-                column - 1 - len(name), row, name
-            )
-            if not written:
+    for name, x, y in zip(names, group.x, group.y, strict=False):
+        for column, row in grid.cells([x], [y]):
+            places = (column + 2, column - 1 - len(name))
+            if not any(_write(grid.rows[row], place, name) for place in places):
                 unnamed.append(name)
     return unnamed
 
 
-def _markers(drawn: Sequence[object]) -> list[str]:
-    return [_MARKERS[index % len(_MARKERS)] for index in range(len(drawn))]
-
-
-def _positions(
-    chart: PlaneChart, x: Sequence[float] = (), y: Sequence[float] = ()
-) -> list[tuple[float, float]]:
-    """Return where points stand, from 0 to 1, those that are finite."""
-    left, right = extent(chart, "x")
-    bottom, top = extent(chart, "y")
-    points = [
-        (
-            (chart.x.position(across) - left) / (right - left),
-            (chart.y.position(up) - bottom) / (top - bottom),
-        )
-        for across, up in zip(x, y, strict=True)
-    ]
-    return [point for point in points if not math.isnan(sum(point))]
-
-
-def _connect(chart: PlaneChart, line: Line, grid: _Grid) -> None:
+def _connect(line: Line, grid: _Grid) -> None:
     stroke = _CEILING if line.role == "ceiling" else _BETWEEN
-    finite = [math.isfinite(x + two) for x, two in zip(line.x, line.y, strict=True)]
-    for index in range(len(line.x) - 1):
-        ends = slice(index, index + 2)
-        segment = _positions(chart, line.x[ends], line.y[ends])
-        if not all(finite[ends]) or len(segment) < 2:
+    points = [(grid.x.share(x), grid.y.share(y)) for x, y in zip(line.x, line.y, strict=True)]
+    for (x1, y1), (x2, y2) in pairwise(points):
+        if math.isnan(x1 + y1 + x2 + y2):
             continue
-        (x1, y1), (x2, y2) = segment
         first, last = grid.column(x1), grid.column(x2)
         for column in range(first, last + 1):
             share = (column - first) / max(last - first, 1)
             grid.set(column, grid.row(y1 + share * (y2 - y1)), stroke)
 
 
-def _fill_band(chart: PlaneChart, line: Line, grid: _Grid) -> None:
-    for bounds in line.band:
-        ends = _positions(chart, [bounds.x] * 2, [bounds.low, bounds.high])
-        if len(ends) == 2:
-            (x, low), (_, high) = ends
-            for row in range(grid.row(high), grid.row(low) + 1):
-                grid.set(grid.column(x), row, _BAND)
-
-
 def _write_corners(corners: Sequence[str], grid: _Grid) -> None:
     for corner, words in enumerate(corners):
         right, lower = corner % 2, corner // 2
         column = grid.width - len(words) if right else 0
-        rows = range(grid.height)[::-1] if lower else range(grid.height)
-        for row in rows[:3]:  # a point may stand in the corner itself
-            grid.write(column, row, words)
-            if "".join(grid.rows[row][max(column, 0) :]).startswith(words):
+        rows = grid.rows[::-1] if lower else grid.rows
+        for row in rows[:3]:  # a point may be in the corner itself
+            _write(row, column, words)
+            if "".join(row[max(column, 0) :]).startswith(words):
                 break
 
 
 def _draw_rules(chart: PlaneChart, grid: _Grid) -> None:
     for rule in chart.rules:
-        axis = chart.x if rule.axis == "x" else chart.y
-        low, high = extent(chart, rule.axis)
-        at = (axis.position(rule.at) - low) / (high - low)
+        at = (grid.x if rule.axis == "x" else grid.y).share(rule.at)
         if not 0 <= at <= 1:
             continue
         if rule.axis == "x":
             column = grid.column(at)
             after = column + 2 + len(rule.name) <= grid.width
-            grid.write(column + 1 if after else column - len(rule.name), 0, rule.name)
-            for row in range(grid.height):
+            _write(grid.rows[0], column + 1 if after else column - len(rule.name), rule.name)
+            for row in range(_HEIGHT):
                 grid.set(column, row, _DOWN)
         else:
             row = grid.row(at)
-            grid.write(grid.width - len(rule.name), row, rule.name)
+            _write(grid.rows[row], grid.width - len(rule.name), rule.name)
             for column in range(grid.width):
                 grid.set(column, row, _ACROSS)
 
 
-def _foot(axis: Axis, limits: tuple[float, float], width: int, margin: int) -> list[str]:
-    low, high = limits
-    line, numbers = ["─"] * width, _Grid(width + margin + 2, 1)
-    for at in _ticks(axis, low, high):
-        column = round((axis.position(at) - low) / (high - low) * (width - 1))
+def _foot(extent: Extent, width: int, margin: int) -> list[str]:
+    """Draw the horizontal axis, its numbers and its label."""
+    line, numbers = ["─"] * width, [" "] * (width + margin + 2)
+    for at in _ticks(extent):
+        column = round(extent.share(at) * (width - 1))
         line[column] = "┴"
-        mark = _number(at)
-        start = min(column + margin + 2 - len(mark) // 2, numbers.width - len(mark))
-        before = "".join(numbers.rows[0][max(start - 1, 0) : start])
-        if not before.strip():
-            numbers.write(start, 0, mark)
+        number = _number(at)
+        start = min(column + margin + 2 - len(number) // 2, len(numbers) - len(number))
+        if not "".join(numbers[max(start - 1, 0) : start]).strip():
+            _write(numbers, start, number)
     return [
         f"{'':>{margin}} └{''.join(line)}",
-        "".join(numbers.rows[0]),
-        f"{axis.label:^{width}}".rjust(width + margin + 2),
+        "".join(numbers),
+        f"{extent.axis.label:^{width}}".rjust(width + margin + 2),
     ]
 
 
 def _legend(chart: PlaneChart, width: int) -> list[str]:
-    entries = [
-        *zip(_markers(chart.points), (group.name for group in chart.points), strict=True),
-        *zip(_markers(chart.curves), (line.label for line in chart.curves), strict=True),
-        *((_CEILING * 2, line.label) for line in chart.lines if line.role == "ceiling"),
-    ]
     if not chart.needs_legend:
         return []
+    named = [
+        *zip(cycle(_MARKERS), (group.name for group in chart.points), strict=False),
+        *zip(cycle(_MARKERS), (line.label for line in chart.curves), strict=False),
+        *((_CEILING * 2, line.label) for line in chart.lines if line.role == "ceiling"),
+    ]
     lines = [""]
-    for mark, name in entries:
-        entry = f"{mark} {visible(name)}"
+    for marker, name in named:
+        entry = f"{marker} {visible(name)}"
         if lines[-1] and len(lines[-1]) + 3 + len(entry) > width:
             lines.append("")
         lines[-1] += f"{'   ' if lines[-1] else '  '}{entry}"
-    broken = [
-        textwrap.wrap(line, max(width, _NARROWEST), initial_indent="  ", subsequent_indent="    ")
-        if len(line) > width
-        else [line]
+    room = max(width, _NARROWEST)
+    return [
+        part
         for line in lines
+        for part in (
+            textwrap.wrap(line, room, initial_indent="  ", subsequent_indent="    ")
+            if len(line) > width
+            else [line]
+        )
     ]
-    return [line for parts in broken for line in parts]
 
 
 def _intervals(chart: IntervalChart, width: int) -> list[str]:
     names = row_names([row.name for row in chart.rows], min(32, max(width // 3, 12)))
     margin = max(map(len, names), default=0)
     inside = max(width - margin - 2, _NARROWEST)
-    limits = extent(chart, "x")
-    zeros = [rule.at for rule in chart.rules if rule.axis == "x"]
+    extent = extent_of(chart, "x")
+    rules = [_nearest(extent.share(rule.at), inside) for rule in chart.rules if rule.axis == "x"]
     rows = [
-        f"{name:>{margin}} │{_interval(row, chart.x, limits, inside, zeros)}"
+        f"{name:>{margin}} │{_interval(row, extent, inside, rules)}"
         for name, row in zip(names, chart.rows, strict=True)
     ]
-    return [*rows, *_foot(chart.x, limits, inside, margin)]
+    return [*rows, *_foot(extent, inside, margin)]
 
 
-def _interval(
-    row: IntervalRow, axis: Axis, limits: tuple[float, float], width: int, rules: Sequence[float]
-) -> str:
-    def column(number: float) -> int:
-        if math.isinf(number):
-            return 0 if number < 0 else width - 1
-        at = (axis.position(number) - limits[0]) / (limits[1] - limits[0])
-        return min(max(round(at * (width - 1)), 0), width - 1)
-
+def _interval(row: IntervalRow, extent: Extent, width: int, rules: Sequence[int]) -> str:
     line = [" "] * width
-    for at in rules:
-        line[column(at)] = _DOWN
+    for column in rules:
+        line[column] = _DOWN
     if not (math.isnan(row.low) or math.isnan(row.high)):
-        low, high = column(row.low), column(row.high)
+        low, high = (
+            (0 if bound < 0 else width - 1)
+            if math.isinf(bound)
+            else _nearest(extent.share(bound), width)
+            for bound in (row.low, row.high)
+        )
         line[low : high + 1] = ["─"] * (high + 1 - low)
         line[low] = "◂" if math.isinf(row.low) else "├"
         line[high] = "▸" if math.isinf(row.high) else "┤"
-    if math.isfinite(axis.position(row.value)):
-        line[column(row.value)] = "o"
+    if not math.isnan(value := extent.share(row.value)):
+        line[_nearest(value, width)] = "o"
     return "".join(line)
 
 
-def _ticks(axis: Axis, low: float, high: float) -> list[float]:
-    """Return the numbers at an axis: those it asks for, or round ones between its limits."""
+def _ticks(extent: Extent) -> list[float]:
+    """Return the numbers at an axis: its own ticks, or round ones between its limits."""
+    axis, low, high = extent
     slack = 1e-9 * (high - low)
     if axis.ticks:
         return [at for at in axis.ticks if low - slack <= axis.position(at) <= high + slack]

@@ -126,7 +126,8 @@ def agree(
             results = asked.evaluate_every(evaluator, named, metrics)
             scores.append([result.scores for result in results])
         names = asked.called(list(named), scores[0])
-    agreement = agree_judges(together, names, scores, procedure)
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+    agreement = agree_judges(together, procedure, names, scores, shown)
     roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
     files = dict(zip(roles, judges.values(), strict=True))
 
@@ -136,7 +137,7 @@ def agree(
         return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
 
     return AgreeResult(
-        agree_answer(agreement, "shown" if per_query else "hidden"),
+        agree_answer(agreement),
         charts,
         tuple(asked.said),
         asked.signed(metrics, **files),
@@ -190,14 +191,14 @@ def correct(
     evaluator = asked.evaluator(by_people, metrics)
     read = asked.read(evaluator, named, evaluator.needs(metrics))
     of_people = asked.done(list(named), evaluator.score(read, metrics))
-    scored = [[run.scores for run in of_judge] for of_judge in (of_people, other)]
-    people_say = correct_scores(scored[0], scored[1], kind, level, chosen)
+    human_scores, other_scores = ([run.scores for run in runs] for runs in (of_people, other))
+    names = asked.called(list(named), other_scores)
+    judges = (people, model)
+    people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
     doubt = doubts(people_say)
     if doubt:
         asked.warn(doubt)
-    question = "eval" if kind == "values" else "compare"
-    names = asked.called(list(named), scored[1])
-    answer = correction_answer(people_say, question, names, (people, model))
+    answer = correction_answer(people_say)
     return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
 
 

@@ -92,7 +92,7 @@ def diagnose(
                 generous = asked.evaluator(Qrels(best[0]), metrics)
                 (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
                 study = diagnose_run(at_best.plain, best[0], shown, thresholds)
-                diagnosis = replace(diagnosis, best_case=study.decomposition.means())
+                diagnosis = replace(diagnosis, best_case=study.mean_shares)
         return diagnosis_answer(diagnosis, judgements.document, most, documents), diagnosis
 
     def of_slice(part: QuerySlice) -> Answer:

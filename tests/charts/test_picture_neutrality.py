@@ -5,6 +5,13 @@ import pytest
 pytest.importorskip("matplotlib")
 
 
+DRAWS = """
+from ragkpi.charts.chart import Axis, IntervalChart, IntervalRow
+from ragkpi.charts.picture import figure_of
+figure_of([IntervalChart("t", Axis("x"), [IntervalRow("run", 0.0, 0.5, 1.0)])])
+"""
+
+
 def draw(ragkpi, folder, names):
     (folder / "qrels").write_bytes(b"1 0 d1 1\n2 0 d2 1\n")
     for name in names:
@@ -30,7 +37,7 @@ def test_a_file_of_settings_in_the_working_directory(tmp_path):
 
     (tmp_path / "matplotlibrc").write_bytes(b"junk: [\n\xff\xfe")
     done = subprocess.run(
-        [sys.executable, "-c", "from ragkpi.charts.picture import _matplotlib; _matplotlib()"],
+        [sys.executable, "-c", DRAWS],
         cwd=tmp_path,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         capture_output=True,

@@ -10,7 +10,7 @@ from ragkpi.formats.in_memory import qrels_columns
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.paired import Procedure
-from ragkpi.studies.agree.label_study import by_query, label_agreement
+from ragkpi.studies.agree.agree_study import agree
 from ragkpi.studies.agree.order_study import order_agreement
 from ragkpi.studies.agree.panel import (
     difference_lines,
@@ -32,7 +32,7 @@ MODEL = {
     "q2": {"a": 0, "z": 0},
     "other": {"a": 1},
 }
-BOOTSTRAP = Bootstrap(resamples=200)
+PROCEDURE = Procedure(bootstrap=Bootstrap(resamples=200), trials=500)
 
 
 def judgements(levels):
@@ -45,7 +45,7 @@ def together(*judges, names=("people", "model", "third")):
 
 def test_what_both_judged_and_what_one_alone():
     found = together(PEOPLE, MODEL)
-    (pair,) = label_agreement(found, BOOTSTRAP).pairs
+    (pair,) = agree(found, PROCEDURE).pairs
     assert (pair.documents, pair.queries) == (5, 2)
     # only_people and alone/a; only_model, other/a, and what people left unjudged.
     assert (pair.only_first, pair.only_second) == (2, 3)
@@ -58,7 +58,8 @@ def test_what_both_judged_and_what_one_alone():
 
 
 def test_the_worst_query_comes_first_with_its_documents():
-    worst, other = by_query(together(PEOPLE, MODEL), 0, 1)
+    (pair,) = agree(together(PEOPLE, MODEL), PROCEDURE, per_query="shown").pairs
+    worst, other = pair.by_query
     assert (worst.query, worst.documents, worst.distance) == (b"q2", 2, 1.0)
     assert worst.differing == [(b"a", 2, 0)]
     assert (other.query, other.agreement) == (b"q1", pytest.approx(2 / 3))
@@ -109,8 +110,12 @@ def test_many_judges_of_many_documents_as_dictionaries_have_them():
 
 
 def test_more_than_two_judges_are_compared_in_pairs_and_as_a_whole():
-    found = label_agreement(together(PEOPLE, MODEL, PEOPLE), BOOTSTRAP)
-    assert [(pair.first, pair.second) for pair in found.pairs] == [(0, 1), (0, 2), (1, 2)]
+    found = agree(together(PEOPLE, MODEL, PEOPLE), PROCEDURE)
+    assert [pair.judges for pair in found.pairs] == [
+        ("people", "model"),
+        ("people", "third"),
+        ("model", "third"),
+    ]
     assert found.pairs[1].whole["kappa"].value == 1
     assert set(found.alpha) == {"nominal", "ordinal", "interval"}
 
@@ -140,7 +145,7 @@ def test_other_scales_are_noticed():
 def test_too_many_levels_are_refused():
     many = {"q": {f"d{level}": level for level in range(50)}}
     with pytest.raises(UsageError, match="50 different levels"):
-        label_agreement(together(many, many), BOOTSTRAP)
+        agree(together(many, many), PROCEDURE)
 
 
 def test_queries_that_all_judges_have():
@@ -151,9 +156,8 @@ def test_queries_that_all_judges_have():
 
 
 def test_one_query_has_no_interval():
-    (pair,) = label_agreement(
-        together({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}}), BOOTSTRAP
-    ).pairs
+    judges = together({"q": {"a": 1, "b": 0}}, {"q": {"a": 1, "b": 1}})
+    (pair,) = agree(judges, PROCEDURE).pairs
     assert np.isnan(pair.whole["agreement"].interval.low)
 
 
@@ -169,11 +173,11 @@ def runs_of(*means, seed=1, noise=0.02, queries=40):
 def test_orders_and_what_changes_places():
     reference = runs_of(0.6, 0.5, 0.4)
     other = runs_of(0.5, 0.6, 0.1, seed=2)
-    (study,) = order_agreement(reference, other, Procedure(bootstrap=BOOTSTRAP, trials=500))
-    assert study.leaders == (0, 1)
-    assert study.drop == (0, 1)
+    (study,) = order_agreement("abc", reference, other, PROCEDURE)
+    assert study.leaders == ("a", "b")
+    assert study.drop == ("a", 1)
     (swap,) = study.swaps
-    assert (swap.better, swap.worse, swap.significant) == (0, 1, True)
+    assert (swap.better, swap.worse, swap.significant) == ("a", "b", True)
     assert study.agreements["tau_b"].value == pytest.approx(1 / 3)
     # The order that is walked down is the other one: its second run stands wrong, its third right.
     assert study.agreements["tau_ap"].value == pytest.approx(0.0)
@@ -191,11 +195,11 @@ def test_runs_that_are_equally_good_are_rarely_called_swapped():
     for trial in range(200):
         reference = runs_of(*[0.5] * 6, seed=2 * trial, noise=0.1)
         other = runs_of(*[0.5] * 6, seed=2 * trial + 1, noise=0.1)
-        (study,) = order_agreement(reference, other, procedure)
+        (study,) = order_agreement("abcdef", reference, other, procedure)
         called += any(swap.significant for swap in study.swaps)
     assert called <= 200 * 0.05 + 8  # two standard errors and a half
 
 
 def test_one_run_has_no_order():
     with pytest.raises(UsageError, match="two runs"):
-        order_agreement(runs_of(0.5), runs_of(0.5), Procedure())
+        order_agreement("a", runs_of(0.5), runs_of(0.5), PROCEDURE)

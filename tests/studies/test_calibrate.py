@@ -93,7 +93,7 @@ def test_planted_correlation_is_found():
     noise -= np.polyval(np.polyfit(x, noise, 1), x)
     planted = 0.6 * (x - x.mean()) / x.std() + 0.8 * (noise - noise.mean()) / noise.std()
     found = calibration(["P.10", "recip_rank"], (judged, quality(judged, planted)))
-    overall = {one.name: one for one in found.correlations if one.segment == "all"}
+    overall = {one.metric.name: one for one in found.correlations if one.segment == "all"}
     assert overall["P_10"].coefficients["pearson"] == pytest.approx(0.6)
     low, high = overall["P_10"].intervals["pearson"]
     assert 0.54 < low < 0.6 < high < 0.66

@@ -10,8 +10,8 @@ from scipy.stats import ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.statistics.prediction_powered import prediction_powered
+from ragkpi.studies.agree import correction_study
 from ragkpi.studies.agree.correction_answer import correction_answer, doubts
-from ragkpi.studies.agree.correction_study import correct
 from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
 
 
@@ -29,6 +29,11 @@ def judged_by_both(seed=1, queries=60, judged=range(0, 60, 3), bias=0.1, runs=1)
         human.append(scores([(MAP, truth[list(judged)])], names(judged)))
         model.append(scores([(MAP, says)], names(range(queries))))
     return human, model
+
+
+def correct(human, model, of):
+    runs = ["first", "second", "third"][: len(human)]
+    return correction_study.correct(runs, ("people", "model"), human, model, of)
 
 
 def test_values_are_those_of_prediction_powered_inference():
@@ -50,7 +55,7 @@ def test_values_are_those_of_prediction_powered_inference():
 def test_differences_are_of_the_same_queries():
     human, model = judged_by_both(runs=3)
     found = correct(human, model, "differences")
-    assert [one.run for one in found.corrected] == [1, 2]
+    assert [one.run for one in found.corrected] == ["second", "third"]
     difference = [
         (runs[1]["map"].per_query - runs[0]["map"].per_query)[:, None] for runs in (human, model)
     ]
@@ -95,7 +100,7 @@ def test_sums_and_counts_are_refused_in_words():
     few = [(metric, np.array(rows)[::3]) for metric, rows in sums]
     found = correct([scores(few, human[0].queries)], [scores(sums, model[0].queries)], "values")
     assert [metric.name for metric, _ in found.refused] == ["num_ret", "num_q"]
-    answer = correction_answer(found, "eval", ["run"], ("people", "model"))
+    answer = correction_answer(found)
     assert "num_ret: left out, it is a sum over queries, not a mean" in answer.rows.notes
 
 
@@ -136,7 +141,7 @@ def test_a_rate_that_hardly_varies_is_said():
     rows[3] = 0
     model = [scores([(MAP, np.ones(60) - np.eye(60)[5])], names(range(60)))]
     human = [scores([(MAP, rows[:30])], names(range(30)))]
-    answer = correction_answer(correct(human, model, "values"), "eval", ["r"], ("people", "model"))
+    answer = correction_answer(correct(human, model, "values"))
     assert any(
         "few judged queries have the rarer of two values" in note for note in answer.rows.notes
     )
@@ -145,7 +150,7 @@ def test_a_rate_that_hardly_varies_is_said():
 def test_nothing_varies():
     model = [scores([(MAP, np.ones(60))], names(range(60)))]
     human = [scores([(MAP, np.ones(30))], names(range(30)))]
-    answer = correction_answer(correct(human, model, "values"), "eval", ["r"], ("people", "model"))
+    answer = correction_answer(correct(human, model, "values"))
     assert answer.sentences == [
         "Nothing can be corrected: no value varies among the queries that people judged."
     ]

@@ -46,17 +46,16 @@ def made(drawn):
 @given(queries, st.integers(1, 6))
 def test_the_shares_of_the_ideal_gain_add_up_to_one(drawn, cutoff):
     found, _ = diagnosis(*made(drawn), cutoff)
-    parts = found.decomposition
-    total = parts.missed_by_pool + parts.missed_by_selection + parts.realised
+    total = found.shares.sum(axis=0)
     useful = np.array([max(levels.values()) >= 1 for levels, _, _ in drawn])
     assert np.array_equal(np.isnan(total), ~useful)
     assert total[useful] == pytest.approx(1, abs=1e-12)
-    for share in (parts.missed_by_pool, parts.missed_by_selection, parts.realised):
+    for share in found.shares:
         assert (share[useful] > -1e-12).all()
         assert (share[useful] < 1 + 1e-12).all()
-    assert (parts.means() is None) == (not useful.any())
+    assert (found.mean_shares is None) == (not useful.any())
     if useful.any():
-        assert sum(parts.means()) == pytest.approx(1, abs=1e-12)
+        assert sum(found.mean_shares) == pytest.approx(1, abs=1e-12)
 
 
 @given(queries, st.integers(1, 6))
@@ -126,17 +125,17 @@ def test_queries_without_useful_documents_are_na_and_last():
     found, _ = diagnosis(qrels, shown, shown, cutoff=2)
     assert found.verdicts == ["NA", "retriever", "fine"]
     assert [found.queries[place] for place in found.order] == [b"b", b"c", b"a"]
-    assert found.decomposition.means() == pytest.approx((0.25, 0, 0.75))
+    assert found.mean_shares == pytest.approx((0.25, 0, 0.75))
 
 
 def test_a_selection_from_elsewhere_is_counted_unless_it_is_added_to_the_pool():
     run, pool = {"q": {"a": 2, "b": 1}}, {"q": {"c": 1, "x": 0}}
     found, _ = diagnosis(QRELS, run, pool, cutoff=2)
     assert found.outside_pool == 2
-    assert found.decomposition.means() == pytest.approx((0.5, -0.5, 1.0))
+    assert found.mean_shares == pytest.approx((0.5, -0.5, 1.0))
     united, _ = diagnosis(QRELS, run, pool, 2, settings=replace(Settings(), pool_union="union"))
     assert united.outside_pool == 0
-    assert united.decomposition.means() == pytest.approx((0, 0, 1.0))
+    assert united.mean_shares == pytest.approx((0, 0, 1.0))
 
 
 def test_shown_documents_that_nobody_judged_are_counted():
@@ -166,7 +165,7 @@ def test_the_verdict_has_a_range():
     found, judgements = diagnosis(qrels, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
     best = {"q": {"d0": 3, "d5": 3, "d6": 3, "d7": 3}}
     at_best, _ = diagnosis(best, {"q": {"d5": 3, "d6": 2, "d7": 1}}, pool)
-    found = replace(found, best_case=at_best.decomposition.means())
+    found = replace(found, best_case=at_best.mean_shares)
     (sentence,) = diagnosis_answer(found, judgements.document, None, 3).sentences
     assert sentence == (
         "Fix the reranker first: 100 % of the lost gain is in the pool, but not in the top 3; but "

@@ -3,150 +3,120 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from collections.abc import Iterator
+from typing import Any
 
+from ragkpi.records import asdict
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.statistics.rank_agreement import PERSISTENCE
 from ragkpi.studies.agree.agree_sentences import sentences
 from ragkpi.studies.agree.agree_study import Agreement
-from ragkpi.studies.agree.label_study import Estimate, PairAgreement, by_query
-from ragkpi.studies.agree.order_study import OrderAgreement
+from ragkpi.studies.agree.label_study import PairAgreement
+from ragkpi.studies.agree.order_study import Estimate
 from ragkpi.studies.evaluate.evaluation_report import interval_note
 from ragkpi.wording import counted, decoded
 
 _DOCUMENTS_NAMED = 3  # per query
+_COLUMNS = [
+    Column("judges"),
+    Column("about"),
+    Column("of"),
+    Column("n", "integer", role="detail"),
+    Column("reference", "decimal"),
+    Column("other", "decimal"),
+    Column("value", "decimal"),
+    Column("differ most", role="prose"),
+]
 
 
-def agree_answer(agreement: Agreement, per_query: Literal["hidden", "shown"]) -> Answer:
-    """Put the agreement of judges into words; `per_query` shows what they disagree about."""
-    columns = [
-        Column("judges"),
-        Column("about"),
-        Column("of"),
-        Column("n", "integer", role="detail"),
-        Column("reference", "decimal"),
-        Column("other", "decimal"),
-        Column("value", "decimal"),
-        Column("differ most", role="prose"),
-    ]
-    several = len(agreement.labels.panel.names) > 2
-    shown = slice(0 if several else 1, None if per_query == "shown" else -1)
-    rows = [row for pair in agreement.labels.pairs for row in _rows(agreement, pair, per_query)]
+def agree_answer(agreement: Agreement) -> Answer:
+    """Put the agreement of judges into words."""
+    several = len(agreement.panel.names) > 2
+    per_query = any(pair.by_query for pair in agreement.pairs)
+    shown = slice(0 if several else 1, None if per_query else -1)
+    rows = [row for pair in agreement.pairs for row in _rows_of_pair(pair)]
     rows += [
-        _row("all", "labels", f"alpha_{scale}", value=estimate)
-        for scale, estimate in agreement.labels.alpha.items()
+        _row("all", "labels", f"alpha_{scale}", None, None, None, estimate)
+        for scale, estimate in agreement.alpha.items()
     ]
+    notes = list(_agreement_notes(agreement))
     return Answer(
         "agree",
-        Table(columns[shown], [row[shown] for row in rows], list(_notes(agreement))),
+        Table(_COLUMNS[shown], [row[shown] for row in rows], notes),
         list(sentences(agreement)),
-        _findings(agreement, per_query),
+        _agreement_findings(agreement),
         2 if several else 1,
     )
 
 
-def _row(
-    judges: str,
-    about: str,
-    of: str | bytes,
-    n: int | None = None,
-    reference: float | None = None,
-    other: float | None = None,
-    value: Estimate | None = None,
-    text: str = "",
-) -> list[Cell]:
-    known = value is not None and not math.isnan(value.interval.low)
-    return [
-        Cell(judges),
-        Cell(about),
-        Cell(of),
-        Cell(n),
-        Cell(reference),
-        Cell(other),
-        Cell() if value is None else Cell(value.value, value.interval if known else None),
-        Cell(text or None),
-    ]
+def _row(*values: Any) -> list[Cell]:
+    """Make cells of values and estimates; the columns without a value stay empty."""
+    cells = [Cell()] * len(_COLUMNS)
+    for column, value in enumerate(values):
+        if isinstance(value, Estimate):
+            known = not math.isnan(value.interval.low)
+            cells[column] = Cell(value.value, value.interval if known else None)
+        else:
+            cells[column] = Cell(value)
+    return cells
 
 
-def _rows(
-    agreement: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
-) -> Iterator[list[Cell]]:
-    panel = agreement.labels.panel
-    judges = f"{panel.names[pair.first]}, {panel.names[pair.second]}"
-    yield from _label_rows(judges, pair)
-    if pair.first == 0 and agreement.orders:
-        for order in agreement.orders[pair.second - 1]:
-            yield from _order_rows(judges, order, agreement.runs)
-    if per_query == "shown":
-        for query in by_query(panel, pair.first, pair.second):
-            names = ", ".join(
-                f"{decoded(document)} {level}/{other}"
-                for document, level, other in query.differing[:_DOCUMENTS_NAMED]
-            )
-            distance = Estimate(query.distance)
-            yield _row(
-                judges, "queries", query.query, query.documents, query.first, query.second,
-                distance, names,
-            )  # fmt: skip
-
-
-def _label_rows(judges: str, pair: PairAgreement) -> Iterator[list[Cell]]:
+def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
+    judges = ", ".join(pair.judges)
     for name, estimate in pair.whole.items():
-        of_first, of_second = _mean_levels(pair) if name == "mean_difference" else (None, None)
-        yield _row(judges, "labels", name, pair.documents, of_first, of_second, estimate)
+        means: list[float | None] = [None, None]
+        if name == "mean_difference":
+            means = [float(pair.counts.sum(a) @ pair.levels / pair.documents) for a in (1, 0)]
+        yield _row(judges, "labels", name, pair.documents, *means, estimate)
     for level, estimate in pair.thresholds.items():
-        yield _row(judges, "kappa", f"level >= {level}", pair.documents, value=estimate)
-    rows = dict(zip(pair.levels, pair.counts.tolist(), strict=True))
+        yield _row(judges, "kappa", f"level >= {level}", pair.documents, None, None, estimate)
+    documents = dict(zip(pair.levels, pair.counts.sum(axis=1).tolist(), strict=True))
     for level, estimate in pair.bias.items():
-        yield _row(
-            judges, "bias", f"level {level}", int(sum(rows[level])), level,
-            level + estimate.value, estimate,
-        )  # fmt: skip
+        n, other = int(documents[level]), level + estimate.value
+        yield _row(judges, "bias", f"level {level}", n, level, other, estimate)
+    for order in pair.orders:
+        about, n = order.metric.name, order.queries
+        runs = zip(order.runs, order.reference, order.other, order.shifts, strict=True)
+        for run, reference, value, shift in runs:
+            yield _row(judges, about, run, n, reference, value, shift)
+        for name, estimate in order.agreements.items():
+            yield _row(judges, about, name, len(order.runs), None, None, estimate)
+        for swap in order.swaps:
+            of = f"p of {swap.better} > {swap.worse}"
+            yield _row(judges, about, of, n, swap.p_reference, swap.p_other)
+    for query in pair.by_query:
+        names = ", ".join(
+            f"{decoded(document)} {level}/{other}"
+            for document, level, other in query.differing[:_DOCUMENTS_NAMED]
+        )
+        values = (query.documents, query.first, query.second, query.distance)
+        yield _row(judges, "queries", query.query, *values, names or None)
 
 
-def _mean_levels(pair: PairAgreement) -> tuple[float, float]:
-    means = [pair.counts.sum(axis=axis) @ pair.levels / pair.documents for axis in (1, 0)]
-    return float(means[0]), float(means[1])
-
-
-def _order_rows(judges: str, order: OrderAgreement, runs: Sequence[str]) -> Iterator[list[Cell]]:
-    about = order.metric.name
-    values = zip(runs, order.reference.tolist(), order.other.tolist(), order.shifts, strict=True)
-    for run, reference, other, shift in values:
-        yield _row(judges, about, run, order.queries, reference, other, shift)
-    for name, estimate in order.agreements.items():
-        yield _row(judges, about, name, len(runs), value=estimate)
-    for swap in order.swaps:
-        of = f"p of {runs[swap.better]} > {runs[swap.worse]}"
-        yield _row(judges, about, of, order.queries, swap.p_reference, swap.p_other)
-
-
-def _notes(agreement: Agreement) -> Iterator[str]:
-    panel = agreement.labels.panel
-    others = ", ".join(panel.names[1:])
-    yield f"reference: {panel.names[0]}; other: {others}"
-    for pair in agreement.labels.pairs:
-        yield from _pair_notes(agreement, pair)
+def _agreement_notes(agreement: Agreement) -> Iterator[str]:
+    reference, *rest = agreement.panel.names
+    others = ", ".join(rest)
+    yield f"reference: {reference}; other: {others}"
+    for pair in agreement.pairs:
+        yield from _notes_of_pair(pair)
     yield (
         "kappa, alpha: agreement beyond chance, 1 at most; at a level: of being at least that; "
         "bias: other - level where the reference says it (errors at random pull to the middle)"
     )
-    yield interval_note(agreement.labels.bootstrap, queries="queries")
-    if agreement.orders:
-        procedure = agreement.procedure
+    procedure = agreement.procedure
+    yield interval_note(procedure.bootstrap, queries="queries")
+    if agreement.runs:
         yield (
             f"values: under each judge by all that this judge judged; tau_ap: {others} against the "
-            f"reference {panel.names[0]}; rbo: p = {PERSISTENCE}, "
+            f"reference {reference}; rbo: p = {PERSISTENCE}, "
             f"extrapolated; swapped runs: p under either judgement, {procedure.test} test, "
             f"{procedure.correction} over all pairs of runs"
         )
 
 
-def _pair_notes(agreement: Agreement, pair: PairAgreement) -> Iterator[str]:
-    names = agreement.labels.panel.names
-    first, second = names[pair.first], names[pair.second]
+def _notes_of_pair(pair: PairAgreement) -> Iterator[str]:
+    first, second = pair.judges
     head = " ".join(f"{level:>6}" for level in pair.levels)
     yield f"{first} (rows) and {second} (columns), documents: {head}"
     for level, counts in zip(pair.levels, pair.counts.tolist(), strict=True):
@@ -156,76 +126,57 @@ def _pair_notes(agreement: Agreement, pair: PairAgreement) -> Iterator[str]:
             yield f"{counted(alone, 'document')} judged by {name} alone; --differences lists them"
 
 
-def _findings(agreement: Agreement, per_query: Literal["hidden", "shown"]) -> dict[str, Any]:
-    panel = agreement.labels.panel
+def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
+    bootstrap = agreement.procedure.bootstrap
     return {
-        "judges": list(panel.names),
-        "runs": list(agreement.runs),
-        "resamples": agreement.labels.bootstrap.resamples,
-        "level": agreement.labels.bootstrap.level,
-        "seed": agreement.labels.bootstrap.seed,
-        "pairs": [_pair_findings(agreement, pair, per_query) for pair in agreement.labels.pairs],
-        "alpha": {scale: _plain(value) for scale, value in agreement.labels.alpha.items()},
+        "judges": agreement.panel.names,
+        "runs": agreement.runs,
+        "resamples": bootstrap.resamples,
+        "level": bootstrap.level,
+        "seed": bootstrap.seed,
+        "pairs": [_findings_of_pair(pair) for pair in agreement.pairs],
+        "alpha": agreement.alpha,
         "orders": [
-            {"judge": panel.names[judge], **_order_findings(order, agreement.runs)}
-            for judge, orders in enumerate(agreement.orders, start=1)
-            for order in orders
+            {
+                "judge": pair.judges[1],
+                "measure": order.metric.name,
+                "queries": order.queries,
+                "reference": order.reference,
+                "other": order.other,
+                "shift": order.shift,
+                **order.agreements,
+                "leaders": order.leaders,
+                "drop": dict(zip(("run", "ranks"), order.drop, strict=True)),
+                "swaps": [
+                    {**asdict(swap), "significant": swap.significant} for swap in order.swaps
+                ],
+            }
+            for pair in agreement.with_reference
+            for order in pair.orders
         ],
     }
 
 
-def _pair_findings(
-    agreement: Agreement, pair: PairAgreement, per_query: Literal["hidden", "shown"]
-) -> dict[str, Any]:
-    panel = agreement.labels.panel
-    queries = by_query(panel, pair.first, pair.second) if per_query == "shown" else []
+def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
     return {
-        "judges": [panel.names[pair.first], panel.names[pair.second]],
+        "judges": pair.judges,
         "queries": pair.queries,
         "documents": pair.documents,
         "only_first": pair.only_first,
         "only_second": pair.only_second,
         "levels": pair.levels,
-        "confusion": [[int(count) for count in row] for row in pair.counts.tolist()],
-        **{name: _plain(value) for name, value in pair.whole.items()},
-        "kappa_from": {str(level): _plain(value) for level, value in pair.thresholds.items()},
-        "bias": {str(level): _plain(value) for level, value in pair.bias.items()},
+        "confusion": pair.counts.astype(int).tolist(),
+        **pair.whole,
+        "kappa_from": {str(level): estimate for level, estimate in pair.thresholds.items()},
+        "bias": {str(level): estimate for level, estimate in pair.bias.items()},
         "by_query": [
             {
                 "query": query.query,
                 "documents": query.documents,
                 "agreement": query.agreement,
                 "distance": query.distance,
-                "differing": [list(document) for document in query.differing],
+                "differing": query.differing,
             }
-            for query in queries
+            for query in pair.by_query
         ],
     }
-
-
-def _order_findings(order: OrderAgreement, runs: Sequence[str]) -> dict[str, Any]:
-    fallen, ranks = order.drop
-    return {
-        "measure": order.metric.name,
-        "queries": order.queries,
-        "reference": order.reference.tolist(),
-        "other": order.other.tolist(),
-        "shift": _plain(order.shift),
-        **{name: _plain(value) for name, value in order.agreements.items()},
-        "leaders": [runs[leader] for leader in order.leaders],
-        "drop": {"run": runs[fallen], "ranks": ranks},
-        "swaps": [
-            {
-                "better": runs[swap.better],
-                "worse": runs[swap.worse],
-                "p_reference": swap.p_reference,
-                "p_other": swap.p_other,
-                "significant": swap.significant,
-            }
-            for swap in order.swaps
-        ],
-    }
-
-
-def _plain(estimate: Estimate) -> dict[str, Any]:
-    return {"value": estimate.value, "interval": list(estimate.interval)}

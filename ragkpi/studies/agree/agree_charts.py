@@ -17,37 +17,25 @@ from ragkpi.studies.agree.agree_study import Agreement
 
 def agree_charts(agreement: Agreement) -> list[Chart]:
     """Draw a scatter of the runs for each judge and metric, then the bias of every judge."""
-    names = agreement.labels.panel.names
-    charts: list[Chart] = []
-    for judge, orders in zip(names[1:], agreement.orders, strict=False):
-        for order in orders:
-            values = [*order.reference.tolist(), *order.other.tolist()]
+    scatters, biases = [], []
+    for pair in agreement.with_reference:
+        reference, judge = pair.judges
+        for order in pair.orders:
+            values = [*order.reference, *order.other]
             ends = [min(values), max(values)]
-            charts.append(
+            scatters.append(
                 PlaneChart(
-                    f"{order.metric.name} of {len(agreement.runs)} runs",
-                    Axis(f"under {names[0]}"),
+                    f"{order.metric.name} of {len(order.runs)} runs",
+                    Axis(f"under {reference}"),
                     Axis(f"under {judge}"),
                     lines=[Line("the same value", ends, ends, role="ceiling")],
-                    points=[
-                        Points(
-                            "runs", order.reference.tolist(), order.other.tolist(), agreement.runs
-                        )
-                    ],
+                    points=[Points("runs", order.reference, order.other, order.runs)],
                 )
             )
-    for pair in agreement.labels.pairs:
-        if pair.first == 0:
-            rows = [
-                IntervalRow(f"level {level}", bias.interval.low, bias.value, bias.interval.high)
-                for level, bias in pair.bias.items()
-            ]
-            charts.append(
-                IntervalChart(
-                    f"{names[pair.second]} by level of {names[0]}",
-                    Axis("levels too much"),
-                    rows,
-                    [Rule("x", 0.0)],
-                )
-            )
-    return charts
+        rows = [
+            IntervalRow(f"level {level}", bias.interval.low, bias.value, bias.interval.high)
+            for level, bias in pair.bias.items()
+        ]
+        title, axis = f"{judge} by level of {reference}", Axis("levels too much")
+        biases.append(IntervalChart(title, axis, rows, [Rule("x", 0.0)]))
+    return [*scatters, *biases]

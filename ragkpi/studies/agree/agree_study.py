@@ -1,48 +1,60 @@
-"""Judges, and runs under each of them: all that `ragkpi agree` finds out."""
+"""How judges agree about documents, and about the order of runs that are evaluated by each."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from typing import Literal
 
-from ragkpi.errors import NothingInCommonError
+from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.file_formats import Reading
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass, field, replace
+from ragkpi.records import dataclass, replace
 from ragkpi.statistics.paired import Procedure
-from ragkpi.studies.agree.label_study import LabelAgreement, PairAgreement, label_agreement
-from ragkpi.studies.agree.order_study import OrderAgreement, order_agreement
+from ragkpi.studies.agree.label_study import (
+    PairAgreement,
+    agreement_by_query,
+    alpha_of_panel,
+    pair_agreement,
+)
+from ragkpi.studies.agree.order_study import Estimate, order_agreement
 from ragkpi.studies.agree.panel import Panel, shared_queries
+
+MOST_LEVELS = 40  # more levels are rather measurements, and matrices of them are huge
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How judges agree.
+    """How the judges of a panel agree.
 
     Attributes
     ----------
-    labels
-        About documents.
+    panel
+        The judges and their levels.
+    pairs
+        Every two judges that judged a document in common.
+    alpha
+        Krippendorff's alpha of all judges, by scale; empty for two judges.
     runs
-        What the runs are called; empty without runs.
-    orders
-        For each judge but the first how it orders the runs, by metric.
+        The names of the runs; empty without runs.
     procedure
-        How differences of runs were tested, and queries drawn again.
+        How differences of runs were tested, and queries resampled.
     """
 
-    labels: LabelAgreement
-    runs: Sequence[str] = ()
-    orders: Sequence[Sequence[OrderAgreement]] = ()
-    procedure: Procedure = field(default_factory=Procedure)
+    panel: Panel
+    pairs: Sequence[PairAgreement]
+    alpha: Mapping[str, Estimate]
+    runs: Sequence[str]
+    procedure: Procedure
 
-    def pair(self, other: int) -> PairAgreement | None:
-        """Return how the first judge and another one agree; None if they share no document."""
-        pairs = (pair for pair in self.labels.pairs if pair.first == 0 and pair.second == other)
-        return next(pairs, None)
+    @property
+    def with_reference(self) -> list[PairAgreement]:
+        """The reference with each of the other judges."""
+        return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
 
 
 def evaluators(
@@ -50,34 +62,54 @@ def evaluators(
 ) -> list[Evaluator]:
     """Prepare an evaluation under each judge, over the queries that all of them judged.
 
-    A query that a run lacks is an empty ranking, or an error if the settings have it so: else
-    runs would be compared over different queries.
+    A query that a run lacks is an empty ranking, or an error if the settings ask for that:
+    otherwise runs would be compared over different queries.
     """
     alike = settings if settings.missing == "error" else replace(settings, missing="zero")
     shared = shared_queries(judges)
-    if not shared[0].queries:
-        raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
     return [Evaluator(Qrels(judge), alike, run_format=run_format) for judge in shared]
 
 
 def agree(
-    together: Panel,
+    panel: Panel,
+    procedure: Procedure,
     runs: Sequence[str] = (),
     scores: Sequence[Sequence[Scores]] = (),
-    procedure: Procedure | None = None,
+    per_query: Literal["hidden", "shown"] = "hidden",
 ) -> Agreement:
-    """Find out how judges agree about documents, and about runs if there are any.
+    """Measure how judges agree about documents, and about the order of runs if there are any.
 
     Parameters
     ----------
-    together
-        What the judges said.
-    runs, scores
-        The runs' names, and what they score under each judge, as `evaluators` evaluate them.
+    panel
+        The judges and their levels.
     procedure
-        How differences of runs are tested, and queries drawn again.
+        How differences of runs are tested, and queries resampled.
+    runs, scores
+        The runs' names, and for each judge the runs' scores by its judgements, as `evaluators`
+        evaluate them.
+    per_query
+        Whether pairs of judges are compared query by query, too.
+
+    Raises
+    ------
+    UsageError
+        If there are more than `MOST_LEVELS` levels, or runs that cannot be ordered.
     """
-    how = procedure or Procedure()
-    labels = label_agreement(together, how.bootstrap)
-    orders = [order_agreement(scores[0], other, how) for other in scores[1:]]
-    return Agreement(labels, runs, orders, how)
+    if len(panel.levels()) > MOST_LEVELS:
+        raise UsageError(
+            f"the judges give {len(panel.levels())} different levels; expected at most "
+            f"{MOST_LEVELS}: put them on a smaller scale with --map-levels"
+        )
+    pairs = []
+    for first, second in combinations(range(len(panel.names)), 2):
+        if panel.both(first, second).any():
+            pair = pair_agreement(panel, first, second, procedure.bootstrap)
+            if per_query == "shown":
+                pair = replace(pair, by_query=agreement_by_query(panel, first, second))
+            if scores and first == 0:
+                orders = order_agreement(runs, scores[0], scores[second], procedure)
+                pair = replace(pair, orders=orders)
+            pairs.append(pair)
+    alpha = alpha_of_panel(panel, procedure.bootstrap) if len(panel.names) > 2 else {}
+    return Agreement(panel, pairs, alpha, runs, procedure)

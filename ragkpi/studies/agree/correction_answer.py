@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from ragkpi.reports.answer import Answer
@@ -15,18 +15,8 @@ from ragkpi.wording import counted, listed, rounded
 _FEW = 30  # queries: below, intervals lean on values that are not very skewed
 
 
-def correction_answer(
-    correction: Correction, question: str, runs: Sequence[str], judges: tuple[str, str]
-) -> Answer:
-    """Put a correction into words.
-
-    Parameters
-    ----------
-    correction, question
-        The correction, and the command that was asked for it.
-    runs, judges
-        What the runs are called; and people, and the other judge.
-    """
+def correction_answer(correction: Correction) -> Answer:
+    """Put a correction into words."""
     differences = correction.of == "differences"
     columns = [
         Column("measure"),
@@ -36,46 +26,45 @@ def correction_answer(
         Column("corrected", "decimal", signed=differences, digits=3),
         Column("believed", "decimal", digits=2, role="detail"),
         Column("worth", "decimal", digits=0),
-        *(
-            [Column("p", "decimal", role="detail"), Column("p_corrected", "decimal")]
-            if differences
-            else []
-        ),
+        Column("p", "decimal", role="detail"),
+        Column("p_corrected", "decimal"),
     ]
-    rows = [_row(entry, runs, differences) for entry in correction.corrected]
+    shown = slice(None if differences else -2)
+    rows = []
+    for entry in correction.corrected:
+        result, style = entry.result, entry.metric.measure.style
+        cells = [
+            Cell(entry.metric.name),
+            Cell(entry.run),
+            Cell(result.other, style=style),
+            Cell(result.human, _known(result.human_interval), style=style),
+            Cell(result.estimate, _known(result.interval), style=style),
+            Cell(result.tuning),
+            Cell(result.worth),
+            Cell(result.p),
+            Cell(entry.p_corrected),
+        ]
+        rows.append(cells[shown])
     return Answer(
-        question,
-        Table(columns, rows, list(_notes(correction, runs, judges))),
-        list(_sentences(correction, runs, judges)),
-        _findings(correction, runs, judges),
+        "compare" if differences else "eval",
+        Table(columns[shown], rows, list(_correction_notes(correction))),
+        list(_correction_sentences(correction)),
+        _correction_findings(correction),
         1,
     )
-
-
-def _row(entry: CorrectedMetric, runs: Sequence[str], differences: bool) -> list[Cell]:
-    result, style = entry.result, entry.metric.measure.style
-    cells = [
-        Cell(entry.metric.name),
-        Cell(runs[entry.run]),
-        Cell(result.other, style=style),
-        Cell(result.human, _known(result.human_interval), style=style),
-        Cell(result.estimate, _known(result.interval), style=style),
-        Cell(result.tuning),
-        Cell(result.worth),
-    ]
-    return [*cells, Cell(result.p), Cell(entry.p_corrected)] if differences else cells
 
 
 def _known(interval: Interval) -> Interval | None:
     return None if math.isnan(interval.low) else interval
 
 
-def _notes(correction: Correction, runs: Sequence[str], judges: tuple[str, str]) -> Iterator[str]:
-    people, other = judges
-    what = f"difference from {runs[0]}" if correction.of == "differences" else "value"
+def _correction_notes(correction: Correction) -> Iterator[str]:
+    people, other = correction.judges
+    judged = correction.judged
+    what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
     yield (
         f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
-        f"people: by {people} over the {correction.judged} of them that they judged; corrected: "
+        f"people: by {people} over the {judged} of them that they judged; corrected: "
         "what they would say over all of them (PPI++)"
     )
     yield (
@@ -83,17 +72,16 @@ def _notes(correction: Correction, runs: Sequence[str], judges: tuple[str, str])
         f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
         "interval"
     )
-    judged = correction.judged
     yield f"assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
     if correction.left_out:
         left = counted(correction.left_out, "query", "queries")
         yield f"{left} judged by {people} alone left out"
     if judged < _FEW:
         yield f"{judged} queries are few: very skewed values need more for these intervals"
-    rare = [entry.metric.name for entry in correction.corrected if entry.rare]
+    rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
     if rare:
         yield (
-            f"{', '.join(dict.fromkeys(rare))}: few judged queries have the rarer of two values, "
+            f"{', '.join(rare)}: few judged queries have the rarer of two values, "
             "which makes the interval too narrow"
         )
     for metric, reason in correction.refused:
@@ -101,7 +89,7 @@ def _notes(correction: Correction, runs: Sequence[str], judges: tuple[str, str])
 
 
 def _sampled(correction: Correction) -> str:
-    """Say whether they look like one, by the metric that doubts it most."""
+    """Say whether the judged queries look like a random sample, by the most doubtful metric."""
     if not correction.sampling:
         return ""
     worst = min(correction.sampling, key=lambda sampling: sampling.p)
@@ -115,7 +103,7 @@ def _sampled(correction: Correction) -> str:
 
 
 def doubts(correction: Correction) -> str:
-    """Warn where the judged queries do not look like a random sample; empty where they do."""
+    """Warn if the judged queries do not look like a random sample; empty if they do."""
     doubtful = [sampling.metric.name for sampling in correction.sampling if sampling.doubtful]
     if not doubtful:
         return ""
@@ -126,94 +114,74 @@ def doubts(correction: Correction) -> str:
     )
 
 
-def _sentences(
-    correction: Correction, runs: Sequence[str], judges: tuple[str, str]
-) -> Iterator[str]:
-    people, other = judges
+def _correction_sentences(correction: Correction) -> Iterator[str]:
+    people, other = correction.judges
     known = [entry for entry in correction.corrected if not math.isnan(entry.result.interval.low)]
     if not known:
         yield "Nothing can be corrected: no value varies among the queries that people judged."
         return
     for entry in known:
-        yield _sentence(correction, entry, runs)
+        yield _corrected_sentence(correction, entry)
     worth = [entry.result.worth for entry in known]
-    span = (
-        f"{min(worth):.0f}"
-        if max(worth) - min(worth) < 1
-        else f"{min(worth):.0f} to {max(worth):.0f}"
-    )
-    gain = max(worth) / correction.judged - 1
-    moral = (
-        f"{other} makes the {correction.judged} queries of {people} worth {span}"
-        if gain >= 0.05
-        else f"{other} adds little to the {correction.judged} queries of {people}, worth {span}"
-    )
+    least, most = min(worth), max(worth)
+    span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
+    queries = f"the {correction.judged} queries of {people}"
+    moral = f"{other} adds little to {queries}, worth {span}"
+    if most / correction.judged - 1 >= 0.05:
+        moral = f"{other} makes {queries} worth {span}"
     if any(sampling.doubtful for sampling in correction.sampling):
         moral += ", if they are a random sample, which they do not look like"
     yield f"{moral}."
 
 
-def _sentence(correction: Correction, entry: CorrectedMetric, runs: Sequence[str]) -> str:
-    style = entry.metric.measure.style
+def _corrected_sentence(correction: Correction, entry: CorrectedMetric) -> str:
+    measure, name = entry.metric.measure, entry.metric.name
     signed = correction.of == "differences"
     estimate, low, high = (
-        rounded(value, style, signed=signed)
+        rounded(value, measure.style, signed=signed)
         for value in (entry.result.estimate, *entry.result.interval)
     )
     if not signed:
-        return (
-            f"People would give {runs[entry.run]} {entry.metric.name} {estimate} [{low}, {high}]."
-        )
-    sign = entry.metric.measure.sign
-    better = "better" if sign * entry.result.estimate > 0 else "worse"
+        return f"People would give {entry.run} {name} {estimate} [{low}, {high}]."
+    better = "better" if measure.sign * entry.result.estimate > 0 else "worse"
     decided = "" if entry.p_corrected < 0.05 else ", which is undecided"
     return (
-        f"By people, {runs[entry.run]} would be {better} than {runs[0]} by {entry.metric.name} "
+        f"By people, {entry.run} would be {better} than {correction.runs[0]} by {name} "
         f"({estimate} [{low}, {high}], p = {entry.p_corrected:.2g}){decided}."
     )
 
 
-def _findings(
-    correction: Correction, runs: Sequence[str], judges: tuple[str, str]
-) -> dict[str, Any]:
+def _correction_findings(correction: Correction) -> dict[str, Any]:
+    differences = correction.of == "differences"
+    entries = []
+    for entry in correction.corrected:
+        result = entry.result
+        finding = {
+            "measure": entry.metric.name,
+            "run": entry.run,
+            "other": result.other,
+            "human": result.human,
+            "human_interval": result.human_interval,
+            "estimate": result.estimate,
+            "interval": result.interval,
+            "believed": result.tuning,
+            "standard_error": result.standard_error,
+            "worth": result.worth,
+        }
+        p_values = {"p": result.p, "p_corrected": entry.p_corrected}
+        entries.append({**finding, **(p_values if differences else {})})
     return {
-        "human": judges[0],
-        "other": judges[1],
-        "baseline": runs[0] if correction.of == "differences" else None,
+        "human": correction.judges[0],
+        "other": correction.judges[1],
+        "baseline": correction.runs[0] if differences else None,
         "judged": correction.judged,
         "queries": correction.queries,
         "left_out": correction.left_out,
         "level": correction.level,
-        "corrected": [
-            {
-                "measure": entry.metric.name,
-                "run": runs[entry.run],
-                "other": entry.result.other,
-                "human": entry.result.human,
-                "human_interval": list(entry.result.human_interval),
-                "estimate": entry.result.estimate,
-                "interval": list(entry.result.interval),
-                "believed": entry.result.tuning,
-                "standard_error": entry.result.standard_error,
-                "worth": entry.result.worth,
-                **(
-                    {"p": entry.result.p, "p_corrected": entry.p_corrected}
-                    if len(runs) > 1 and correction.of == "differences"
-                    else {}
-                ),
-            }
-            for entry in correction.corrected
-        ],
+        "corrected": entries,
         "random_sample": [
-            {
-                "measure": sampling.metric.name,
-                "judged": sampling.judged,
-                "rest": sampling.rest,
-                "p": sampling.p,
-            }
-            for sampling in correction.sampling
+            {"measure": s.metric.name, "judged": s.judged, "rest": s.rest, "p": s.p}
+            for s in correction.sampling
         ],
-        "refused": [
-            {"measure": metric.name, "reason": reason} for metric, reason in correction.refused
-        ],
+        "refused": [{"measure": metric.name, "reason": why} for metric, why in correction.refused],
     }

@@ -1,6 +1,6 @@
 """What people would say over all queries, from their judgements of some and another judge's of all.
 
-Every statistic of a query that was not judged by people is moved as far as the other judge is worth
+Every statistic of a query that people did not judge is moved as far as the other judge is worth
 believing. A query for which a value is NA adds nothing to sums and nothing to their count, so that
 a summary over the queries with a value is a function of means like any other.
 """
@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.formats.tokens import BoolArray
-from ragkpi.measures.aggregates import SUM, Aggregate, FloatArray
+from ragkpi.measures.aggregates import SUM, FloatArray
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import dataclass, replace
@@ -36,17 +36,17 @@ class CorrectedMetric:
     Attributes
     ----------
     metric, run
-        What, and the number of the run.
+        The metric, and the name of the run.
     result
         The estimates.
     p_corrected
-        Of a difference, corrected for all in the call.
+        Of a difference, corrected for all differences in the call.
     rare
         Whether the value is one of two, and people gave the rarer one to hardly any query.
     """
 
     metric: Metric
-    run: int
+    run: str
     result: Corrected
     p_corrected: float = math.nan
     rare: bool = False
@@ -54,12 +54,12 @@ class CorrectedMetric:
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the queries that people judged differ from the others, as the other judge sees them.
+    """How the queries that people judged differ from the others, by the other judge's values.
 
     Attributes
     ----------
     metric
-        By what, the mean over the runs.
+        The metric; its values are means over the runs.
     judged, rest
         Its mean over the queries that people judged, and over the others.
     p
@@ -79,12 +79,14 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Correction:
-    """Metrics of runs, corrected.
+    """Metrics of runs, corrected by what people judged.
 
     Attributes
     ----------
     of
         Whether values are estimated, or differences from the first run.
+    runs, judges
+        The names of the runs; and of people's judgements and of the other judge's.
     corrected
         By metric, then by run.
     refused
@@ -99,6 +101,8 @@ class Correction:
     """
 
     of: Of
+    runs: Sequence[str]
+    judges: tuple[str, str]
     corrected: list[CorrectedMetric]
     refused: list[tuple[Metric, str]]
     judged: int
@@ -109,6 +113,8 @@ class Correction:
 
 
 def correct(
+    runs: Sequence[str],
+    judges: tuple[str, str],
     human: Sequence[Scores],
     other: Sequence[Scores],
     of: Of,
@@ -119,95 +125,112 @@ def correct(
 
     Parameters
     ----------
+    runs, judges
+        The names of the runs; and of people's judgements and of the other judge's.
     human, other
         The same runs for the same metrics, under people's judgements and under the other judge's,
-        each over all queries of theirs.
+        each over all of its queries.
     of
         ``"values"`` of every run, or ``"differences"`` from the first one.
     level, correction
-        Of the intervals; and what becomes of the p-values of many differences.
+        Of the intervals; and how the p-values of several differences are corrected.
 
     Raises
     ------
     NothingInCommonError
         If no query has both judgements.
     UsageError
-        If they are fewer than `FEWEST`, or all that there are, or if no metric is a mean.
+        If fewer than `FEWEST` queries have both, or all queries do, or if no metric is a mean.
     """
     number = {query: row for row, query in enumerate(other[0].queries)}
-    shared = [query for query in human[0].queries if query in number]
-    if not shared:
+    # Both are in byte order, so the judged rows of the one are the kept rows of the other.
+    kept = np.flatnonzero([query in number for query in human[0].queries])
+    judged = np.zeros(len(number), dtype=np.bool_)
+    judged[[number[human[0].queries[row]] for row in kept]] = True
+    if not len(kept):
         raise NothingInCommonError("people and the other judge share no query")
-    if len(shared) < FEWEST:
+    if len(kept) < FEWEST:
         raise UsageError(
-            f"people and the other judge share {counted(len(shared), 'query', 'queries')}; "
+            f"people and the other judge share {counted(len(kept), 'query', 'queries')}; "
             f"expected at least {FEWEST}, below which no interval can be trusted"
         )
-    if len(shared) == len(number):
+    if len(kept) == len(number):
         raise UsageError(
             f"people judged all {len(number)} queries, so there is nothing to estimate; expected "
             "judgements of more queries, or the people's file as QRELS"
         )
-    judged = np.zeros(len(number), dtype=np.bool_)
-    judged[[number[query] for query in shared]] = True
-    # Both are in byte order, so the judged rows of the one are the kept rows of the other.
-    kept = np.flatnonzero([query in number for query in human[0].queries])
     people = [run.over(kept) for run in human]
-    names, refused = _means(human[0])
-    if not names:
+    refusals = [(metric, _refusal(metric)) for metric in human[0].metrics]
+    means = [metric for metric, reason in refusals if not reason]
+    if not means:
         raise UsageError("no mean over queries in what was asked for; ask for others with -m")
     metrics = [
-        metric for name in names for metric in _of_metric(name, people, other, judged, of, level)
+        entry
+        for metric in means
+        for entry in _of_metric(metric, runs, people, other, judged, of, level)
     ]
+    if of == "differences":
+        p_values = corrected(np.array([entry.result.p for entry in metrics]), correction)
+        metrics = [
+            replace(entry, p_corrected=float(p)) for entry, p in zip(metrics, p_values, strict=True)
+        ]
     return Correction(
         of=of,
-        corrected=_with_p(metrics, correction) if of == "differences" else metrics,
-        refused=refused,
-        judged=len(shared),
+        runs=runs,
+        judges=judges,
+        corrected=metrics,
+        refused=[(metric, reason) for metric, reason in refusals if reason],
+        judged=len(kept),
         queries=len(number),
-        left_out=len(human[0].queries) - len(shared),
-        sampling=_sampling(names, other, judged, correction),
+        left_out=len(human[0].queries) - len(kept),
+        sampling=_sampling(means, other, judged, correction),
         level=level,
     )
 
 
-def _means(scores: Scores) -> tuple[list[str], list[tuple[Metric, str]]]:
-    """Return the names of what can be estimated, and what cannot, with the reason."""
-    names: list[str] = []
-    refused: list[tuple[Metric, str]] = []
-    for metric in scores.metrics:
-        if not metric.is_estimate:
-            refused.append((metric, "it is not estimated from queries"))
-        elif metric.measure.aggregate is SUM:
-            refused.append((metric, "it is a sum over queries, not a mean"))
-        else:
-            names.append(metric.name)
-    return names, refused
+def _refusal(metric: Metric) -> str:
+    """Say why a metric cannot be estimated; empty for a mean."""
+    if not metric.is_estimate:
+        return "it is not estimated from queries"
+    return "it is a sum over queries, not a mean" if metric.measure.aggregate is SUM else ""
 
 
 def _of_metric(
-    name: str,
+    metric: Metric,
+    runs: Sequence[str],
     people: Sequence[Scores],
     other: Sequence[Scores],
     judged: BoolArray,
     of: Of,
     level: float,
-) -> list[CorrectedMetric]:
-    metric = people[0][name].metric
-    aggregate = metric.measure.aggregate
-    by_people = [_counted(run[name]) for run in people]
-    by_other = [_counted(run[name]) for run in other]
-    metrics = []
-    for run in range(1 if of == "differences" else 0, len(people)):
-        value: Value = _summary(aggregate)
-        human, model = by_people[run], by_other[run]
-        if of == "differences":
-            value = _difference(value, human.shape[1])
-            human = np.concatenate([human, by_people[0]], axis=1)
-            model = np.concatenate([model, by_other[0]], axis=1)
-        result = prediction_powered(human, model[judged], model[~judged], value, level)
-        metrics.append(CorrectedMetric(metric, run, result, rare=_rare(human)))
-    return metrics
+) -> Iterator[CorrectedMetric]:
+    """Estimate a metric of every run, or its difference between every run and the first."""
+
+    def value(means: FloatArray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(metric.measure.aggregate.summary(means[:-1], means[-1]))
+
+    def difference(means: FloatArray) -> float:
+        of_run, of_first = np.split(means, 2)
+        return value(of_run) - value(of_first)
+
+    columns = [
+        (_counted(by_people[metric.name]), _counted(by_other[metric.name]))
+        for by_people, by_other in zip(people, other, strict=True)
+    ]
+    estimated: Value = value
+    if of == "differences":
+        estimated, runs = difference, runs[1:]
+        (human_first, model_first), *columns = columns
+        columns = [
+            (np.hstack([human, human_first]), np.hstack([model, model_first]))
+            for human, model in columns
+        ]
+    for run, (human, model) in zip(runs, columns, strict=True):
+        result = prediction_powered(human, model[judged], model[~judged], estimated, level)
+        _, counts = np.unique(human[:, 0], return_counts=True)
+        rare = len(counts) == 2 and int(counts.min()) < _RARE
+        yield CorrectedMetric(metric, run, result, rare=rare)
 
 
 def _counted(column: MetricScores) -> FloatArray:
@@ -216,48 +239,26 @@ def _counted(column: MetricScores) -> FloatArray:
     return np.column_stack([np.where(known[:, np.newaxis], column.statistics, 0.0), known])
 
 
-def _summary(aggregate: Aggregate) -> Value:
-    def value(means: FloatArray) -> float:
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return float(aggregate.summary(means[:-1], means[-1]))
-
-    return value
-
-
-def _difference(value: Value, size: int) -> Value:
-    return lambda means: value(means[:size]) - value(means[size:])
-
-
-def _rare(statistics: FloatArray) -> bool:
-    """Say whether the first statistic has two values, and few queries have the rarer one."""
-    _, counts = np.unique(statistics[:, 0], return_counts=True)
-    return len(counts) == 2 and int(counts.min()) < _RARE
-
-
-def _with_p(metrics: list[CorrectedMetric], correction: CorrectionName) -> list[CorrectedMetric]:
-    p = corrected(np.array([metric.result.p for metric in metrics]), correction)
-    return [
-        replace(metric, p_corrected=float(value)) for metric, value in zip(metrics, p, strict=True)
-    ]
-
-
 def _sampling(
-    names: Sequence[str], other: Sequence[Scores], judged: BoolArray, correction: CorrectionName
+    metrics: Sequence[Metric],
+    other: Sequence[Scores],
+    judged: BoolArray,
+    correction: CorrectionName,
 ) -> list[Sampling]:
     """Compare the judged queries with the others, by the other judge's values."""
     from scipy.stats import ttest_ind
 
     samplings = []
-    for name in names:
+    for metric in metrics:
         with np.errstate(invalid="ignore"):
-            values = np.mean([run[name].per_query for run in other], axis=0)
+            values = np.mean([run[metric.name].per_query for run in other], axis=0)
         known = np.isfinite(values)
         groups = values[judged & known], values[~judged & known]
         if min(map(len, groups)) > 1 and np.ptp(values[known]) > 0:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # scipy's, about nearly equal values
                 p = float(ttest_ind(*groups, equal_var=False).pvalue)
-            means = [float(group.mean()) for group in groups]
-            samplings.append(Sampling(other[0][name].metric, means[0], means[1], p))
+            in_sample, in_rest = (float(group.mean()) for group in groups)
+            samplings.append(Sampling(metric, in_sample, in_rest, p))
     p_of = corrected(np.array([sampling.p for sampling in samplings]), correction)
     return [replace(sampling, p=float(p)) for sampling, p in zip(samplings, p_of, strict=True)]

@@ -1,23 +1,22 @@
 """How well judges agree about documents, with intervals over queries.
 
-The documents of a query are not independent, so queries are what is drawn again. Everything is a
-function of one confusion matrix per query, which is all that resampling has to add up.
+The documents of a query are not independent, so queries are resampled. Every statistic is a
+function of the sum of one confusion matrix per query, so a resample is a weighted sum of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from itertools import combinations
 
 import numpy as np
 
-from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import IntArray
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.records import dataclass
 from ragkpi.statistics.agreement import (
     AGREEMENTS,
+    AgreementStatistic,
     Scale,
     bias_at,
     coincidences_of_panel,
@@ -25,20 +24,12 @@ from ragkpi.statistics.agreement import (
     kappa_from,
     krippendorffs_alpha,
 )
-from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, order_statistics
+from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.statistics.resampling import drawn, sums
+from ragkpi.studies.agree.order_study import Estimate, OrderAgreement, estimate
 from ragkpi.studies.agree.panel import Panel
 
-MOST_LEVELS = 40  # beyond, levels are rather measurements, and matrices of them are huge
 SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
-
-
-@dataclass(frozen=True)
-class Estimate:
-    """A value and its interval; NaN where there is none."""
-
-    value: float
-    interval: Interval = UNKNOWN
 
 
 @dataclass(frozen=True)
@@ -48,7 +39,7 @@ class QueryAgreement:
     Attributes
     ----------
     query
-        Which.
+        Its id.
     documents
         How many both judged.
     agreement, first, second, distance
@@ -72,26 +63,29 @@ class PairAgreement:
 
     Attributes
     ----------
-    first, second
-        The numbers of the judges in the panel.
+    judges
+        Their names.
     queries, documents
-        What both judged.
+        How many both judged.
     only_first, only_second
         Documents that one of them alone judged.
     levels : (L,)
         All levels that either gives a document that both judged.
     counts : (L, L)
-        How often the first judge says the level of the row and the second that of the column.
+        Documents with the level of the row by the first judge, of the column by the second.
     whole
         The statistics of `AGREEMENTS`, by name.
     thresholds
         Cohen's kappa of "at least this level", by level.
     bias
         For each level of the first judge by how much the second one is above it.
+    by_query
+        Every query that both judged, the largest distance first; empty unless asked for.
+    orders
+        How both order runs, by metric; empty without runs.
     """
 
-    first: int
-    second: int
+    judges: tuple[str, str]
     queries: int
     documents: int
     only_first: int
@@ -101,108 +95,73 @@ class PairAgreement:
     whole: Mapping[str, Estimate]
     thresholds: Mapping[int, Estimate]
     bias: Mapping[int, Estimate]
+    by_query: Sequence[QueryAgreement] = ()
+    orders: Sequence[OrderAgreement] = ()
 
 
-@dataclass(frozen=True)
-class LabelAgreement:
-    """How well the judges of a panel agree: every pair, and if there are more, all of them."""
-
-    panel: Panel
-    pairs: list[PairAgreement]
-    alpha: Mapping[str, Estimate]
-    bootstrap: Bootstrap
-
-
-def label_agreement(panel: Panel, bootstrap: Bootstrap) -> LabelAgreement:
-    """Compute all that judges' levels say about each other.
-
-    Raises
-    ------
-    UsageError
-        If there are more than `MOST_LEVELS` levels.
-    """
-    if len(panel.levels()) > MOST_LEVELS:
-        raise UsageError(
-            f"the judges give {len(panel.levels())} different levels; expected at most "
-            f"{MOST_LEVELS}: put them on a smaller scale with --map-levels"
-        )
-    pairs = [
-        _pair(panel, first, second, bootstrap)
-        for first, second in combinations(range(len(panel.names)), 2)
-        if panel.both(first, second).any()
-    ]
-    alpha = _alpha(panel, bootstrap) if len(panel.names) > 2 else {}
-    return LabelAgreement(panel, pairs, alpha, bootstrap)
-
-
-def _pair(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
+def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
+    """Compare the levels of two judges, by their numbers in the panel."""
     both = panel.both(first, second)
     given, other = panel.given[both, first], panel.given[both, second]
     levels = np.unique(np.concatenate([given, other]))
     judged, query = np.unique(panel.query[both], return_inverse=True)
     counts = confusion(query, given, other, len(judged), levels)
-    samples = _Samples(counts, levels.astype(np.float64), bootstrap)
+    estimated = _estimator(counts, levels, bootstrap)
     return PairAgreement(
-        first=first,
-        second=second,
+        judges=(panel.names[first], panel.names[second]),
         queries=len(judged),
         documents=int(both.sum()),
         only_first=int(panel.alone(first, second).sum()),
         only_second=int(panel.alone(second, first).sum()),
         levels=levels.tolist(),
-        counts=samples.total,
-        whole={name: samples.estimate(statistic) for name, statistic in AGREEMENTS.items()},
+        counts=counts.sum(axis=0),
+        whole={name: estimated(statistic) for name, statistic in AGREEMENTS.items()},
         thresholds={
-            level: samples.estimate(partial(kappa_from, threshold=level))
-            for level in levels.tolist()[1:]
+            level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
         },
         bias={
-            level: samples.estimate(partial(bias_at, level=level))
-            for level in np.unique(given).tolist()
+            level: estimated(partial(bias_at, level=level)) for level in np.unique(given).tolist()
         },
     )
 
 
-def _alpha(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
+def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
+    """Compute Krippendorff's alpha of all judges, by scale."""
     levels = panel.levels()
     counts = coincidences_of_panel(panel.query, panel.given, len(panel.queries), levels)
-    samples = _Samples(counts[counts.any(axis=(1, 2))], levels.astype(np.float64), bootstrap)
-    return {scale: samples.estimate(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
+    estimated = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
+    return {scale: estimated(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
 
 
-class _Samples:
-    """Matrices of all queries, and of every resample of them."""
+def _estimator(
+    counts: FloatArray, levels: IntArray, bootstrap: Bootstrap
+) -> Callable[[AgreementStatistic], Estimate]:
+    """Return a function that estimates a statistic of matrices per query, (Q, L, L)."""
+    queries, size, _ = counts.shape
+    total, numbers = counts.sum(axis=0), levels.astype(np.float64)
+    resampled = np.empty((0, size, size))
+    if queries > 1:
+        weights = drawn(queries, bootstrap.resamples, bootstrap.seed)
+        resampled = sums(weights, counts.reshape(queries, -1)).reshape(-1, size, size)
 
-    def __init__(self, counts: FloatArray, levels: FloatArray, bootstrap: Bootstrap) -> None:
-        queries, size, _ = counts.shape
-        self.total = counts.sum(axis=0)
-        self._levels = levels
-        self._tails = bootstrap.tails
-        self._resampled: FloatArray | None = None
-        if queries > 1:
-            weights = drawn(queries, bootstrap.resamples, bootstrap.seed)
-            self._resampled = sums(weights, counts.reshape(queries, -1)).reshape(-1, size, size)
-
-    def estimate(self, statistic: Callable[[FloatArray, FloatArray], FloatArray]) -> Estimate:
-        """Return a statistic of all queries, and its percentile interval."""
-        value = float(statistic(self.total, self._levels))
-        if self._resampled is None or np.isnan(value):
-            return Estimate(value)
-        replicates = statistic(self._resampled, self._levels)
-        # A level that a resample lacks says nothing about the statistic.
+    def estimated(statistic: AgreementStatistic) -> Estimate:
+        replicates = statistic(resampled, numbers)
+        # A resample without a level has no bias at that level, so it is left out.
         known = replicates[~np.isnan(replicates)]
-        return Estimate(value, order_statistics(known, self._tails) if len(known) else UNKNOWN)
+        return estimate(float(statistic(total, numbers)), known, bootstrap.tails)
+
+    return estimated
 
 
-def by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
+def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
     """Return every query that two judges share, the one they disagree about most first."""
     rows = np.flatnonzero(panel.both(first, second))
     starts = np.flatnonzero(np.diff(panel.query[rows], prepend=-1))
-    queries = [_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
+    queries = [_of_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
     return sorted(queries, key=lambda query: (-query.distance, query.query))
 
 
-def _query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
+def _of_query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
     given, other = panel.given[rows, first], panel.given[rows, second]
     distance = np.abs(given - other)
     order = np.argsort(-distance, kind="stable")

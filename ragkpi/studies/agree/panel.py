@@ -1,4 +1,4 @@
-"""`Panel`: what several judges said about the same documents, side by side."""
+"""`Panel`: the levels that several judges gave the same documents, a column per judge."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ class Panel:
     Attributes
     ----------
     names
-        What the judges are called; the first is the reference.
+        The names of the judges; the first is the reference.
     queries : list of bytes, length Q
-        All that were judged, in byte order.
+        All judged queries, in byte order.
     query, document : length n
         The number of each document's query, and its id; ordered by query.
     given : (n, J)
@@ -39,11 +39,11 @@ class Panel:
     given: IntArray
 
     def both(self, first: int, second: int) -> BoolArray:
-        """Say which documents two judges both judged, (n,)."""
+        """Return which documents two judges both judged, (n,)."""
         return np.asarray((self.given[:, [first, second]] >= 0).all(axis=1))
 
     def alone(self, judge: int, other: int) -> BoolArray:
-        """Say which documents a judge judged and the other did not, (n,)."""
+        """Return which documents a judge judged and the other did not, (n,)."""
         return np.asarray((self.given[:, judge] >= 0) & (self.given[:, other] < 0))
 
     def levels(self, *judges: int) -> IntArray:
@@ -53,123 +53,96 @@ class Panel:
 
 
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
-    """Bring the judgements of several judges together; negative levels are no judgements.
+    """Join the judgements of several judges by document; negative levels are no judgements.
 
     Raises
     ------
     NothingInCommonError
-        If no document was judged by the first judge and another one.
-    UsageError
+        If another judge judged no document that the first one judged.
+    InputError
         If a judge gave gains and no levels.
     """
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
     queries = sorted(set().union(*(judge.queries for judge in judges)))
     number = {query: row for row, query in enumerate(queries)}
-    rows: list[IntArray] = []  # of every judge's judgements the row in the panel
-    query: list[IntArray] = []
-    documents: list[Tokens] = []
-    count = 0
-    for before, judge in enumerate(judges):
-        row = np.full(len(judge.level), -1, dtype=np.int64)
-        for other, known in zip(judges[:before], rows, strict=True):
-            mine, theirs = _found(other, judge)
-            row[mine] = known[theirs]
-        new = np.flatnonzero((row < 0) & (judge.level >= 0))
-        row[new] = count + np.arange(len(new))
-        of_judge = np.array([number[name] for name in judge.queries], dtype=np.int64)
-        query.append(of_judge[judge.query[new]])
-        documents.append(judge.document.take(new))
-        rows.append(row)
-        count += len(new)
-    given = np.full((count, len(judges)), UNJUDGED, dtype=np.int64)
-    for column, (judge, row) in enumerate(zip(judges, rows, strict=True)):
-        valid = judge.level >= 0
-        given[row[valid], column] = judge.level[valid]
-    all_queries = np.concatenate(query)
-    order = np.argsort(all_queries, kind="stable")
-    panel = Panel(
-        names, queries, all_queries[order], Tokens.joined(documents).take(order), given[order]
+    query = np.concatenate(
+        [
+            np.array([number[name] for name in judge.queries], dtype=np.int64)[judge.query]
+            for judge in judges
+        ]
     )
-    for column in range(1, len(judges)):
-        if not panel.both(0, column).any():
+    level = np.concatenate([judge.level for judge in judges])
+    column = np.repeat(np.arange(len(judges)), [len(judge.level) for judge in judges])
+    valid = np.flatnonzero(level >= 0)
+    documents = Tokens.joined([judge.document for judge in judges]).take(valid)
+    query = query[valid]
+    first, row = np.unique(documents.first_rows(query), return_inverse=True)
+    given = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
+    given[row, column[valid]] = level[valid]
+    order = np.argsort(query[first], kind="stable")
+    first = first[order]
+    panel = Panel(names, queries, query[first], documents.take(first), given[order])
+    for other in range(1, len(judges)):
+        if not panel.both(0, other).any():
             raise NothingInCommonError(
-                f"{names[0]} and {names[column]} judged no document for the same query "
+                f"{names[0]} and {names[other]} judged no document for the same query "
                 f"({names[0]}: {listed(judges[0].queries, 3)}; "
-                f"{names[column]}: {listed(judges[column].queries, 3)})"
+                f"{names[other]}: {listed(judges[other].queries, 3)})"
             )
     return panel
 
 
-def _found(among: Judgements, judge: Judgements) -> tuple[IntArray, IntArray]:
-    """Return which rows of a judge are judged by another one too, and in which rows of theirs."""
-    numbers = np.array([among.index.get(query, -1) for query in judge.queries], dtype=np.int64)
-    return among.find(numbers, judge.starts, judge.document)
-
-
 def difference_lines(panel: Panel) -> Iterator[bytes]:
-    """Yield a line for every document that not all judges gave the same level.
+    """Yield a line for every document to which the judges did not all give the same level.
 
-    Tab-separated: query, document, and the level of each judge, nothing where there is none; the
+    Tab-separated: query, document, and the level of each judge, empty where there is none; the
     first line names the columns.
     """
-    yield b"\t".join([b"query", b"document", *(_field(name) for name in panel.names)]) + b"\n"
+    names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
+    yield b"\t".join([b"query", b"document", *names]) + b"\n"
     differing = np.flatnonzero((panel.given != panel.given[:, :1]).any(axis=1))
     for row in differing.tolist():
         levels = [b"" if level < 0 else b"%d" % level for level in panel.given[row].tolist()]
         yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
 
 
-def _field(name: str) -> bytes:
-    return visible(name).encode("utf-8", "backslashreplace")
-
-
 def scales_differ(panel: Panel) -> str:
-    """Say which two judges may not be on one scale: one goes beyond the other's levels."""
+    """Warn that a judge may use another scale than the reference; empty if none does."""
     ends = []
-    for judge, name in enumerate(panel.names):
+    for judge in range(len(panel.names)):
         levels = panel.levels(judge)
-        ends.append((int(levels[0]), int(levels[-1]), name))
-    low, high, reference = ends[0]
-    for other_low, other_high, name in ends[1:]:
-        if (other_low, other_high) != (low, high):
+        ends.append(f"{levels[0]} to {levels[-1]}")
+    for end, name in zip(ends, panel.names, strict=True):
+        if end != ends[0]:
             return (
-                f"{reference} gives levels {low} to {high}, {name} {other_low} to {other_high}; if "
+                f"{panel.names[0]} gives levels {ends[0]}, {name} {end}; if "
                 "these are different scales, give --map-levels or --map-other"
             )
     return ""
 
 
 def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
-    """Reduce judgements to the queries that all judges have, for values that can be compared."""
-    shared = set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:]))
-    return [_of_queries(judge, shared) for judge in judges]
+    """Reduce judgements to the queries that all judges have, so that values can be compared.
 
-
-def _of_queries(judge: Judgements, wanted: set[bytes]) -> Judgements:
-    if len(wanted) == len(judge.queries):
-        return judge
-    kept = np.array([query in wanted for query in judge.queries], dtype=bool)
-    rows = kept[judge.query]
-    queries = [query for query in judge.queries if query in wanted]
-    counts = np.diff(judge.starts)[kept]
-    return replace(
-        judge,
-        queries=queries,
-        starts=np.concatenate([[0], np.cumsum(counts)]),
-        document=judge.document.take(rows),
-        level=judge.level[rows],
-        index={query: row for row, query in enumerate(queries)},
-    )
+    Raises
+    ------
+    NothingInCommonError
+        If there is no such query.
+    """
+    shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
+    if not shared:
+        raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
+    return [judge.of_queries([judge.index[query] for query in shared]) for judge in judges]
 
 
 def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:
-    """Put a judge's levels on another scale; an empty map leaves them.
+    """Map a judge's levels to another scale; an empty map changes nothing.
 
     Raises
     ------
     UsageError
-        If the map lacks a level; negative ones, unjudged, it may lack.
+        If the map lacks a level; it may lack negative ones, which are unjudged.
     """
     if not levels:
         return judge
@@ -186,7 +159,7 @@ def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgeme
 
 def parse_level_map(text: str, option: str) -> Mapping[int, int]:
     """Read a list such as ``0=0,1=0,2=1,3=2``: judged level = level on the common scale."""
-    becomes_of: dict[int, int] = {}
+    mapping: dict[int, int] = {}
     for item in text.split(","):
         level, _, becomes = item.partition("=")
         if not (level.removeprefix("-").isdecimal() and becomes.isdecimal()):
@@ -194,7 +167,7 @@ def parse_level_map(text: str, option: str) -> Mapping[int, int]:
                 f"{option} {text}: '{item}' is not LEVEL=LEVEL; expected a list such as "
                 "0=0,1=0,2=1,3=2"
             )
-        if int(level) in becomes_of:
+        if int(level) in mapping:
             raise UsageError(f"{option} {text}: level {level} is given twice")
-        becomes_of[int(level)] = int(becomes)
-    return becomes_of
+        mapping[int(level)] = int(becomes)
+    return mapping

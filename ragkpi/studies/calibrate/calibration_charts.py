@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 from ragkpi.charts.chart import (
     Axis,
     Chart,
@@ -21,66 +19,50 @@ from ragkpi.studies.calibrate.tuning import Tuning
 
 
 def calibration_charts(calibration: Calibration) -> list[Chart]:
-    """Draw rho of every value with its interval, and by alpha for each that has one."""
-    overall = [c for c in calibration.correlations if c.segment == "all"]
-    rows = [
-        IntervalRow(
-            correlation.name,
-            correlation.intervals["spearman"].low,
-            correlation.coefficients["spearman"],
-            correlation.intervals["spearman"].high,
+    """Draw rho of every metric with its interval, and by alpha for each that has one."""
+    rows = []
+    for correlation in calibration.overall:
+        low, high = correlation.intervals["spearman"]
+        value = correlation.coefficients["spearman"]
+        rows.append(IntervalRow(correlation.metric.name, low, value, high))
+    charts: list[Chart] = [
+        IntervalChart(
+            f"Correlation with quality, {len(calibration.observed.quality)} observations",
+            Axis("Spearman's rho, bootstrap interval"),
+            rows,
+            [Rule("x", 0.0)],
         )
-        for correlation in overall
     ]
-    count = len(calibration.observed.quality)
-    correlations = IntervalChart(
-        f"Correlation with quality, {count} observations",
-        Axis("Spearman's rho, bootstrap interval"),
-        rows,
-        [Rule("x", 0.0)],
-    )
-    tunings = [tuning for tuning in calibration.tunings if tuning.segment == "all"]
-    drawn = [_by_alpha(tuning) for tuning in tunings if tuning.matters == "yes"]
-    return noted([correlations, *drawn], list(_notes(calibration, tunings)))
+    still = []
+    for tuning in calibration.overall_tunings:
+        if tuning.matters == "yes":
+            charts.append(_by_alpha(tuning))
+        else:
+            still.append(tuning.metric.name)
+    bootstrap = calibration.bootstrap
+    notes = [
+        f"intervals and bands: {bootstrap.level:.0%} bootstrap over queries, "
+        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
+    ]
+    if len(charts) > 1:
+        notes.append("from, to: where the best alpha lies in resamples")
+    if still:
+        notes.append(f"alpha cannot matter here, so it is not drawn, for {', '.join(still)}")
+    return noted(charts, notes)
 
 
 def _by_alpha(tuning: Tuning) -> PlaneChart:
-    names: dict[float, list[str]] = {}
+    metric = tuning.metric
     low, high = tuning.range
-    for alpha, name in (
-        (low, "from"),
-        (high, "to"),
-        (tuning.metric.arguments["alpha"], "asked for"),
-    ):
+    names: dict[float, list[str]] = {}
+    for name, alpha in (("from", low), ("to", high), ("asked for", metric.arguments["alpha"])):
         names.setdefault(alpha, []).append(name)
+    band = [Span(alpha, *bounds) for alpha, bounds in zip(tuning.alphas, tuning.band, strict=True)]
+    mark = Mark(tuning.alpha, f"best at alpha = {tuning.alpha:g}")
     return PlaneChart(
-        f"What alpha changes for {tuning.metric.name}",
+        f"What alpha changes for {metric.name}",
         Axis("alpha", low=0, high=1),
         Axis("Spearman's rho with quality"),
-        [
-            Line(
-                tuning.metric.name,
-                tuning.alphas,
-                tuning.curve.tolist(),
-                [
-                    Span(alpha, *interval)
-                    for alpha, interval in zip(tuning.alphas, tuning.band, strict=True)
-                ],
-                mark=Mark(tuning.alpha, f"best at alpha = {tuning.alpha:g}"),
-            )
-        ],
+        [Line(metric.name, tuning.alphas, tuning.curve.tolist(), band, mark=mark)],
         rules=[Rule("x", alpha, ", ".join(here)) for alpha, here in names.items()],
     )
-
-
-def _notes(calibration: Calibration, tunings: list[Tuning]) -> Iterator[str]:
-    bootstrap = calibration.bootstrap
-    yield (
-        f"intervals and bands: {bootstrap.level:.0%} bootstrap over queries, "
-        f"{bootstrap.resamples:,} resamples, seed {bootstrap.seed}"
-    )
-    if any(tuning.matters == "yes" for tuning in tunings):
-        yield "from, to: where the best alpha lies in resamples"
-    still = [tuning.metric.name for tuning in tunings if tuning.matters != "yes"]
-    if still:
-        yield f"alpha cannot matter here, so it is not drawn, for {', '.join(still)}"

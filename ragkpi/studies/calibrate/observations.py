@@ -26,7 +26,7 @@ class Observed:
     quality : (N,)
         How good the response was.
     runs
-        Each run, the rows of its queries that have a score, and their places among the N.
+        Each run, and the rows of its queries that have a score; the N are theirs, run by run.
     """
 
     queries: list[bytes]
@@ -35,7 +35,7 @@ class Observed:
     runs: Sequence[tuple[Judged, IntArray]]
 
     def values(self, metric: Metric) -> FloatArray:
-        """Compute a value of every observation, (N,); NaN is NA."""
+        """Compute a metric of every observation, (N,); NaN is NA."""
         parts = [score(judged, [metric]).columns[0].per_query[rows] for judged, rows in self.runs]
         return np.concatenate(parts).astype(np.float64)
 
@@ -45,25 +45,17 @@ class Observed:
         return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
 
 
-def observe(
-    runs: Sequence[tuple[Judged, Mapping[bytes, float]]],
-) -> Observed:
+def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
     """Join judged runs with the quality of the responses that were written from them."""
-    scored = [
-        np.array([row for row, q in enumerate(judged.queries) if q in quality], dtype=np.int64)
-        for judged, quality in runs
-    ]
-    names = [
-        [judged.queries[row] for row in rows.tolist()]
-        for (judged, _), rows in zip(runs, scored, strict=True)
-    ]
-    queries = sorted(set().union(*names))
+    scored = []
+    names: list[bytes] = []
+    scores: list[float] = []
+    for judged, quality in runs:
+        rows = [row for row, query in enumerate(judged.queries) if query in quality]
+        scored.append((judged, np.array(rows, dtype=np.int64)))
+        names += [judged.queries[row] for row in rows]
+        scores += [quality[judged.queries[row]] for row in rows]
+    queries = sorted(set(names))
     number_of = {query: number for number, query in enumerate(queries)}
-    return Observed(
-        queries=queries,
-        query=np.array([number_of[q] for of_run in names for q in of_run], dtype=np.int64),
-        quality=np.array(
-            [quality[q] for (_, quality), of_run in zip(runs, names, strict=True) for q in of_run]
-        ),
-        runs=[(judged, rows) for (judged, _), rows in zip(runs, scored, strict=True)],
-    )
+    query = np.array([number_of[name] for name in names], dtype=np.int64)
+    return Observed(queries, query, np.array(scores), scored)

@@ -1,33 +1,33 @@
-"""Values by depth: what the table and the chart of `ragkpi depth` are made of."""
+"""Values by depth, for the table and the charts of `ragkpi depth`."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.measure import Measure
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import dataclass, field
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
 from ragkpi.studies.depth.depth_limits import Limits, Study
 
-_ESTIMATED = ("p_obs", "bor")  # what a table has room to give intervals of
+_ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
 
 
 @dataclass(frozen=True)
 class Curve:
-    """What was computed at every depth, for a run or, without a name, for chance alone.
+    """Values at every depth, of a run or, without a name, of chance alone.
 
     Attributes
     ----------
     name
         Of the run; empty without one.
     scores
-        Values with one cutoff each, or with two neighbouring ones.
+        Metrics with one cutoff each, or with two neighbouring ones.
     study
-        What follows.
+        The limits that follow from the run.
     intervals
-        By the names of values.
+        By the names of metrics.
     """
 
     name: str
@@ -38,12 +38,11 @@ class Curve:
     @property
     def measures(self) -> list[Measure]:
         """Each measure once, in order."""
-        return list(
-            {metric.measure.name: metric.measure for metric in self.scores.metrics}.values()
-        )
+        by_name = {metric.measure.name: metric.measure for metric in self.scores.metrics}
+        return list(by_name.values())
 
     def value(self, measure: str, depth: int) -> float | None:
-        """Return the value at a depth, that of neighbours at the deeper one; None for none."""
+        """Return the value at a depth; that of two neighbours is at the deeper one."""
         column = self._columns.get((measure, depth))
         return None if column is None else column.summary
 
@@ -54,20 +53,18 @@ class Curve:
 
     @cached_property
     def _columns(self) -> dict[tuple[str, int], MetricScores]:
-        return {
-            (column.metric.measure.name, _deepest(column.metric)): column
-            for column in self.scores.columns
-        }
-
-
-def _deepest(metric: Metric) -> int:
-    cutoff = metric.arguments["cutoff"]
-    return max(cutoff) if isinstance(cutoff, tuple) else int(cutoff)
+        """The columns by measure and depth, the deeper one of neighbours."""
+        columns = {}
+        for column in self.scores.columns:
+            cutoff = column.metric.arguments["cutoff"]
+            depth = max(cutoff) if isinstance(cutoff, tuple) else cutoff
+            columns[column.metric.measure.name, depth] = column
+        return columns
 
 
 @dataclass(frozen=True)
 class Curves:
-    """One curve per run over the same depths, ascending, and what they were judged by.
+    """One curve per run over the same depths, ascending, and the limits they were judged by.
 
     `corpus_size` is set where there is no run, `bootstrap` where there are intervals.
     """
@@ -80,7 +77,7 @@ class Curves:
 
     @property
     def several(self) -> bool:
-        """Whether curves must be told apart by name."""
+        """Whether there is more than one curve, so that each needs its name."""
         return len(self.curves) > 1
 
     @property

@@ -1,4 +1,4 @@
-"""What limits a depth, and what a run or chance alone says about it."""
+"""Limits of a depth, and what a study finds about them."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a depth must and may cost.
+    """What a depth must reach, and what it may cost.
 
     Attributes
     ----------
     m
         Relevant documents that make a success.
     max_loss
-        Bits of BoR that the chosen depth may lie below the best one; None leaves that open.
+        Bits of BoR that the chosen depth may lie below the best one; None for no such limit.
     plateau
-        Success that may still be gained below the depth where it has plateaued.
+        Success that deeper lists may still gain where it has plateaued.
     target
-        What the depth is to reach, which then sets it instead of the other limits.
+        A value to reach, which replaces the limits by plateau, collapse and loss.
     most
         The deepest depth that there is room for; None for any.
     """
@@ -38,7 +38,7 @@ class Limits:
 
     @property
     def allowed_loss(self) -> float:
-        """The loss that `Affordable` is about: one bit, a factor of 2, where none is given."""
+        """The loss that `Affordable` allows: one bit, a factor of 2, unless `max_loss` is set."""
         return 1.0 if self.max_loss is None else self.max_loss
 
 
@@ -63,7 +63,7 @@ class Plateau:
 
 @dataclass(frozen=True)
 class Affordable:
-    """The deepest depth that costs no more bits than allowed, counted from the best one."""
+    """The deepest depth that costs no more bits than allowed, compared with the best one."""
 
     depth: int
     bits: float
@@ -74,12 +74,12 @@ class Affordable:
 
 @dataclass(frozen=True)
 class Choice:
-    """The depth that follows, which limit set it, and what it gives.
+    """The recommended depth.
 
     Attributes
     ----------
     depth, limit
-        The depth, and what set it.
+        The depth, and which limit set it.
     success, bits
         Of the run there. Without a run success is None, and bits are those of the ceiling.
     chance
@@ -106,7 +106,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Study:
-    """What a run, or chance alone, says about depth; None where there is nothing to say.
+    """What limits the depth of a run, or of a system that always succeeds.
 
     Attributes
     ----------
@@ -115,18 +115,18 @@ class Study:
     plateau
         None without a run, or if success still rises at the deepest depth, or is 0 there.
     affordable
-        Of the run's BoR; of the ceiling without a run.
+        By the run's BoR, or by the ceiling without a run; None if nothing can succeed.
     choice
-        The smallest depth that one of them sets; None if there is none above 0.
+        The smallest depth that a limit sets; None if there is none above 0.
     reached
         Where the target is reached; None without a target.
     final
         Success at the deepest depth; None without a run.
     """
 
-    collapse: Collapse | None
-    plateau: Plateau | None
-    affordable: Affordable | None
-    choice: Choice | None
+    collapse: Collapse | None = None
+    plateau: Plateau | None = None
+    affordable: Affordable | None = None
+    choice: Choice | None = None
     reached: Reached | None = None
     final: float | None = None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -27,110 +27,94 @@ from ragkpi.studies.depth.depth_trace import EVERY, bits_at, success_at
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
-_OF_RUNS = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
-_OF_COUNTS = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
-_BETWEEN = ("dbor", "dbor_sparse")
+_RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
+_COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
+_BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
 
 
 def run_values(depths: Sequence[int], m: int) -> list[Metric]:
-    """Return the values that describe a run at each depth, and between neighbours."""
+    """Return the metrics of a run at each depth, and between neighbouring depths."""
     cutoffs = ",".join(map(str, depths))
-    names = [*_OF_RUNS, *(_BETWEEN if len(depths) > 1 else ())]
+    names = [*_RUN_MEASURES, *(_BETWEEN_DEPTHS if len(depths) > 1 else ())]
     requests = [f"{name}.{cutoffs},m={m}" for name in names]
     return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
 
 
 def count_values(depths: Sequence[int], m: int) -> list[Metric]:
-    """Return the values that need no run."""
+    """Return the metrics that need no run, at each depth."""
     cutoffs = ",".join(map(str, depths))
-    return _in_order([f"{name}.{cutoffs},m={m}" for name in _OF_COUNTS])
+    return _in_order([f"{name}.{cutoffs},m={m}" for name in _COUNT_MEASURES])
 
 
 def _in_order(requests: Sequence[str]) -> list[Metric]:
-    """Resolve requests in their own order, which is not the registry's."""
+    """Resolve requests in their own order; `find_metrics` would use the registry's."""
     return [metric for request in requests for metric in find_metrics([request])]
 
 
 def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Judge the depths of a run, down to the deepest of `depths`."""
-    plateau = _plateau(judged, max(depths), limits)
-    return _study(judged, depths, limits, BITS, plateau)
+    """Find the limits of a run's depth, down to the deepest of `depths`."""
+    return _study(judged, depths, limits, BITS)
 
 
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Judge depths by what chance does, down to the whole corpus, if a system always succeeds."""
-    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING, None)
+    """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
+    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
 
 
-def _study(
-    judged: Judged,
-    depths: Sequence[int],
-    limits: Limits,
-    aggregate: Aggregate,
-    plateau: Plateau | None,
-) -> Study:
+def _study(judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate) -> Study:
+    deepest = max(depths)
     collapse = _collapse(judged, limits.m)
     affordable = _affordable(judged, depths, limits, aggregate)
+    study = Study(collapse=collapse, affordable=affordable)
     if affordable is None:
-        return Study(collapse, plateau, affordable, None)
-    limit_of: dict[Limit, int] = {"deepest": max(depths)}
-    reached = None
-    if limits.target is not None and aggregate is BITS:
-        reached = reach(judged, limits.target)
-    final = None
-    if aggregate is BITS:
-        final = float(success_at(judged, np.array([max(depths)]), limits.m)[0])
-    study = Study(collapse, plateau, affordable, None, reached, final)
+        return study
+    limit_of: dict[Limit, int] = {"deepest": deepest}
     if limits.most is not None:
         limit_of["most"] = limits.most
-    if reached is not None:
-        if reached.depth is None:
+    if aggregate is BITS:
+        study = replace(
+            study,
+            plateau=_plateau(judged, deepest, limits),
+            reached=None if limits.target is None else reach(judged, limits.target),
+            final=float(success_at(judged, np.array([deepest]), limits.m)[0]),
+        )
+    if study.reached is not None:
+        if study.reached.depth is None:
             return study
-        return _chosen(judged, {**limit_of, "target": reached.depth}, limits, aggregate, study)
-    if plateau:
-        limit_of["plateau"] = plateau.depth
-    if collapse:
-        limit_of["collapse"] = collapse.depth - 1
-    if limits.max_loss is not None:
-        limit_of["max_loss"] = affordable.depth
-    return _chosen(judged, limit_of, limits, aggregate, study)
-
-
-def _chosen(
-    judged: Judged,
-    limit_of: Mapping[Limit, int],
-    limits: Limits,
-    aggregate: Aggregate,
-    study: Study,
-) -> Study:
-    """Add the smallest of the depths that the limits set; nothing if that is 0."""
-    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])
-    depth = limit_of[limit]
-    if not depth:
+        limit_of["target"] = study.reached.depth
+    else:
+        if study.plateau:
+            limit_of["plateau"] = study.plateau.depth
+        if collapse:
+            limit_of["collapse"] = collapse.depth - 1
+        if limits.max_loss is not None:
+            limit_of["max_loss"] = affordable.depth
+    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # of equals the last
+    if not limit_of[limit]:
         return study
+    return replace(study, choice=_choice(judged, limit_of[limit], limit, limits.m, aggregate))
+
+
+def _choice(judged: Judged, depth: int, limit: Limit, m: int, aggregate: Aggregate) -> Choice:
+    """Describe what a depth gives; that of a run, or the ceiling without one."""
     there = np.array([depth])
-    success = float(success_at(judged, there, limits.m)[0]) if aggregate is BITS else None
-    ceilings = bits_at(judged, np.array([depth, 2 * depth]), limits.m, CEILING)
+    ceilings = bits_at(judged, np.array([depth, 2 * depth]), m, CEILING)
     possible = 2 * depth <= int(corpus_size(judged).max())
-    return replace(
-        study,
-        choice=Choice(
-            depth=depth,
-            limit=limit,
-            success=success,
-            bits=float(bits_at(judged, there, limits.m, aggregate)[0]),
-            chance=mean_known(chance.p_rand(judged, depth, limits.m)),
-            doubling=float(ceilings[0] - ceilings[1]) if possible else None,
-            evidence=_evidence(judged, depth, limits.m) if aggregate is BITS else None,
-        ),
+    return Choice(
+        depth=depth,
+        limit=limit,
+        success=float(success_at(judged, there, m)[0]) if aggregate is BITS else None,
+        bits=float(bits_at(judged, there, m, aggregate)[0]),
+        chance=mean_known(chance.p_rand(judged, depth, m)),
+        doubling=float(ceilings[0] - ceilings[1]) if possible else None,
+        evidence=_evidence(judged, depth, m) if aggregate is BITS else None,
     )
 
 
 def _evidence(judged: Judged, depth: int, m: int) -> float:
     """Return how likely chance would succeed for as many queries as the run, or for more.
 
-    The number of queries that chance succeeds for is a sum of independent trials, each with a
-    probability of its own.
+    Each query is an independent trial with its own probability of success.
     """
     possible = judged.num_rel >= m
     probability = chance.p_rand(judged, depth, m)[possible, 0]
@@ -156,12 +140,12 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
     first = judged.rank[judged.relevant & (judged.found == limits.m)]
-    every = np.union1d([1, deepest], first[first <= deepest])  # success rises nowhere else
+    every = np.union1d([1, deepest], first[first <= deepest])  # success rises at no other depth
     success = success_at(judged, every, limits.m)
     final = success[-1]
     if not final:
         return None
-    # A query less than allowed must not fail by the last bit of the difference.
+    # The difference of two shares may be wrong in its last bit.
     index = int(np.argmax(success >= final - limits.plateau - 1e-12))
     if every[index] == deepest:
         return None
@@ -181,7 +165,7 @@ def _affordable(
     enough = bits[best] - limits.allowed_loss - 1e-12
     index = int(np.flatnonzero(bits >= enough)[-1])
     inside, outside = every[index], every[min(index + 1, len(every) - 1)]
-    while outside - inside > 1:  # where depths were left out
+    while outside - inside > 1:  # depths between them were not computed
         middle = (inside + outside) // 2
         within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)

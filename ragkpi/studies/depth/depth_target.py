@@ -1,4 +1,4 @@
-"""A depth that aims at evidence: the smallest one where a measure reaches what was asked for."""
+"""A target: a value of a measure, and the smallest depth that reaches it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragkpi.studies.depth.depth_trace import EVERY
 
 @dataclass(frozen=True)
 class Target:
-    """What is to be reached: a measure with a cutoff, by name, and its least mean."""
+    """A measure with a cutoff, by name, and the mean that it should reach."""
 
     measure: str
     least: float
@@ -27,7 +27,7 @@ class Target:
 
 @dataclass(frozen=True)
 class Reached:
-    """Where a target is reached.
+    """The smallest depth that reaches a target.
 
     Attributes
     ----------
@@ -36,9 +36,9 @@ class Reached:
     depth
         The smallest depth that reaches it; None if none does.
     value
-        The mean there, or the greatest one that was met.
+        The mean at that depth, or the greatest mean if no depth reaches the target.
     deepest
-        Down to where was looked.
+        The deepest depth that was tried.
     """
 
     measure: str
@@ -68,12 +68,12 @@ def parse_target(text: str) -> Target:
 
 
 def reach(judged: Judged, target: Target) -> Reached:
-    """Find the smallest depth whose mean is at least the target, trying all that the run has."""
+    """Find the smallest depth whose mean is at least the target; try every depth of the run."""
     deepest = min(int(judged.num_ret.max(initial=1)), EVERY)
     best = -math.inf
     for depth in range(1, deepest + 1):
         value = float(score(judged, [target.metric(depth)]).columns[0].summary)
-        # A sum of shares must not fail by its last bit.
+        # A mean of shares may be wrong in its last bit.
         if value >= target.least - 1e-12:
             return Reached(target.measure, target.least, depth, value, deepest)
         best = max(best, -math.inf if math.isnan(value) else value)

@@ -1,4 +1,4 @@
-"""Success and bits at many depths at once: what limits are looked for in, and what is drawn."""
+"""Success and bits at many depths at once, for limits and charts."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ragkpi.measures.hypergeometric import tail
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.records import NamedTuple
 
-EVERY = 1000  # depths are tried one by one down to this one
-_BELOW = 100  # of the depths below it are drawn
+EVERY = 1000  # every depth down to this one is tried
+_BELOW = 100  # depths below it that are drawn
 
 
 class Trace(NamedTuple):
-    """What is drawn of a run, or of chance alone.
+    """Curves of a run, or of chance alone, over D depths.
 
     Attributes
     ----------
@@ -26,7 +26,7 @@ class Trace(NamedTuple):
     success, chance : (D,)
         Shares of the queries that have as many relevant documents as a success takes.
     bits, ceiling : (D,)
-        BoR and BoR_max; bits and success mean nothing where there are counts alone.
+        BoR and BoR_max; bits and success mean nothing without a run.
     """
 
     depths: IntArray
@@ -37,7 +37,7 @@ class Trace(NamedTuple):
 
 
 def every_depth(depths: Sequence[int]) -> IntArray:
-    """Return every depth down to the last one; below `EVERY` some, and those given."""
+    """Return every depth down to `EVERY` or the deepest, then some, and all of `depths`."""
     deepest = max(depths)
     every = np.arange(1, min(deepest, EVERY) + 1)
     below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
@@ -45,7 +45,7 @@ def every_depth(depths: Sequence[int]) -> IntArray:
 
 
 def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
-    """Follow a run, or counts of relevant documents, down to each of the depths."""
+    """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
     if not (judged.num_rel >= m).any():  # nothing can succeed
         return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
     ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
@@ -63,7 +63,7 @@ def success_at(judged: Judged, depths: IntArray, m: int) -> FloatArray:
 def bits_at(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
     """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
 
-    Queries alike in all that chance depends on are counted, so that many depths cost little.
+    Queries with the same N, R and number of retrieved documents are computed once.
     """
     size = corpus_size(judged)
     limit = judged.num_ret if judged.settings.draws == "ret" else size

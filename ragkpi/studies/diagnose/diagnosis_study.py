@@ -1,12 +1,13 @@
 """Retriever or reranker: where each query lost the evidence that it could have had.
 
-The gain of the best K documents there are is what the pool lacks, plus what the selection from
-the pool left behind, plus what the top K hold. Divided by the first, the three add up to 1.
+The ideal gain, that of the best K documents there are, has three parts: what the pool lacks, what
+the selection from the pool left behind, and what the top K hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import itemgetter
 from typing import Literal
 
 import numpy as np
@@ -18,20 +19,19 @@ from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass, replace
+from ragkpi.records import NamedTuple, dataclass, replace
 from ragkpi.studies.holes.unjudged_documents import find_holes
 
 Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
-
-FOREIGN_LIMIT = 0.2  # share of documents shown that a pool may lack before nothing is advised
+_FOREIGN_LIMIT = 0.2  # a pool that lacks more of what is shown is not what it was selected from
 
 VERDICTS: tuple[Verdict, ...] = ("retriever", "reranker", "both", "fine", "NA")
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From where on PROC and %PROC are good.
+    """The least PROC and %PROC that are good.
 
     The systems of arXiv 2511.09545 realise 83 to 89 % of their ceiling at K = 10, and their
     ceilings are higher: four fifths of either is below what is usual.
@@ -41,42 +41,38 @@ class Thresholds:
     pct_proc: float = 0.8
 
 
-@dataclass(frozen=True)
-class Decomposition:
-    """What became of the ideal gain, as shares of it; they add up to 1.
+class Shares(NamedTuple):
+    """What became of the ideal gain, as mean shares of it that add up to 1."""
 
-    Attributes
-    ----------
-    missed_by_pool, missed_by_selection, realised : (Q,)
-        1 - PROC, PROC - RA-nWG and RA-nWG; NaN for a query without useful documents. The second
-        is negative where the top K hold documents that the pool lacks.
-    """
+    missed_by_pool: float
+    missed_by_selection: float
+    realised: float
 
-    missed_by_pool: FloatArray
-    missed_by_selection: FloatArray
-    realised: FloatArray
+    @property
+    def lost(self) -> float:
+        """The share that the top K lack."""
+        return self.missed_by_pool + self.missed_by_selection
 
-    def means(self) -> tuple[float, float, float] | None:
-        """Average the shares over the queries that have them; None if there are none."""
-        known = ~np.isnan(self.realised)
-        if not known.any():
-            return None
-        pool, selection, realised = (
-            float(share[known].mean())
-            for share in (self.missed_by_pool, self.missed_by_selection, self.realised)
-        )
-        return pool, selection, realised
+    @property
+    def blamed(self) -> Literal["retrieval", "the reranker"]:
+        """The stage that missed more."""
+        return "retrieval" if self.missed_by_pool > self.missed_by_selection else "the reranker"
+
+    @property
+    def blame(self) -> float:
+        """How much of what is lost that stage missed."""
+        return max(self.missed_by_pool, self.missed_by_selection) / self.lost
 
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, the most worthy first.
+    """The n useful documents that the top K lack, by query, those with the most gain first.
 
     Attributes
     ----------
     query, judgement, grade, level, pool_rank : (n,)
         Query as in `Judged`, row in the judgements, rubric grade, judged level, and rank in the
-        pool, 0 for documents that it lacks.
+        pool; 0 for documents that it lacks.
     """
 
     query: IntArray
@@ -86,37 +82,36 @@ class Missed:
     pool_rank: IntArray
 
     def of(self, query: int) -> IntArray:
-        """Return the places of a query's documents."""
+        """Return the rows of a query's documents."""
         first, last = np.searchsorted(self.query, [query, query + 1])
         return np.arange(first, last)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found out about Q queries.
+    """Where Q queries lost evidence.
 
     Attributes
     ----------
     queries : list of bytes, length Q
         In byte order.
     cutoff, thresholds
-        K, and what the verdicts are by.
+        K, and what decides the verdicts.
     proc, pct_proc, ra_nwg : (Q,)
         The measures of these names; NaN is NA.
     verdicts : list, length Q
-        One each.
-    decomposition, missed
-        What was lost, and which documents.
+        The quadrant of each query.
+    missed
+        The useful documents that the top K lack.
     order : (Q,)
-        Places of the queries, the greatest loss first, NA last.
+        Rows of the queries, the greatest loss first, NA last.
     outside_pool
-        How many documents of all top K the pool lacks, unless they were added to it; 0 where that
-        was not looked at.
+        How many documents of all top K the pool lacks, unless they were added to it.
     shown, unjudged
         How many documents all top K hold, and how many of them nobody judged.
     best_case
-        The shares of the ideal gain, as `Decomposition.means` has them, if all unjudged documents
-        shown were of the top grade; None if none is, or where that was not looked at.
+        The mean shares if all unjudged documents shown were of the top grade; None if all are
+        judged, or if the pool cannot be read again.
     """
 
     queries: list[bytes]
@@ -126,18 +121,32 @@ class Diagnosis:
     pct_proc: FloatArray
     ra_nwg: FloatArray
     verdicts: list[Verdict]
-    decomposition: Decomposition
     missed: Missed
     order: IntArray
     outside_pool: int
     shown: int
     unjudged: int
-    best_case: tuple[float, float, float] | None = None
+    best_case: Shares | None = None
+
+    @property
+    def shares(self) -> FloatArray:
+        """What became of each query's ideal gain, (3, Q), in the order of `Shares`.
+
+        NaN for a query without useful documents. What the selection missed is negative where the
+        top K hold documents that the pool lacks.
+        """
+        return np.stack([1 - self.proc, self.proc - self.ra_nwg, self.ra_nwg])
+
+    @property
+    def mean_shares(self) -> Shares | None:
+        """The shares averaged over the queries that have them; None if there are none."""
+        known = self.shares[:, ~np.isnan(self.ra_nwg)]
+        return Shares(*(float(share.mean()) for share in known)) if known.size else None
 
     @property
     def grounded(self) -> bool:
         """Whether the run can have been selected from the pool."""
-        return self.outside_pool <= FOREIGN_LIMIT * self.shown
+        return self.outside_pool <= _FOREIGN_LIMIT * self.shown
 
     def counts(self) -> Mapping[Verdict, int]:
         """Count the queries of each verdict."""
@@ -165,7 +174,6 @@ def diagnose(
         pct_proc=pct_proc,
         ra_nwg=ra_nwg,
         verdicts=_verdicts(proc, pct_proc, thresholds),
-        decomposition=Decomposition(1 - proc, proc - ra_nwg, ra_nwg),
         missed=_missed(judged, judgements, worth, cutoff),
         order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
         outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
@@ -221,8 +229,8 @@ def with_shown_at_their_best(
     shown = np.flatnonzero(holes.within(cutoff))
     if not len(shown):
         return None
-    best = max(settings.grade_map.rubric.items(), key=lambda level_and_grade: level_and_grade[1])
-    # What had a negative level is shown now, or was not retrieved.
+    best = max(settings.grade_map.rubric.items(), key=itemgetter(1))
+    # A document with a negative level is a hole, or it was not retrieved: its row is dropped.
     kept = np.flatnonzero(judgements.level >= 0)
     query = np.concatenate([judgements.query[kept], holes.query[shown]])
     order = np.argsort(query, kind="stable")

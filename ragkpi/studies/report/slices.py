@@ -166,7 +166,7 @@ def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
     diagnosis = diagnose(run.judged, judgements, CUTOFF, Thresholds())
     if run.best is not None:
         best = diagnose(run.best.judged, run.best.judgements, CUTOFF, Thresholds())
-        diagnosis = replace(diagnosis, best_case=best.decomposition.means())
+        diagnosis = replace(diagnosis, best_case=best.mean_shares)
     answer = diagnosis_answer(diagnosis, judgements.document, _MOST_QUERIES, _MOST_MISSED)
     return {"run": run.name, **_answer(answer, [_labelled(diagnosis)])}
 
