@@ -182,18 +182,18 @@ def _write_lines(
 ) -> None:
     """Write the only run as trec_eval does; what the bounds are is said on stderr."""
     from ragkpi.reports.output_files import opened
-    from ragkpi.reports.trec_lines import NAME_WIDTH, write_trec
+    from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 
     (run,) = report.runs
     with opened(output.path) as file:
-        write_trec(
+        lines = trec_lines(
             run.scores,
-            file,
             **shown,
             name_width=NAME_WIDTH + standardized,
             digits=output.digits,
             intervals=run.intervals,
         )
+        file.writelines(lines)
         if run.signature is not None and labels.signature != "none":
             long = labels.signature == "long"
             text = run.signature.long() if long else run.signature.short()

@@ -160,9 +160,7 @@ Colour = Annotated[
 ]
 Format = Annotated[
     FormatOfReports | None,
-    option(
-        "--format", metavar="FORMAT", help=f"How to write. {_PURPOSES}. Default: {_DEFAULT}"
-    ),
+    option("--format", metavar="FORMAT", help=f"How to write. {_PURPOSES}. Default: {_DEFAULT}"),
 ]
 
 

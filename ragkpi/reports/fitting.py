@@ -110,4 +110,6 @@ def _hung(margin: int, text: str, width: int) -> list[str]:
 def _smallest(column: Column, width: int) -> int:
     if column.numeric:
         return width
-    return min(width, max(len(column.name), _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID))
+    return min(
+        width, max(len(column.name), _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID)
+    )

@@ -86,9 +86,7 @@ def _rows_by_query(scores: Scores) -> dict[bytes, int]:
 def _values(columns: Sequence[MetricScores], rows: Sequence[int]) -> list[list[Any]]:
     """Return the values of every column in some rows, a list per row."""
     taken = [
-        column.per_query[rows].tolist()
-        if column.metric.is_printed("query")
-        else [None] * len(rows)
+        column.per_query[rows].tolist() if column.metric.is_printed("query") else [None] * len(rows)
         for column in columns
     ]
     return [[values[number] for values in taken] for number in range(len(rows))]
