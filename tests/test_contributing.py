@@ -62,11 +62,9 @@ def try_out(folder, block):
 
 @pytest.mark.parametrize(("body", "blocks"), list(recipes()))
 def test_a_recipe_works_as_written(body, blocks, tmp_path, monkeypatch):
-    for part in ("ragkpi", "fixtures"):
+    for part in ("ragkpi", "fixtures", "tests", "docs"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
     touched = [apply(tmp_path, block) for block in blocks if block.action]

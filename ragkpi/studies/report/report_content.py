@@ -162,11 +162,10 @@ def _holes(
 ) -> dict[str, Any]:
     """Bound what unjudged documents could change."""
     some = [replace(run, scores=only(run.scores, shown)) for run in evaluations]
-    settings = evaluator.settings
-    bounds = find_bounds(evaluator.relevance.judgements, hits, some, settings)
+    bounds = find_bounds(evaluator.relevance.judgements, hits, some, evaluator.settings)
     few = len(bounds.holes.query) <= _MOST_HOLES
-    listed = candidates(bounds, some, settings) if few else []
-    together = removed_together(bounds, some, settings, listed[:_FIRST_TO_JUDGE])
+    listed = candidates(bounds) if few else []
+    together = removed_together(bounds, listed[:_FIRST_TO_JUDGE])
     answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)
     charts = [chart_object(chart) for chart in holes_charts(bounds, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
