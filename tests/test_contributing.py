@@ -71,7 +71,7 @@ def test_a_recipe_works_as_written(body, blocks, tmp_path, monkeypatch):
     for block in blocks:
         if block.language == "console":
             try_out(tmp_path, block)
-    listed = re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE)
+    listed = re.findall(r"^\| `([^`]+)` \|", FENCE.sub("", body), re.MULTILINE)
     assert sorted(set(touched)) == sorted(listed), "the table of files to touch is not true"
 
 
