@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
 
-_SPECIAL = {
+_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
@@ -41,7 +41,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
-            text = _NUMBER.sub(_mathematics, text) if column.numeric else _escaped(text)
+            text = _NUMBER.sub(_mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
             texts.append(text + _raised(cell.marks))
         rows.append(texts)
@@ -51,7 +51,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             *before,
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",
-            _line([_escaped(visible(column.name)) for column in table.columns]),
+            _line([_latex(visible(column.name)) for column in table.columns]),
             r"\midrule",
             *map(_line, rows),
             r"\bottomrule",
@@ -67,9 +67,9 @@ def _float(caption: str) -> tuple[list[str], list[str]]:
     """Return the lines before and after the ``tabular`` of a table with a caption."""
     if not caption:
         return [], []
-    text = _escaped(visible(caption))
+    text = _latex(visible(caption))
     for mark, command in _MARKS.items():
-        text = text.replace(_SPECIAL.get(mark, mark), f"${command}$")
+        text = text.replace(_LATEX.get(mark, mark), f"${command}$")
     return (
         [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
         [r"\end{table}"],
@@ -84,8 +84,8 @@ def _line(texts: list[str]) -> str:
     return " & ".join(texts) + r" \\"
 
 
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _mathematics(match: re.Match[str]) -> str:

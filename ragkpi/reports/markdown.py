@@ -10,7 +10,7 @@ from ragkpi.wording import visible
 
 # Characters with a meaning in Markdown; an underscore between letters has none, as in ndcg_cut_10.
 # Names of runs come from files: they must not become links, pictures or tags.
-_SPECIAL = re.compile(
+_MARKDOWN = re.compile(
     r"[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[\w-]+\.)", re.IGNORECASE
 )
 
@@ -18,7 +18,7 @@ _SPECIAL = re.compile(
 def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
     """Draw a table with pipes; notes are paragraphs below it."""
     table = report.table(layout)
-    heads = [_escaped(visible(column.name)) for column in table.columns]
+    heads = [_markdown(visible(column.name)) for column in table.columns]
     rules = ["---:" if column.numeric else ":---" for column in table.columns]
     lines = [heads, rules]
     for row in table.rows:
@@ -26,14 +26,14 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
             if not isinstance(cell.value, int | float):
-                text = _escaped(text)
+                text = _markdown(text)
             text = f"**{text}**" if cell.best else text
             texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
         lines.append(texts)
     texts = [table.caption, *table.notes] if table.caption else table.notes
-    notes = "".join(f"\n{_escaped(visible(text))}\n" for text in texts)
+    notes = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
     yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
 
 
-def _escaped(text: str) -> str:
-    return _SPECIAL.sub(lambda match: f"\\{match[0]}", text)
+def _markdown(text: str) -> str:
+    return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)

@@ -42,7 +42,7 @@ class Signature:
 def signature_of(
     settings: Settings, metrics: Sequence[Metric], files: Mapping[str, str | None]
 ) -> Signature:
-    """Collect what the values depend on.
+    """Collect the files and settings that the values of an evaluation depend on.
 
     Parameters
     ----------

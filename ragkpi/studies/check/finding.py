@@ -1,4 +1,4 @@
-"""What a check finds, and what it reads."""
+"""Findings, and the parts of a run that they read."""
 
 from __future__ import annotations
 

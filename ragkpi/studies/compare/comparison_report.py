@@ -1,4 +1,4 @@
-"""The report on a comparison: differences from a baseline, and what the test is, in two lines."""
+"""The report on a comparison: differences from a baseline, and two lines about the tests."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ class EvaluatedRun:
 def evaluated(
     names: Sequence[str], runs: Sequence[Scores], signatures: Sequence[Signature | None] = ()
 ) -> list[EvaluatedRun]:
-    """Return a record per run, without intervals; no signatures stand for unknown ones."""
+    """Return a record per run, without intervals."""
     triples = zip(names, runs, signatures or [None] * len(runs), strict=True)
     return [EvaluatedRun(name, scores, signature=text) for name, scores, text in triples]
 

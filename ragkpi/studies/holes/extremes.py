@@ -13,7 +13,7 @@ from ragkpi.studies.holes.assignments import Trials
 from ragkpi.studies.holes.unjudged_documents import Holes, SmallInts
 
 _STEPS = 100
-_ROUNDING = 1e-12
+_TOLERANCE = 1e-12
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
@@ -44,7 +44,7 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
             current = _ranked(sign * aggregate.summary(sums, count))
             tried = _ranked(sign * aggregate.summary(others, counts))
         best = tried.argmax(axis=1)
-        margin = _ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        margin = _TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
         better = tried[every, best] > current + margin
         if not better.any():
             break
@@ -92,7 +92,7 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bo
     for role, of_run in enumerate((scores[1], scores[0])):
         rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
         summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
-    return sign * (summaries[0] - summaries[1]) > _ROUNDING
+    return sign * (summaries[0] - summaries[1]) > _TOLERANCE
 
 
 def _under(trials: Trials, holes: Holes, step: SmallInts) -> FloatArray:

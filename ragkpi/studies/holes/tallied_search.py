@@ -59,7 +59,7 @@ def tallied_staircase(trials: Trials) -> FloatArray:
         ends = ("bottom",)
     # One step more, to judge the extremes.
     for end in steps(ends, trials.metric.name, len(ends) + 1):
-        tables = list(_along(trials, end))
+        tables = list(_tallied_along(trials, end))
         if tables[0].shape[2] > 1 or any(np.isnan(table).any() for table in tables):
             # The extremes of ratios of means, and with NA, depend on all queries.
             return _every_step(trials)
@@ -84,7 +84,7 @@ def _every_step(trials: Trials) -> FloatArray:
     for end in steps(_ENDS, trials.metric.name, 2):
         tables = [
             np.pad(table, ((0, 0), (0, width - table.shape[1]), (0, 0)), mode="edge")
-            for table in _along(trials, end)
+            for table in _tallied_along(trials, end)
         ]
         parts.append(np.concatenate(tables))
     return np.concatenate(parts, axis=1)
@@ -96,7 +96,7 @@ def _others(trials: Trials, end: End) -> IntArray:
     return other if end == "bottom" else np.zeros_like(other)
 
 
-def _along(trials: Trials, end: End) -> Iterator[FloatArray]:
+def _tallied_along(trials: Trials, end: End) -> Iterator[FloatArray]:
     """Raise one own hole after the other; yield (n, U + 1, S) for some queries after others."""
     run, other = trials.run, _others(trials, end)
     side = Ways.last if end == "bottom" else Ways.first
