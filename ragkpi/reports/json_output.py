@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ragkpi.reports.layout import Layout, Report
 
-_NO_UTF8 = re.compile("[\udc80-\udcff]")
-_LOOKS_ESCAPED = re.compile(r"\\\\x(?=[0-9a-f]{2})")
+_NO_UTF8 = "[\udc80-\udcff]"
+_LOOKS_ESCAPED = r"\\\\x(?=[0-9a-f]{2})"
 
 # The document, its runs, a run and its queries are indented; deeper objects take a line each.
 _INDENTED_LEVELS = 4
@@ -22,10 +21,12 @@ def dump(value: Any, indent: int | None = None) -> str:
     A byte that is not UTF-8 becomes the four characters ``\xff``. A text that already looks so
     begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
+    import json  # takes 3 ms, which an evaluation without JSON does not wait for
+
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
     if "\\\\x" in text:
-        text = _LOOKS_ESCAPED.sub(r"\\\\x5cx", text)
-    text = _NO_UTF8.sub(lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
+        text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
+    text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
     # JSON input may hold halves of surrogate pairs.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 

@@ -26,7 +26,7 @@ _MARKS = {
     "‖": r"\parallel",
     "#": r"\#",
 }
-_NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
+_NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 
 def write_latex(report: Report, layout: Layout) -> Iterator[str]:
@@ -41,7 +41,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
-            text = _NUMBER.sub(_mathematics, text) if column.numeric else _latex(text)
+            text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
             texts.append(text + _raised(cell.marks))
         rows.append(texts)

@@ -10,9 +10,7 @@ from ragkpi.wording import visible
 
 # Characters with a meaning in Markdown; an underscore between letters has none, as in ndcg_cut_10.
 # Names of runs come from files: they must not become links, pictures or tags.
-_MARKDOWN = re.compile(
-    r"[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[\w-]+\.)", re.IGNORECASE
-)
+_MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[\w-]+\.)"
 
 
 def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
@@ -36,4 +34,4 @@ def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _markdown(text: str) -> str:
-    return _MARKDOWN.sub(lambda match: f"\\{match[0]}", text)
+    return re.sub(_MARKDOWN, lambda match: f"\\{match[0]}", text)

@@ -164,7 +164,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         text=True,
     )
     unused = {
-        *("rich", "scipy", "hashlib", "multiprocessing", "statistics"),
+        *("json", "csv", "rich", "scipy", "hashlib", "multiprocessing", "statistics"),
         *("dataclasses", "copy", "numpy.typing", "numpy.ma"),
         *("ragkpi.cli.help_pages", "ragkpi.cli.completion", "ragkpi.measures.registry"),
         *("ragkpi.measures.chance", "ragkpi.ranking.gains", "ragkpi.ranking.pool"),
