@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import islice
 from typing import Any, Literal
 
@@ -94,18 +94,6 @@ def exact(value: Any, style: Style, digits: int | None = None) -> str:
         return rounded(value, style, digits)
     number = float(value)
     return str(int(number)) if style == "integer" and number.is_integer() else repr(number)
-
-
-def exact_numbers(values: Sequence[Any], style: Style) -> Sequence[int | float] | None:
-    """Return what `exact` writes for many values, as numbers; None if a text is among it."""
-    kinds = set(map(type, values))
-    if kinds == {int}:
-        return values if style == "integer" else list(map(float, values))
-    if kinds != {float} or not all(map(math.isfinite, values)):
-        return None
-    if style != "integer":
-        return values
-    return list(map(int, values)) if all(map(float.is_integer, values)) else None
 
 
 def as_json(value: Any, style: Style, digits: int | None = None) -> int | float | str | None:

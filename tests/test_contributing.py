@@ -62,18 +62,16 @@ def try_out(folder, block):
 
 @pytest.mark.parametrize(("body", "blocks"), list(recipes()))
 def test_a_recipe_works_as_written(body, blocks, tmp_path, monkeypatch):
-    for part in ("ragkpi", "fixtures"):
+    for part in ("ragkpi", "fixtures", "tests", "docs"):
         shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("pyproject.toml", "tests/__init__.py", "tests/conftest.py"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copy(ROOT / name, tmp_path / name)
+    shutil.copy(ROOT / "pyproject.toml", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
     monkeypatch.setenv("COLUMNS", "100")
     touched = [apply(tmp_path, block) for block in blocks if block.action]
     for block in blocks:
         if block.language == "console":
             try_out(tmp_path, block)
-    listed = re.findall(r"^\| `([^`]+)` \|", body, re.MULTILINE)
+    listed = re.findall(r"^\| `([^`]+)` \|", FENCE.sub("", body), re.MULTILINE)
     assert sorted(set(touched)) == sorted(listed), "the table of files to touch is not true"
 
 

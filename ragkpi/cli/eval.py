@@ -12,7 +12,7 @@ from ragkpi.cli.record_options import LogFile, record
 from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.wording import counted, visible
 
 if TYPE_CHECKING:
@@ -139,7 +139,7 @@ def command(
         several = "several runs" if len(paths) > 1 else "several slices"
         raise UsageError(
             f"--format trec: its lines do not say which of {several} they are of; expected "
-            + ", ".join(FORMATS_OF_REPORTS)
+            + ", ".join(REPORT_FORMATS)
         )
     from ragkpi.formats.inputs import inputs
     from ragkpi.library.evaluating import evaluate
@@ -182,18 +182,18 @@ def _write_lines(
 ) -> None:
     """Write the only run as trec_eval does; what the bounds are is said on stderr."""
     from ragkpi.reports.output_files import opened
-    from ragkpi.reports.trec_lines import NAME_WIDTH, write_trec
+    from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 
     (run,) = report.runs
     with opened(output.path) as file:
-        write_trec(
+        lines = trec_lines(
             run.scores,
-            file,
             **shown,
             name_width=NAME_WIDTH + standardized,
             digits=output.digits,
             intervals=run.intervals,
         )
+        file.writelines(lines)
         if run.signature is not None and labels.signature != "none":
             long = labels.signature == "long"
             text = run.signature.long() if long else run.signature.short()

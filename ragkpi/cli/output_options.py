@@ -8,7 +8,7 @@ from ragkpi.cli.messages import colour_warnings, tell
 from ragkpi.cli.option_groups import Annotated, option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
+from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.wording import counted
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     FormatOfReports = str
     FormatOfEval = str
 else:  # the names are known to the renderers alone
-    FormatOfReports = Literal[FORMATS_OF_REPORTS]
-    FormatOfEval = Literal[tuple(REPORT_FORMATS)]
+    FormatOfReports = Literal[tuple(REPORT_FORMATS)]
+    FormatOfEval = Literal["trec", *REPORT_FORMATS]
 
 
 class Output(NamedTuple):
@@ -78,11 +78,11 @@ class Output(NamedTuple):
             Fields of `Layout`.
         """
         from ragkpi.reports.output_files import write
-        from ragkpi.reports.renderers import pieces
 
         # Nothing but a table is coloured, and its cells are visible texts.
         styles: Literal["spelled", "kept"] = "kept" if self._format == "table" else "spelled"
-        write(pieces(report, self._format, self.layout(**more)), self.path, styles)
+        pieces = REPORT_FORMATS[self._format].write(report, self.layout(**more))
+        write(pieces, self.path, styles)
         if self.format is None and self._format in ("csv", "tsv"):
             # What its reader must know has no place among the rows.
             for sentence in getattr(report, "sentences", ()):
@@ -127,11 +127,7 @@ class Output(NamedTuple):
             draw(charts(), self.plot)
 
 
-def _described(names: Sequence[str]) -> str:
-    formats = ", ".join(f"{name}: {REPORT_FORMATS[name].purpose}" for name in names)
-    return f"How to write. {formats}. Default: "
-
-
+_PURPOSES = ", ".join(f"{name}: {format_.purpose}" for name, format_ in REPORT_FORMATS.items())
 _DEFAULT = "by FILE's suffix; table on a terminal, tsv into a pipe."
 File = Annotated[
     str | None,
@@ -164,7 +160,7 @@ Colour = Annotated[
 ]
 Format = Annotated[
     FormatOfReports | None,
-    option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + _DEFAULT),
+    option("--format", metavar="FORMAT", help=f"How to write. {_PURPOSES}. Default: {_DEFAULT}"),
 ]
 
 
@@ -187,9 +183,8 @@ def output_of_eval(
         option(
             "--format",
             metavar="FORMAT",
-            help=_described(tuple(REPORT_FORMATS))
-            + "by FILE's suffix; else trec for one run, of several a table on a terminal, tsv into "
-            "a pipe.",
+            help=f"How to write. trec: trec_eval's lines, {_PURPOSES}. Default: by FILE's suffix; "
+            "else trec for one run, of several a table on a terminal, tsv into a pipe.",
         ),
     ] = None,
     path: File = None,

@@ -99,8 +99,8 @@ def holes(
         evaluator: Evaluator, hits: Sequence[Hits], results: Sequence[Evaluation]
     ) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
         found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
-        listed = candidates(found, results, asked.settings)
-        together = removed_together(found, results, asked.settings, listed[:named_first])
+        listed = candidates(found)
+        together = removed_together(found, listed[:named_first])
         return holes_answer(found, names, listed, named_first, shown, together), found, listed
 
     def of_slice(part: QuerySlice) -> Answer:

@@ -91,9 +91,9 @@ class Result:
         It is what ``--format`` prints. `UsageError` for a format that reports do not have.
         """
         from ragkpi.library.arguments import one_of
-        from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
+        from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 
-        return rendered(self.report, one_of("form", form, FORMATS_OF_REPORTS), _layout("below"))
+        return rendered(self.report, one_of("form", form, list(REPORT_FORMATS)), _layout("below"))
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame."""

@@ -1,4 +1,4 @@
-"""The report on a question: rows, what follows from them, and a sentence at the end."""
+"""The answer to a question: rows, notes on them, and sentences."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ragkpi.wording import as_json, decoded
 
 @dataclass(frozen=True)
 class Answer:
-    """What a command found out.
+    """The answer of a command.
 
     Attributes
     ----------
     question
-        The command's name.
+        The name of the command.
     rows
-        What it computed, a row each; the notes are the reasons, a line each.
+        The computed rows; the notes of the table give the reasons.
     sentences
-        What follows from it, one or more lines.
+        The conclusions, one per line.
     findings
-        The same for programs: by name a dataclass, a list of them, a number, a text or None.
+        The conclusions for programs: dataclasses, lists, numbers, texts and None by name.
     heads
-        Leading columns that many rows share; people see them where they change.
+        How many leading columns repeat from row to row; people see only the changes.
     """
 
     question: str
@@ -37,12 +37,12 @@ class Answer:
     heads: int = 0
 
     def table(self, layout: Layout) -> Table:
-        """Lay out the rows, the reasons and the sentences."""
+        """Lay out the rows, with the notes and the sentences below."""
         rows = self.rows.rows if layout.notes == "columns" else _once(self.rows.rows, self.heads)
         return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return all as one JSON object."""
+        """Return the answer as one JSON object."""
         return {
             "ragkpi": __version__,
             "question": self.question,
@@ -54,9 +54,9 @@ class Answer:
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object for the answer, then one per row."""
-        whole = self.document(layout)
-        rows = whole.pop("rows")
-        yield {"kind": "answer", **whole}
+        document = self.document(layout)
+        rows = document.pop("rows")
+        yield {"kind": "answer", **document}
         for row in rows:
             yield {"kind": "row", "question": self.question, "values": row}
 
@@ -74,16 +74,18 @@ class Answer:
 
 
 def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
-    """Empty the leading cells of rows that have the same ones as the row above."""
-    kept = list(rows[:1])
-    for above, row in pairwise(rows):
-        same = heads and above[:heads] == row[:heads]
-        kept.append([Cell()] * heads + row[heads:] if same else row)
-    return kept
+    """Empty the leading cells of a row that equal those of the row above."""
+    return [
+        *rows[:1],
+        *(
+            [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
+            for above, row in pairwise(rows)
+        ),
+    ]
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON can hold of findings; None for NaN."""
+    """Turn findings into values of JSON; NaN becomes None."""
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):

@@ -8,14 +8,14 @@ from collections.abc import Iterator
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.wording import visible
 
-_SPECIAL = {
+_LATEX = {
     "\\": r"\textbackslash{}",
     "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}",
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # behind \\ it would begin an option
+    "[": "{[}",  # after \\ it would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _MARKS = {
@@ -26,13 +26,13 @@ _MARKS = {
     "‖": r"\parallel",
     "#": r"\#",
 }
-_NUMBER = re.compile(r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?")
+_NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 
 def write_latex(report: Report, layout: Layout) -> Iterator[str]:
-    r"""Draw a table for ``\usepackage{booktabs}``; notes are comments under it.
+    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with the notes as comments below.
 
-    With a caption it is a float, ``table``, else only its ``tabular``.
+    A caption puts it into a float, ``table``.
     """
     table = report.table(layout)
     kinds = "".join("r" if column.numeric else "l" for column in table.columns)
@@ -41,7 +41,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
         texts = []
         for cell, column in zip(row, table.columns, strict=True):
             text = column.text(cell, layout)
-            text = _number(text) if column.numeric else _escaped(text)
+            text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
             texts.append(text + _raised(cell.marks))
         rows.append(texts)
@@ -51,7 +51,7 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             *before,
             rf"\begin{{tabular}}{{{kinds}}}",
             r"\toprule",
-            _line([_escaped(visible(column.name)) for column in table.columns]),
+            _line([_latex(visible(column.name)) for column in table.columns]),
             r"\midrule",
             *map(_line, rows),
             r"\bottomrule",
@@ -64,12 +64,12 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _float(caption: str) -> tuple[list[str], list[str]]:
-    """Return what stands before and after the ``tabular`` of a table with a caption."""
+    """Return the lines before and after the ``tabular`` of a table with a caption."""
     if not caption:
         return [], []
-    text = _escaped(visible(caption))
+    text = _latex(visible(caption))
     for mark, command in _MARKS.items():
-        text = text.replace(_SPECIAL.get(mark, mark), f"${command}$")
+        text = text.replace(_LATEX.get(mark, mark), f"${command}$")
     return (
         [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
         [r"\end{table}"],
@@ -84,16 +84,12 @@ def _line(texts: list[str]) -> str:
     return " & ".join(texts) + r" \\"
 
 
-def _escaped(text: str) -> str:
-    return "".join(_SPECIAL.get(character, character) for character in text)
-
-
-def _number(text: str) -> str:
-    """Set numbers that hold more than digits as mathematics: hyphens are no signs."""
-    return _NUMBER.sub(_mathematics, text)
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
 
 
 def _mathematics(match: re.Match[str]) -> str:
+    """Set a number with more than digits as mathematics: a hyphen is no minus sign."""
     sign, digits, exponent = match.groups()
     if not sign and not exponent and digits != "inf":
         return digits

@@ -1,38 +1,34 @@
-"""How a report is wanted, and the table that all textual formats draw."""
+"""The layout that a user asks for, and the table that all textual formats draw."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias
+from typing import Any, Literal, Protocol
 
-from ragkpi.measures.measure import Better
 from ragkpi.records import dataclass, field, replace
 from ragkpi.wording import Style, rounded, visible
-
-if TYPE_CHECKING:
-    from ragkpi.statistics.bootstrap import Interval
 
 
 @dataclass(frozen=True)
 class Layout:
-    """How a report is wanted.
+    """What a report shows, and how.
 
     Attributes
     ----------
     per_query, summary
-        Whether the values of single queries, and those over all, are shown.
+        Whether the report shows the values of single queries, and those over all queries.
     digits
-        Places behind the point (of values that have few: significant digits); None for the
-        format's own choice, which is all of them in formats for programs.
+        Decimals (significant digits for styles without decimals). None leaves the choice to the
+        format: formats for programs write all digits.
     signature
-        Which form of the signatures is shown where a format does not always carry them.
+        Which form of the signature to show, in formats that do not always carry it.
     colour
         ``"always"`` only for terminals; see `ragkpi.reports.text_table.wants_colour`.
     notes
-        Where a format has room for what is not a value: ``"below"`` the table or in ``"columns"``.
+        Where a format puts notes and signatures: ``"below"`` the table or in ``"columns"``.
     width
-        Of the terminal, for tables; None where everything is shown.
+        Width of the terminal, for tables; None shows every column in full.
     """
 
     per_query: Literal["hidden", "shown"] = "hidden"
@@ -46,26 +42,26 @@ class Layout:
 
 @dataclass(frozen=True)
 class Cell:
-    """One place of a table.
+    """One cell of a table.
 
     Attributes
     ----------
     value
         A number, NaN for NA, a text or bytes; None if the cell is empty.
     interval
-        Of the value, if one was computed.
+        The low and the high bound of the value, if an interval was computed.
     best
-        Whether it is the best of its column.
+        Whether the value is the best of its column.
     style
-        How the value is written, where that is not the same in the whole column.
+        How to write the value; None for the style of the column.
     marks
-        Raised behind the value: from which runs it differs.
+        Raised behind the value: the marks of the runs that it differs from.
     tone
-        What a terminal with colours makes of it.
+        Its colour on a terminal with colours.
     """
 
     value: Any = None
-    interval: Interval | None = None
+    interval: tuple[float, float] | None = None
     best: bool = False
     style: Style | None = None
     marks: str = ""
@@ -74,26 +70,27 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """What the cells of a column have in common.
+    """A column of a table.
 
     Attributes
     ----------
-    name, style, better
-        Its head; how its values are written; which of them are good ones.
+    name, style
+        Its head, and how to write its values.
+    better
+        Whether higher or lower values are better.
     signed
-        Whether positive values have a plus sign.
+        Whether positive values get a plus sign.
     digits
-        How many, unless the layout says otherwise.
+        Decimals, unless the layout names a number; None for the default of the style.
     role
-        What becomes of it where a terminal is narrow: ``"detail"`` is left out first, ``"prose"``
-        is wrapped.
+        What happens on a narrow terminal: ``"detail"`` is left out first, ``"prose"`` is wrapped.
     legend
-        What it holds, for a line below a table for people; empty where its name says it.
+        What the column holds, for a line below a table for people; empty if the name is enough.
     """
 
     name: str
     style: Style = "text"
-    better: Better = "neither"
+    better: Literal["higher", "lower", "neither"] = "neither"
     signed: bool = False
     digits: int | None = None
     role: Literal["core", "detail", "prose"] = "core"
@@ -101,11 +98,11 @@ class Column:
 
     @property
     def numeric(self) -> bool:
-        """Whether it holds numbers, which stand flush right."""
+        """Whether the column holds numbers, which are aligned right."""
         return self.style not in ("text", "quoted")
 
     def text(self, cell: Cell, layout: Layout) -> str:
-        """Write a cell for people: rounded, the interval in brackets behind the value."""
+        """Write a cell for people: rounded, with the interval in brackets behind the value."""
         style = cell.style or self.style
         digits = self.digits if layout.digits is None else layout.digits
         text = visible(rounded(cell.value, style, digits, self.signed))
@@ -115,64 +112,56 @@ class Column:
         return f"{text} [{low}, {high}]"
 
 
-Block: TypeAlias = Sequence[Sequence[Any]]
-"""Some rows by columns: the values of each column, unrounded."""
-
-
 @dataclass(frozen=True)
 class Table:
-    """What table, Markdown, LaTeX, CSV and TSV have in common.
+    """The columns, rows and notes that every textual format draws.
 
     Attributes
     ----------
     columns, rows
         Every row has a cell for every column.
     notes
-        Lines that stand under the table.
+        Lines below the table.
     caption
-        What a table of a paper says of itself; empty for other tables.
-    blocks
-        Many plain rows that come before `rows`, for formats that mark and align nothing.
+        The caption of a table for a paper; empty for other tables.
+    plain_rows
+        Rows of unrounded values before `rows`, for CSV and TSV alone: there may be millions.
     """
 
     columns: list[Column]
     rows: list[list[Cell]]
     notes: list[str] = field(default_factory=list)
     caption: str = ""
-    blocks: Iterable[Block] = ()
+    plain_rows: Iterable[Sequence[Any]] = ()
 
 
 class Report(Protocol):
-    """What can be reported: one evaluation of some runs, a comparison, a history."""
+    """The result of a question, which every format can write."""
 
     def table(self, layout: Layout) -> Table:
-        """Return it as a table."""
+        """Return the report as a table."""
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return it as one JSON object, valid under ``schema.json``."""
+        """Return the report as one JSON object, valid under ``schema.json``."""
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Return it as JSON objects for one line each, valid under ``schema.json#/$defs/line``."""
+        """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
 
 
 def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> list[list[Cell]]:
-    """Mark the best values of every column among rows that stand for the same queries.
+    """Mark the best values of every column; the rows must be over the same queries.
 
-    Nothing is marked where no two are known to differ.
+    A column without two different values gets no mark.
     """
-    if len(rows) < 2:
-        return list(rows)
     marked = [list(row) for row in rows]
     for number, column in enumerate(columns):
         if column.better == "neither":
             continue
         values = [row[number].value for row in rows]
-        known = {
-            value for value in values if isinstance(value, int | float) and not math.isnan(value)
-        }
-        if len(known) < 2:
+        numbers = {x for x in values if isinstance(x, int | float) and not math.isnan(x)}
+        if len(numbers) < 2:
             continue
-        best = max(known) if column.better == "higher" else min(known)
+        best = max(numbers) if column.better == "higher" else min(numbers)
         for row in marked:
             if row[number].value == best:
                 row[number] = replace(row[number], best=True)

@@ -1,4 +1,4 @@
-"""Where reports go: standard output, or a file that is replaced at once or not at all."""
+"""Output of reports: standard output, or a file that is replaced at once or not at all."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ragkpi.errors import UsageError
 from ragkpi.formats.inputs import inputs
 from ragkpi.wording import on_screen
 
-# Whether colours of a text reach a terminal, as `on_screen` has it.
+# Whether the colours of a text reach a terminal; see `on_screen`.
 Styles = Literal["spelled", "kept"]
 
 
 def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spelled") -> None:
-    """Write a text piece by piece to a file, or to standard output without one.
+    """Write a text piece by piece to a file, or without a path to standard output.
 
-    Bytes of query ids and names that are no UTF-8 are written as they were read.
+    Bytes of ids and names that are not UTF-8 are written as they were read.
     """
     with opened(path, styles) as file:
         for piece in pieces:
@@ -31,22 +31,20 @@ def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spel
 
 @contextmanager
 def opened(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
-    """Open a file that is replaced, or standard output for None and ``-``, for bytes."""
+    """Open a file to replace, or standard output for None and ``-``, for bytes."""
     if path is not None and path != "-":
         with replacing(path, styles=styles) as file:
             yield file
-        return
-    sys.stdout.flush()
-    with screened(sys.stdout.buffer, styles) as file:
-        yield file
-    sys.stdout.buffer.flush()
+    else:
+        with _opened_directly("-") as out, screened(out, styles) as file:
+            yield file
 
 
 @contextmanager
 def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
-    """Yield a file as it is; but a terminal gets what is written as `on_screen` writes it.
+    """Yield a file unchanged, but for a terminal one that escapes as `on_screen` does.
 
-    Every result that may reach a terminal goes through here: its ids and texts are of files.
+    Every result that may reach a terminal goes through here: ids and texts come from files.
     """
     if not file.isatty():
         yield file
@@ -56,7 +54,7 @@ def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
 
 
 class _Screen(io.RawIOBase):
-    """A terminal that is written to by `on_screen`, in pieces that may end within a character."""
+    """A terminal that gets its text through `on_screen`; a piece may end within a character."""
 
     def __init__(self, file: BinaryIO, styles: Styles) -> None:
         self._file, self._styles = file, styles
@@ -82,54 +80,60 @@ class _Screen(io.RawIOBase):
 def replacing(
     path: str, option: str = "-o", revocable: bool = False, styles: Styles = "spelled"
 ) -> Iterator[BinaryIO]:
-    """Open a file to be written that takes the place of `path` when all is written.
+    """Open a temporary file that replaces `path` once everything is written.
 
-    If anything fails, the old file stays as it was and nothing is left behind, even if this
-    process is killed. What is no regular file (a pipe, /dev/null), and standard output by any
-    name, is written directly, behind what stands there, or with `revocable` at the end, so that
-    what was written can be taken back until then. A terminal is `screened`. Messages call the
-    path the `option`.
+    If anything fails, the old file is unchanged and no other is left, even if this process is
+    killed. Pipes, devices and standard output by any name are written to directly, in append
+    mode; with `revocable` only at the end, so that a failure writes nothing. A terminal is
+    `screened`. Messages call the path the `option`.
 
     Raises
     ------
     UsageError
-        If it cannot be written, or is one of the inputs.
+        If the file cannot be written, or is one of the inputs.
     """
     if path != "-":
         inputs().refuse_replacing(path, option)
     try:
-        if path == "-" or _is_standard_output(path):
-            sys.stdout.flush()
-            with (
-                screened(sys.stdout.buffer, styles) as shown,
-                _copy_of(shown) if revocable else nullcontext(shown) as file,
-            ):
-                yield file
-            sys.stdout.buffer.flush()
-        elif path.startswith(("/dev/", "/proc/")) or (
-            os.path.exists(path) and not os.path.isfile(path)
-        ):
-            with (
-                open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as direct,
-                screened(direct, styles) as shown,
-                _copy_of(shown) if revocable else nullcontext(shown) as file,
-            ):
-                yield file
-        else:
+        if not _is_direct(path):
             with _beside(os.path.realpath(path)) as file:
                 yield file
+            return
+        with (
+            _opened_directly(path) as direct,
+            screened(direct, styles) as shown,
+            _copy_of(shown) if revocable else nullcontext(shown) as file,
+        ):
+            yield file
+    except BrokenPipeError:
+        raise
     except OSError as problem:
-        if isinstance(problem, BrokenPipeError):
-            raise
         reason = problem.strerror or problem
         raise UsageError(
             f"{option} {path}: cannot be written: {reason}; give another file"
         ) from problem
 
 
+def _is_direct(path: str) -> bool:
+    """Say whether a path is written to directly: standard output, a pipe or a device."""
+    no_file = os.path.exists(path) and not os.path.isfile(path)
+    return path.startswith(("/dev/", "/proc/")) or no_file or _is_standard_output(path)
+
+
+@contextmanager
+def _opened_directly(path: str) -> Iterator[BinaryIO]:
+    if not _is_standard_output(path):
+        with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
+            yield file
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
+
+
 @contextmanager
 def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Open a temporary file, whose bytes go to `file` when all is written."""
+    """Open a temporary file; its bytes go to `file` at the end."""
     import shutil
     import tempfile
 
@@ -141,13 +145,14 @@ def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
 
 def _is_standard_output(path: str) -> bool:
     try:
-        return os.path.samestat(os.stat(path), os.fstat(1))
+        return path == "-" or os.path.samestat(os.stat(path), os.fstat(1))
     except OSError:
         return False
 
 
 @contextmanager
 def _beside(target: str) -> Iterator[BinaryIO]:
+    """Open a file in the folder of `target` that takes its place at the end."""
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:50]}.{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
@@ -159,7 +164,9 @@ def _beside(target: str) -> Iterator[BinaryIO]:
             if os.path.exists(target) and hasattr(os, "fchmod"):  # on Windows since 3.13
                 os.fchmod(file.fileno(), stat.S_IMODE(os.stat(target).st_mode))
             if not named:
-                _name(file.fileno(), temporary)
+                # Without src_dir_fd, Python calls link(2), which does not follow links in /proc.
+                number = file.fileno()
+                os.link(f"/proc/self/fd/{number}", temporary, src_dir_fd=number)
         os.replace(temporary, target)
     except BaseException:
         with suppress(FileNotFoundError):
@@ -167,16 +174,13 @@ def _beside(target: str) -> Iterator[BinaryIO]:
         raise
 
 
-def _name(descriptor: int, path: str) -> None:
-    # Without a folder's descriptor, which an absolute path makes no use of, Python calls link(2),
-    # and that does not follow the link in /proc.
-    os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=descriptor, follow_symlinks=True)
-
-
 def _open_beside(folder: str, temporary: str) -> tuple[int, bool]:
-    """Open a file in a folder, without a name where the system has that: killed, nothing stays."""
+    """Open a file without a name where the system can, so that a killed process leaves none.
+
+    Return the descriptor, and whether the file has its name already.
+    """
     if os.path.exists("/proc/self/fd"):
         with suppress(OSError, AttributeError):
             return os.open(folder or ".", os.O_TMPFILE | os.O_WRONLY, 0o666), False
-    binary = getattr(os, "O_BINARY", 0)  # Windows turns line ends round without it
+    binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
     return os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY | binary, 0o666), True

@@ -1,4 +1,4 @@
-"""How runs are called in reports."""
+"""The names of runs in reports."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 from collections import Counter
 from collections.abc import Sequence
 
-# What says how a file is stored, and nothing about the run.
+# These endings tell how a file is stored, and nothing about the run.
 _ENDINGS = {
     *(".gz", ".bz2", ".xz", ".zst"),
     *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
@@ -14,14 +14,14 @@ _ENDINGS = {
 
 
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs after their files, or after their run ids, each differently.
+    """Name runs after their files, or after their run ids; no two names are equal.
 
     Parameters
     ----------
     paths
-        Of the files; folders and endings such as ``.txt.gz`` are no part of a name.
+        The files; folders and endings such as ``.txt.gz`` are not part of a name.
     run_ids
-        One per file, if the runs are to be named after them.
+        A run id per file, to name the runs after them.
     """
     names = list(run_ids) or [_stem(path) for path in paths]
     for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):

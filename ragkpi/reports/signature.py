@@ -1,4 +1,4 @@
-"""What numbers depend on, in one line, so that two tables can be told apart."""
+"""The files and settings that numbers depend on, in one line."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Signature:
     Attributes
     ----------
     fields
-        Every one.
+        The values of all fields.
     defaults
-        What the fields hold that nobody chose.
+        Their default values.
     """
 
     fields: Mapping[str, str]
@@ -34,36 +34,32 @@ class Signature:
         return "|".join(f"{name}:{text}" for name, text in self.fields.items())
 
     def short(self) -> str:
-        """Leave out fields with their defaults and cut hashes to eight digits."""
-        return "|".join(
-            f"{name}:{_cut(text)}"
-            for name, text in self.fields.items()
-            if self.defaults.get(name) != text
-        )
+        """Leave out fields with default values and cut hashes to eight digits."""
+        chosen = {n: text for n, text in self.fields.items() if self.defaults.get(n) != text}
+        return "|".join(f"{name}:{_cut(text)}" for name, text in chosen.items())
 
 
 def signature_of(
     settings: Settings, metrics: Sequence[Metric], files: Mapping[str, str | None]
 ) -> Signature:
-    """Collect what the values depend on.
+    """Collect the files and settings that the values of an evaluation depend on.
 
     Parameters
     ----------
-    settings, values
-        Of the evaluation. The corpus size, the pool and the grade map are named only where a
-        value needs them.
+    settings, metrics
+        The settings and metrics of the evaluation. The corpus size, the pool and the grade map are
+        named only if a metric needs them.
     files
-        By role (``"qrels"``, ``"pool"``) the SHA-256 of each file that is not the run, from
-        `ragkpi.formats.inputs`; None where it was not computed.
+        By role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run, from
+        `ragkpi.formats.inputs`; None if it was not computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
     size = {"N": _corpus_size(settings)} if "corpus_size" in needs else {}
-    choices = _choices(settings, needs, "pool" in files)
-    return Signature(
-        {"ragkpi": __version__, **hashes, **size, **choices},
-        _choices(Settings(), needs, "pool" in files),
-    )
+    pool = "pool" in files
+    choices = _choices(settings, needs, pool)
+    fields = {"ragkpi": __version__, **hashes, **size, **choices}
+    return Signature(fields, _choices(Settings(), needs, pool))
 
 
 def _choices(settings: Settings, needs: set[str], pool: bool) -> dict[str, str]:
@@ -97,5 +93,5 @@ def _corpus_size(settings: Settings) -> str:
 
 
 def _cut(text: str) -> str:
-    head, found, digest = text.partition("sha256:")
-    return f"{head}{digest[:SHORT_HASH]}" if found else text
+    head, hashed, digest = text.partition("sha256:")
+    return f"{head}{digest[:SHORT_HASH]}" if hashed else text

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
 from ragkpi.reports.fitting import fit, lines_of, wrapped
-from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.layout import Layout, Report, Table
 from ragkpi.wording import visible
 
 BEST = "*"
-# What colours say stands there in words and stars as well.
+# Colours only repeat what words and stars say.
 _STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
 
 
@@ -24,73 +24,81 @@ def wants_colour(stream: TextIO) -> bool:
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
     """Align the columns; the best values have a star, and on a terminal a colour.
 
-    Below them stands what columns hold whose names do not say it, and then the notes.
+    Below the table are the legends of its columns, and the notes.
     """
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Drawing
-    from rich.text import Text
-
     table = report.table(layout)
-    starred = [any(row[number].best for row in table.rows) for number in range(len(table.columns))]
-    marked = [
-        max((len(row[p].marks) for row in table.rows), default=0) for p in range(len(starred))
-    ]
-    texts = [
-        [
-            column.text(cell, layout)
-            + cell.marks.ljust(marked[number])
-            + (BEST if cell.best else " " * starred[number])
-            for cell in (row[number] for row in table.rows)
-        ]
-        for number, column in enumerate(table.columns)
-    ]
+    starred = any(cell.best for row in table.rows for cell in row)
+    texts = [_texts(table, number, layout) for number in range(len(table.columns))]
     widths = [
         max(map(len, [column.name, *cells]))
         for column, cells in zip(table.columns, texts, strict=True)
     ]
     fitted = fit(table.columns, widths, layout.width)
+    cells = {
+        number: [lines_of(text, table.columns[number], width) for text in texts[number]]
+        for number, width in fitted.items()
+    }
+    legends = [
+        f"{column.name}: {column.legend}"
+        for number, column in enumerate(table.columns)
+        if number in fitted and column.legend
+    ]
+    notes = [table.caption] if table.caption else []
+    notes += [*legends, *table.notes]
+    notes += [f"{BEST} best of its column"] if starred else []
+    left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
+    if left_out:
+        notes.append(f"Not shown for want of room: {', '.join(left_out)} (--wide)")
+    lines = [line.rstrip() for line in _drawn(table, cells, layout).splitlines()]
+    lines += [line for note in notes for line in wrapped(visible(note), layout.width)]
+    yield "".join(f"{line}\n" for line in lines)
+
+
+def _texts(table: Table, number: int, layout: Layout) -> list[str]:
+    """Return the texts of a column, with room for marks and stars where any cell has them."""
+    cells = [row[number] for row in table.rows]
+    marks = max((len(cell.marks) for cell in cells), default=0)
+    blank = " " * any(cell.best for cell in cells)
+    return [
+        table.columns[number].text(cell, layout)
+        + cell.marks.ljust(marks)
+        + (BEST if cell.best else blank)
+        for cell in cells
+    ]
+
+
+def _drawn(table: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
+    """Draw columns, by number the lines of each cell."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
     drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
-    for number in fitted.columns:
+    for number in cells:
         column = table.columns[number]
         drawing.add_column(
             Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
         )
-    cells = [
-        [lines_of(text, table.columns[number], width) for text in texts[number]]
-        for number, width in zip(fitted.columns, fitted.widths, strict=True)
-    ]
-    heights = [max(map(len, row)) for row in zip(*cells, strict=True)]
-    if table.rows:  # a row of cells with many lines: rich is slow per cell
+    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
+    if table.rows:  # one row of tall cells: rich is slow per cell
         drawing.add_row(
             *(
                 Text("\n").join(
                     Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(table.rows, column, heights, strict=True)
+                    for row, lines, height in zip(table.rows, column_lines, heights, strict=True)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
-                for number, column in zip(fitted.columns, cells, strict=True)
+                for number, column_lines in cells.items()
             )
         )
     out = io.StringIO()
     console = Console(
         file=out,
-        width=1 << 16,  # a number cut short is a wrong number: it is fitted already
+        width=1 << 16,  # `fit` chose the widths; rich would cut numbers
         force_terminal=layout.colour == "always",
         color_system="standard" if layout.colour == "always" else None,
         legacy_windows=False,
     )
     console.print(drawing)
-    below = [table.caption] if table.caption else []
-    legends = [
-        f"{table.columns[number].name}: {table.columns[number].legend}"
-        for number in fitted.columns
-        if table.columns[number].legend
-    ]
-    best = [f"{BEST} best of its column"] if any(starred) else []
-    notes = [*below, *legends, *table.notes, *best]
-    if fitted.left_out:
-        notes.append(f"Not shown for want of room: {', '.join(fitted.left_out)} (--wide)")
-    lines = [line.rstrip() for line in out.getvalue().splitlines()]
-    lines += [line for note in notes for line in wrapped(visible(note), layout.width)]
-    yield "".join(f"{line}\n" for line in lines)
+    return out.getvalue()

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, BinaryIO, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
@@ -27,21 +27,8 @@ BLOCK = 1000
 
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
-# What ends a column or a line. No id of a TREC file holds it, but one of a JSON file may.
+# These end a column or a line. No id of a TREC file holds them, but an id of a JSON file may.
 _SPACE = rb"[\t-\r ]"
-
-
-def write_trec(
-    scores: Scores,
-    out: BinaryIO,
-    per_query: Lines,
-    summary: Lines,
-    name_width: int = NAME_WIDTH,
-    digits: int | None = None,
-    intervals: Mapping[str, Interval] = MappingProxyType({}),
-) -> None:
-    """Write the lines of a run; see `trec_lines`."""
-    out.writelines(trec_lines(scores, per_query, summary, name_width, digits, intervals))
 
 
 def trec_lines(
@@ -57,15 +44,15 @@ def trec_lines(
     Parameters
     ----------
     scores
-        What to print, in trec_eval's order.
+        The scores, in trec_eval's order.
     per_query, summary
-        Which lines: those of each query, and those over all queries, named ``all``.
+        Whether each query has lines, and whether all queries together have, named ``all``.
     name_width
-        Of the names of numbers: one more for z-scores, as the Z before their names does not count.
+        The width of the names of numbers: one more for z-scores, for the Z before their names.
     digits
-        How many decimals (of values that have few: significant digits) instead of trec_eval's.
+        Decimals (significant digits for styles without decimals) instead of trec_eval's.
     intervals
-        By the names of metrics; the bounds stand in two more columns of the lines over all queries.
+        By the names of metrics; the lines over all queries get the bounds in two more columns.
 
     Yields
     ------
@@ -82,7 +69,7 @@ def trec_lines(
                 _cells(column.metric.measure.style, column.per_query[block], digits)
                 for column in shown
             ]
-            yield _lines(names, _one_word(scores.queries[block]), cells)
+            yield _lines(names, _without_space(scores.queries[block]), cells)
     if summary == "shown":
         shown = _in_order(scores.printed("summary"))
         names = [_padded(column.metric, name_width) for column in shown]
@@ -101,18 +88,28 @@ def _padded(metric: Metric, width: int) -> bytes:
 def _summary_cells(
     column: MetricScores, interval: Interval | None, digits: int | None
 ) -> tuple[bytes, list[Any]]:
+    """Return a format and the only value, with the bounds of its interval."""
     style = column.metric.measure.style
-    if interval is None and style in ("decimal", "integer") and math.isfinite(column.summary):
-        return _form(style, digits), [column.summary]  # without what arrays take
-    cells = _cells(style, _alone(style, column.summary), digits)
-    return cells if interval is None else _with_bounds(cells, style, interval, digits)
+    kind = object if style in _TEXTS else np.float64
+    values = np.array([column.summary, *(interval or ())], dtype=kind)
+    form, cells = _cells(style, values, digits)
+    return b"%b", [b"\t".join(form % cell for cell in cells)]
 
 
 def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:
-    """Return a format and what it is to be applied to, one entry per query."""
-    form = _form(style, digits)
+    """Return a format, and the values to apply it to, one per query."""
+    decimals = DECIMALS if digits is None else digits
+    significant = SIGNIFICANT if digits is None else max(digits, 1)
+    forms: dict[Style, bytes] = {
+        "decimal": b"%%6.%df" % decimals,
+        "integer": b"%d",
+        "significant": b"%%.%dg" % significant,
+        "text": b"%b",
+        "quoted": b"'%b'",
+    }
+    form = forms[style]
     if style in _TEXTS:
-        return form, _one_word(values.tolist())
+        return form, _without_space(values.tolist())
     if style == "significant":
         values = values + 0.0  # takes the sign off a negative zero
     numbers = values.tolist()
@@ -121,39 +118,11 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
     return b"%b", [form % x if math.isfinite(x) else _NOT_FINITE[str(x)] for x in numbers]
 
 
-def _one_word(texts: list[bytes]) -> list[bytes]:
+def _without_space(texts: list[bytes]) -> list[bytes]:
     """Escape the white space in texts."""
-    joined = b"".join(texts)
-    if len(joined.translate(None, b"\t\n\v\f\r ")) == len(joined):
+    if not re.search(_SPACE, b"".join(texts)):
         return texts
-    return [re.sub(_SPACE, _spelled, text) for text in texts]
-
-
-def _spelled(match: re.Match[bytes]) -> bytes:
-    return b"\\x%02x" % match[0][0]
-
-
-def _form(style: Style, digits: int | None) -> bytes:
-    forms: dict[Style, bytes] = {
-        "decimal": b"%%6.%df" % (DECIMALS if digits is None else digits),
-        "integer": b"%d",
-        "significant": b"%%.%dg" % (SIGNIFICANT if digits is None else max(digits, 1)),
-        "text": b"%b",
-        "quoted": b"'%b'",
-    }
-    return forms[style]
-
-
-def _with_bounds(
-    cell: tuple[bytes, list[Any]], style: Style, interval: Interval, digits: int | None
-) -> tuple[bytes, list[Any]]:
-    """Put the bounds of an interval behind the only value of a cell."""
-    bounds = _cells(style, np.array(interval), digits)
-    return b"%b", [b"\t".join(form % value for form, values in (cell, bounds) for value in values)]
-
-
-def _alone(style: Style, value: Any) -> npt.NDArray[Any]:
-    return np.array([value], dtype=object if style in _TEXTS else np.float64)
+    return [re.sub(_SPACE, lambda space: b"\\x%02x" % space[0][0], text) for text in texts]
 
 
 def _lines(

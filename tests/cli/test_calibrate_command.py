@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from scipy import stats
 
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -92,7 +92,7 @@ def test_the_grid_may_be_given(calibrate):
     assert len(found["findings"]["alpha"][0]["rho"]) == 3
 
 
-@pytest.mark.parametrize("name", FORMATS_OF_REPORTS)
+@pytest.mark.parametrize("name", REPORT_FORMATS)
 def test_every_format_writes_it(calibrate, name):
     outcome = calibrate(*GIVEN, "--format", name)
     assert (outcome.status, outcome.err) == (0, b"")

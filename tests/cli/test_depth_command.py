@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -141,7 +141,7 @@ def test_more_than_one_relevant_document_may_be_needed(depth):
     assert row["p_obs"] == pytest.approx(0.7)  # 7 of the 10 queries that have three
 
 
-@pytest.mark.parametrize("name", FORMATS_OF_REPORTS)
+@pytest.mark.parametrize("name", REPORT_FORMATS)
 @pytest.mark.parametrize("source", ["counts", "runs"])
 def test_every_format_and_the_schema(depth, tmp_path, name, source):
     runs = ["--ci", QRELS, RUN, FIXTURES / "dense.run"]

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -123,7 +123,7 @@ def test_people_see_the_worst_queries_and_each_once(ragkpi):
     assert "retriever: 8" in outcome.out.decode()
 
 
-@pytest.mark.parametrize("name", FORMATS_OF_REPORTS)
+@pytest.mark.parametrize("name", REPORT_FORMATS)
 def test_every_format_and_the_schema(ragkpi, tmp_path, name):
     target = tmp_path / "report"
     outcome = ragkpi("diagnose", *SELECTION, "-q", "--format", name, "-o", target)

@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ragkpi import __version__
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.cli.commandline import BM25, FIXTURES, FUSION, MEASURES, trec_values
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 
@@ -78,7 +78,7 @@ def evaluate(ragkpi):
 
 def test_snapshots(evaluate):
     b, f = (trec_values(evaluate("qrels.txt", run)) for run in (BM25, FUSION))
-    assert set(SNAPSHOTS) | {"json"} == set(FORMATS_OF_REPORTS)
+    assert set(SNAPSHOTS) | {"json"} == set(REPORT_FORMATS)
     for form, expected in SNAPSHOTS.items():
         out = evaluate("--format", form, "--digits", 4, "qrels.txt", BM25, FUSION)
         assert out.decode() == expected.format(b=b, f=f), form

@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS
+from ragkpi.reports.renderers import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
@@ -105,7 +105,7 @@ def test_within_cutoff_looks_no_deeper(holes):
         assert rows_of(outcome)[0]["least"] == pytest.approx(least)
 
 
-@pytest.mark.parametrize("name", FORMATS_OF_REPORTS)
+@pytest.mark.parametrize("name", REPORT_FORMATS)
 def test_every_format_writes_it(ragkpi, name):
     outcome = ragkpi("holes", *RERANKED, "-m", "P.10", "--format", name)
     assert (outcome.status, outcome.err) == (0, b"")

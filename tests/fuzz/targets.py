@@ -28,7 +28,7 @@ from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import ScatteredQueryError, pushed, refusals
 from ragkpi.ranking.settings import Settings
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
+from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.studies.check.check_answer import check_answer
 from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.finding import Asked
@@ -218,7 +218,7 @@ def check_target(text, chance):
     report = file and refused(inspect_file, file, asked)
     if report is None:
         return
-    for name in FORMATS_OF_REPORTS:
+    for name in REPORT_FORMATS:
         rendered(check_answer([report]), name, Layout()).encode()
     for range_ in report.ranges:
         assert range_.lowest <= range_.value + 1e-12, range_

@@ -9,7 +9,7 @@ import pytest
 
 from ragkpi import __version__
 from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import FORMATS_OF_REPORTS, rendered
+from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.reports.text_table import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
@@ -96,7 +96,7 @@ def test_json_is_one_object_with_the_runs_of_jsonl():
 
 
 def test_every_format_has_a_snapshot():
-    assert set(FORMATS_OF_REPORTS) == {*SNAPSHOTS, "json"}
+    assert set(REPORT_FORMATS) == {*SNAPSHOTS, "json"}
 
 
 def test_values_of_queries():

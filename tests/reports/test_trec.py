@@ -1,4 +1,3 @@
-import io
 import math
 
 import numpy as np
@@ -7,7 +6,6 @@ import pytest
 from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports import trec_lines as trec
-from ragkpi.reports.trec_lines import write_trec
 from ragkpi.statistics.bootstrap import Interval
 from tests.made_scores import metric
 
@@ -27,9 +25,7 @@ def scores_of(columns, queries):
 
 
 def printed(scores, per_query="shown", summary="shown", **kwargs):
-    out = io.BytesIO()
-    write_trec(scores, out, per_query, summary, **kwargs)
-    return out.getvalue()
+    return b"".join(trec.trec_lines(scores, per_query, summary, **kwargs))
 
 
 @pytest.mark.parametrize(

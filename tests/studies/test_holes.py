@@ -219,7 +219,7 @@ def test_only_the_depth_that_counts_has_holes(tmp_path):
     assert [one.low for one in found.bounded] == [1.0, 1.0]
     found = one_query(tmp_path, {"x": 1, "y": 0}, "xy0", requests=requests, within="retrieved")
     assert [one.low for one in found.bounded] == [0.5, 1.0]
-    assert [found.counted(depth) for depth in (2, 3, None)] == [0, 1, 1]
+    assert [found.holes.within(depth).sum() for depth in (2, 3, None)] == [0, 1, 1]
     assert found.judged == {2: [1.0], 3: [pytest.approx(2 / 3)]}
 
 
@@ -259,7 +259,7 @@ def test_the_document_that_settles_most_is_judged_first(tmp_path):
     hits = evaluator.read(runs, evaluator.needs(metrics, depth=2))
     results = evaluator.score(hits, metrics)
     found = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
-    listed = candidates(found, results, SETTINGS)
+    listed = candidates(found)
     assert [(c.document, c.runs, c.rank) for c in listed] == [(b"0", 2, 1), (b"1", 1, 1)]
     # Spreads: 1/2 in the first run, 1 in the second. 0 takes 1/2 off both, 1 takes 1/2 off one.
     assert [c.share for c in listed] == [pytest.approx(2 / 3), pytest.approx(1 / 3)]
@@ -274,7 +274,7 @@ def test_the_best_ranks_are_judged_first(requests):
     hits = evaluator.read(runs, evaluator.needs(metrics, depth=50))
     results = evaluator.score(hits, metrics)
     bounds = find_bounds(evaluator.relevance.judgements, hits, results, SETTINGS)
-    ranks = [candidate.rank for candidate in candidates(bounds, results, SETTINGS)]
+    ranks = [candidate.rank for candidate in candidates(bounds)]
     assert len(set(ranks)) > 3
     assert ranks == sorted(ranks)
 

@@ -10,7 +10,7 @@ from ragkpi import progress
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes import assessment, tallied_search, unjudged_documents
+from ragkpi.studies.holes import tallied_search, unjudged_documents
 from ragkpi.studies.holes.assessment import candidates, removed_together
 from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
 from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
@@ -52,8 +52,8 @@ def answers(folder, judged, ranked, metrics, within, **chosen):
     hits = evaluator.read(paths, evaluator.needs(metrics, depth_needed(metrics, within) or 10**6))
     results = evaluator.score(hits, metrics)
     bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings, within)
-    listed = list(candidates(bounds, results, settings))
-    return bounds, listed, removed_together(bounds, results, settings, listed[:3])
+    listed = list(candidates(bounds))
+    return bounds, listed, removed_together(bounds, listed[:3])
 
 
 def numbers(bounds):
@@ -118,7 +118,7 @@ def test_the_first_candidates_are_the_first_of_all(tmp_path):
         hits = evaluator.read(paths, evaluator.needs(metrics, 10**6))
         results = evaluator.score(hits, metrics)
         bounds = find_bounds(evaluator.relevance.judgements, hits, results, settings)
-        lazy = candidates(bounds, results, settings)
+        lazy = candidates(bounds)
         assert len(lazy) == len(listed)
         for count in (0, 1, 2, 7, len(listed)):
             assert lazy[:count] == listed[:count]
@@ -138,7 +138,7 @@ def test_holes_are_collected_some_queries_at_a_time(tmp_path, monkeypatch):
         if judged.get((query, document), -1) < 0
     }
     for rows_at_once in (1, 50, 1 << 17):
-        monkeypatch.setattr(unjudged_documents, "_ROWS_AT_ONCE", rows_at_once)
+        monkeypatch.setattr(unjudged_documents, "ROWS_AT_ONCE", rows_at_once)
         metrics = find_metrics(["recall.5"])
         bounds, _, _ = answers(tmp_path, judged, ranked, metrics, "retrieved")
         holes = bounds.holes
@@ -161,14 +161,14 @@ def test_all_candidates_are_ordered_once(tmp_path, monkeypatch):
     judged, ranked = made(5, 2)
     calls = []
 
-    def first(candidates, count):
-        calls.append(count)
-        return in_order(candidates, count)
+    def watched(holes, chosen):
+        calls.append(len(chosen))
+        return documents(holes, chosen)
 
-    in_order = assessment.Candidates._first
-    monkeypatch.setattr(assessment.Candidates, "_first", first)
+    documents = unjudged_documents.Holes.documents
+    monkeypatch.setattr(unjudged_documents.Holes, "documents", watched)
     _, listed, _ = answers(tmp_path, judged, ranked, find_metrics(["recall.5"]), "retrieved")
-    assert calls == [len(listed)]
+    assert calls == [len(listed)] * 2  # once for their order, and once for their names
 
 
 def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
@@ -182,7 +182,7 @@ def test_one_measure_says_how_much_of_it_is_done(tmp_path, monkeypatch):
 
     count = tallied_search.HoleTally.of
     monkeypatch.setattr(tallied_search.HoleTally, "of", watched)
-    monkeypatch.setattr(tallied_search, "_WAYS", 4)
+    monkeypatch.setattr(tallied_search, "WAYS_AT_ONCE", 4)
     answers(tmp_path, judged, ranked, find_metrics(["map"]), "retrieved")
     for phase in ("bounds", "documents to judge"):
         of_phase = [share for label, share in shares if label == phase and share is not None]

@@ -27,7 +27,7 @@ RUNS = {
 
 @pytest.fixture(params=[1, 2, 1000])
 def report(request, monkeypatch):
-    monkeypatch.setattr(query_values, "_BLOCK", request.param)
+    monkeypatch.setattr(query_values, "QUERIES_AT_ONCE", request.param)
     results = [
         ragkpi.evaluate(QRELS, run, METRICS, missing="intersection") for run in RUNS.values()
     ]

@@ -1,1 +1,1 @@
-"""`ragkpi check`: what is wrong or suspicious about a run, all of it, and the mended run."""
+"""`ragkpi check`: all mistakes and suspicions in a run, and the mended run."""

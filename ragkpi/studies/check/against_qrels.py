@@ -1,11 +1,14 @@
-"""Findings about a run beside its qrels: queries, spelling of ids, how much is judged."""
+"""Findings about a run and its qrels: queries, spelling of ids, how much is judged."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 
 from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, queries_meant
-from ragkpi.studies.check.finding import DEPTHS, Asked, Example, Finding, Found, Part
+from ragkpi.studies.check.finding import DEPTHS, Asked, Finding, Found, Part
+from ragkpi.studies.check.problems import Example
 from ragkpi.wording import counted, listed, named
 
 
@@ -17,46 +20,52 @@ class NothingRelevant(Finding):
             return None
         highest = int(self.asked.judgements.level.max(initial=-1))
         level = self.asked.settings.relevance_level
-        if highest >= level:
-            return None
-        return Found(1, f"-l {level} is above the highest judged level, {highest}")
+        text = f"-l {level} is above the highest judged level, {highest}"
+        return Found(1, text) if level > highest else None
 
 
 class _Queries(Finding):
-    """Queries of the run, beside the judged ones."""
+    """A comparison of the queries of the run with the judged ones."""
+
+    words: tuple[str, str, str]
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._present: set[bytes] = set()
+        self.retrieved: set[bytes] = set()
+        self.judged = [] if asked.judgements is None else asked.judgements.queries
 
     def see(self, part: Part) -> None:
-        self._present.update(part.run.queries)
+        self.retrieved.update(part.run.queries)
 
-    def _tell(self, queries: list[bytes], singular: str, plural: str, words: str) -> Found | None:
-        if not queries:
+    def differing(self) -> Sequence[bytes]:
+        """Return the queries that one side lacks."""
+        raise NotImplementedError
+
+    def found(self) -> Found | None:
+        queries = self.differing()
+        if self.asked.judgements is None or not queries:
             return None
-        text = f"{counted(len(queries), singular, plural)} {words}"
+        singular, plural, what = self.words
+        text = f"{counted(len(queries), singular, plural)} {what}"
         return Found(len(queries), text, [Example(None, listed(queries))])
 
 
 class MissingQueries(_Queries):
     """Judged queries that the run lacks. 'ragkpi eval' leaves them out, with -c they count as 0."""
 
-    def found(self) -> Found | None:
-        judgements = self.asked.judgements
-        judged = [] if judgements is None else judgements.queries
-        missing = [query for query in judged if query not in self._present]
-        return self._tell(missing, "judged query is", "judged queries are", "missing from the run")
+    words = "judged query is", "judged queries are", "missing from the run"
+
+    def differing(self) -> Sequence[bytes]:
+        return [query for query in self.judged if query not in self.retrieved]
 
 
 class UnknownQueries(_Queries):
     """Queries of the run that are not judged; 'ragkpi eval' ignores them."""
 
-    def found(self) -> Found | None:
-        if self.asked.judgements is None:
-            return None
-        unknown = sorted(self._present - set(self.asked.judgements.queries))
-        return self._tell(unknown, "query of the run is", "queries of the run are", "not judged")
+    words = "query of the run is", "queries of the run are", "not judged"
+
+    def differing(self) -> Sequence[bytes]:
+        return sorted(self.retrieved - set(self.judged))
 
 
 class QuerySpelling(Finding):
@@ -64,29 +73,22 @@ class QuerySpelling(Finding):
 
     def see(self, part: Part) -> None:
         run, judgements = part.run, self.asked.judgements
+        if judgements is None:
+            return
         unknown = np.flatnonzero(part.judged_queries < 0)
-        if judgements is None or not len(unknown):
-            return
-        meant = queries_meant(
-            judgements.queries, [run.queries[number] for number in unknown.tolist()]
-        )
-        if not meant:
-            return
-        misspelt = [number for number in unknown.tolist() if run.queries[number] in meant]
-        self.count += len(misspelt)
+        ids = [run.queries[number] for number in unknown.tolist()]
+        meant = queries_meant(judgements.queries, ids) if ids else {}
+        misspelt = unknown[[id_ in meant for id_ in ids]]
 
         def describe(row: int) -> str:
             query = run.queries[run.query[row]]
             return f"{ascii(query)[1:]} where the qrels have {ascii(meant[query])[1:]}"
 
-        rows = run.first_row[np.array(misspelt, dtype=np.int64)]
-        self.note(run, rows[rows >= 0], describe)
+        self.note(run, run.first_row[misspelt], describe)
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
+    def text(self) -> str:
         differ = counted(self.count, "query id differs", "query ids differ")
-        return Found(self.count, f"{differ} from a judged one {OF_QUERIES}", self.examples)
+        return f"{differ} from a judged one {OF_QUERIES}"
 
 
 class DocumentSpelling(Finding):
@@ -99,44 +101,34 @@ class DocumentSpelling(Finding):
         run, judgements = part.run, self.asked.judgements
         if judgements is None:
             return
-        misspelt = np.flatnonzero(part.meant >= 0)
-        self.count += len(misspelt)
         self.note(
             run,
-            misspelt,
+            np.flatnonzero(part.meant >= 0),
             lambda row: (
                 f"{ascii(run.document[row])[1:]} where the qrels have "
                 f"{ascii(judgements.document[int(part.meant[row])])[1:]}"
             ),
         )
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
+    def text(self) -> str:
         differ = counted(self.count, "document id differs", "document ids differ")
-        return Found(self.count, f"{differ} from a judged one {OF_DOCUMENTS}", self.examples)
+        return f"{differ} from a judged one {OF_DOCUMENTS}"
 
 
 class _Shares(Finding):
-    """How many documents of judged queries are judged, and how many there are, to some depths."""
+    """How many documents of judged queries are judged, and how many there are, by depth."""
 
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
-        self._example = b""
-        self.shares = [(0, 0) for _ in DEPTHS]
+        self.document = b""
+        self.shares = np.zeros((len(DEPTHS), 2), dtype=np.int64)
 
     def see(self, part: Part) -> None:
-        run = part.run
-        if self.asked.judgements is None or not len(run):
+        if self.asked.judgements is None or not len(part.run):
             return
-        self._example = self._example or run.document[0]
+        self.document = self.document or part.run.document[0]
         self.queries += int(np.count_nonzero(part.judged_queries >= 0))
-        self.shares = [
-            (judged + more_judged, retrieved + more_retrieved)
-            for (judged, retrieved), (more_judged, more_retrieved) in zip(
-                self.shares, part.shares, strict=True
-            )
-        ]
+        self.shares += part.shares
 
 
 class JudgedShare(_Shares):
@@ -147,14 +139,14 @@ class JudgedShare(_Shares):
     """
 
     def found(self) -> Found | None:
-        if not self.queries:
-            return None
-        parts = [
+        return Found(int(self.shares[0, 0]), self.text()) if self.queries else None
+
+    def text(self) -> str:
+        return ", ".join(
             f"{100 * judged / max(retrieved, 1):.1f} % of the top {depth} "
             f"({judged:,} of {retrieved:,})"
-            for depth, (judged, retrieved) in zip(DEPTHS, self.shares, strict=True)
-        ]
-        return Found(self.shares[0][0], ", ".join(parts))
+            for depth, (judged, retrieved) in zip(DEPTHS, self.shares.tolist(), strict=True)
+        )
 
 
 class NothingJudged(_Shares):
@@ -164,11 +156,11 @@ class NothingJudged(_Shares):
     """
 
     def found(self) -> Found | None:
-        judged, retrieved = self.shares[-1]
+        judged, retrieved = self.shares[-1].tolist()
         if self.asked.judgements is None or judged or not retrieved:
             return None
         text = (
             f"none of {counted(retrieved, 'document')} is judged; the run has ids such as "
-            f"{named(self._example)}, the qrels {named(self.asked.judgements.document[0])}"
+            f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
         )
         return Found(retrieved, text)

@@ -1,4 +1,4 @@
-"""Everything that can be found in a run, and every reason for which a file is refused."""
+"""All checks of a run, and all reasons to refuse a file."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ CHECKS = (
 
 
 class Refusal(NamedTuple):
-    """A reason for which every command stops.
+    """A reason to refuse a file, which stops every command.
 
-    `message` is the text behind ``FILE:LINE: `` as a pattern, in which … stands for what differs;
-    `status` is the exit status.
+    `message` is the text after ``FILE:LINE: ``, with … in the place of varying parts; `status` is
+    the exit status.
     """
 
     message: str

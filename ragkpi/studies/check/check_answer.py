@@ -1,4 +1,4 @@
-"""The answer of `ragkpi check`: a row per finding, and one per place where it was met."""
+"""The answer of `ragkpi check`: a row per finding, and one per example."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
+from ragkpi.studies.check.finding import Severity
 from ragkpi.studies.check.inspection import Inspection
 from ragkpi.wording import counted
 
-_TONES: Mapping[str, Literal["plain", "bad", "warning"]] = {
+_TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
     "error": "bad",
     "warning": "warning",
     "note": "plain",
@@ -18,7 +19,7 @@ _TONES: Mapping[str, Literal["plain", "bad", "warning"]] = {
 
 
 def check_answer(inspections: Sequence[Inspection]) -> Answer:
-    """Put the findings about some runs into words; a place is written FILE:LINE."""
+    """Put the findings about some runs into words; examples are named by FILE:LINE."""
     several = len(inspections) > 1
     rows = [row for inspection in inspections for row in _rows(inspection)]
     columns = [
@@ -39,7 +40,7 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
         question="check",
         rows=Table(columns[shown], [row[shown] for row in rows], notes),
         sentences=[_sentence(inspection) for inspection in inspections],
-        findings={"runs": [_findings(inspection) for inspection in inspections]},
+        findings={"runs": [_object(inspection) for inspection in inspections]},
         heads=4 if several else 3,
     )
 
@@ -79,19 +80,13 @@ def _notes(inspection: Inspection) -> Iterator[str]:
 
 
 def _sentence(inspection: Inspection) -> str:
-    parts = [
-        counted(inspection.count("error"), "error"),
-        counted(inspection.count("warning"), "warning"),
-        counted(inspection.count("note"), "note"),
-    ]
-    size = (
-        f"{counted(inspection.queries, 'query', 'queries')}, "
-        f"{counted(inspection.documents, 'document')}"
-    )
-    return f"{inspection.file}: {', '.join(parts)} ({size})."
+    parts = ", ".join(counted(inspection.count(severity), severity) for severity in _TONES)
+    queries = counted(inspection.queries, "query", "queries")
+    documents = counted(inspection.documents, "document")
+    return f"{inspection.file}: {parts} ({queries}, {documents})."
 
 
-def _findings(inspection: Inspection) -> dict[str, Any]:
+def _object(inspection: Inspection) -> dict[str, Any]:
     return {
         "file": inspection.file,
         "queries": inspection.queries,

@@ -1,4 +1,4 @@
-"""`CheckedFile`: a run read part after part, past all that cannot be read."""
+"""`CheckedFile`: a run read part after part, past the lines that cannot be read."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ T = TypeVar("T")
 
 
 class CheckedFile:
-    """A run that is read for its mistakes, part after part; again, if it comes to that.
+    """A file that is read for its mistakes, part after part, once or several times.
 
     Parameters
     ----------
     source
         The opened file.
     reading
-        How it is to be read; None recognises it.
+        How to read it; None recognises the format.
     block_size
-        Bytes that are looked at at a time.
+        How many bytes are read at a time.
 
     Attributes
     ----------
     scattered
-        Whether the lines of a query need not stand together: then all of the run is one part.
+        Whether the lines of some query are not neighbours; the whole run is then one part.
     """
 
     def __init__(
@@ -51,11 +51,11 @@ class CheckedFile:
         source.keep_copy()
 
     def through(self, use: Callable[[Iterator[CheckedRun]], T]) -> T:
-        """Return what a function makes of the parts.
+        """Call a function with the parts, and return its result.
 
-        Only TREC runs have lines that one can pass over: any other format raises `InputError` for
-        the first one, as do files that cannot be read at all. Where the lines of a query do not
-        stand together, all of the run is one part.
+        The function is called again, with the whole run as one part, when a query turns out to be
+        scattered. Unreadable lines are skipped in TREC runs alone; other formats raise
+        `InputError` for the first one, as do files that cannot be read at all.
         """
         try:
             return use(self._parts())
@@ -89,21 +89,15 @@ class CheckedFile:
             yield _empty(self.name, problems)
 
     def _blocks_of(self, problems: Problems) -> Iterator[CheckedRun]:
-        """Yield a run of another format than TREC, or one whose documents are treated."""
+        """Yield a run of another format than TREC, or one whose documents are filtered."""
         columns = self._reader.stream_columns(self._source)
         if not self.scattered:
             for part in self._sieved(whole_queries(columns)):
                 yield _of_columns(part, problems)
-            return
-        parts = list(columns)
-        if not parts:
-            return
-        run = RunColumns.joined(parts)
-        whole = regrouped(run)
-        if self._reader.name != "trec":
-            ranked_once(whole)
-        sieved = list(self._sieved(iter([whole]))) if self._reader.sieve else [run]
-        yield _of_columns(sieved[0], problems)
+        elif parts := list(columns):
+            run = RunColumns.joined(parts)
+            (sieved,) = self._sieved(iter([regrouped(run)]))
+            yield _of_columns(sieved if self._reader.sieve else run, problems)
 
     def _sieved(self, parts: Iterator[RunColumns]) -> Iterator[RunColumns]:
         if self._reader.name != "trec":
@@ -129,7 +123,7 @@ def _of_columns(run: RunColumns, problems: Problems) -> CheckedRun:
 
 
 def _numbered(query: Tokens) -> tuple[IntArray, IntArray]:
-    """Number queries as they first appear: the row where each does, and the number of each row."""
+    """Number queries as they first appear: return the first row of each, and each row's number."""
     first, number = np.unique(query.first_rows(), return_inverse=True)
     return first, number
 
@@ -143,33 +137,30 @@ def _empty(path: str, problems: Problems) -> CheckedRun:
 
 
 def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Iterator[CheckedRun]:
-    """Yield a TREC run in parts of whole queries; without a size of blocks, as one part."""
+    """Yield a TREC run in parts of whole queries; without a block size, as one part."""
     if block_size is None:
         whole = whole_text(source)
         if whole is not None and len(lines := scan_tolerantly(whole, problems)):
             note_extra_columns(lines, problems)
             yield from _of_lines(source.name, lines, problems)
         return
-    open_: Lines | None = None  # the lines of a query that may go on in the next block
+    last: Lines | None = None  # the last query of a block may continue in the next block
     for block in blocks(source, block_size):
         lines = scan_tolerantly(block, problems)
         note_extra_columns(lines, problems)
         if not len(lines):
             continue
-        lines = lines if open_ is None else open_.joined(lines)
-        if block_size is None:  # a query of the last line may have lines above others, too
-            yield from _of_lines(source.name, lines, problems)
-            return
+        lines = lines if last is None else last.joined(lines)
         first = int(lines.column(0).changes()[-2])
-        open_ = lines.rows(slice(first, None))
+        last = lines.rows(slice(first, None))
         if first:
             yield from _of_lines(source.name, lines.rows(slice(first)), problems)
-    if open_ is not None:
-        yield from _of_lines(source.name, open_, problems)
+    if last is not None:
+        yield from _of_lines(source.name, last, problems)
 
 
 def _of_lines(file: str, lines: Lines, problems: Problems) -> Iterator[CheckedRun]:
-    """Yield the lines whose score is a number, if there are any; the others are noted."""
+    """Yield the lines whose score is a number, if there are any; note the others."""
     score_text = lines.column(4)
     score = score_text.numbers()
     wrong = np.isnan(score)

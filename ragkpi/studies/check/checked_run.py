@@ -1,4 +1,4 @@
-"""`CheckedRun`: what can be read of a run or of a part of it, and what cannot."""
+"""`CheckedRun`: the readable lines of a run or of a part of it, and its problems."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class CheckedRun:
     Attributes
     ----------
     file
-        What messages call it.
+        The name of the file, for messages.
     queries : list of bytes, length Q
         Ids as they first appear.
     query : (n,)
@@ -27,13 +27,13 @@ class CheckedRun:
     document, score, line : length n
         As in `RunColumns`.
     rank, run_id : Tokens of length n, or None
-        Columns that only TREC runs have.
+        The columns that only TREC runs have.
     last_run_id
         The run id of the last line.
     stretches
         How many stretches of neighbouring lines the queries take up; Q if none is scattered.
     problems
-        Lines that could not be read, of all parts so far.
+        The lines that could not be read, of all parts so far.
     """
 
     file: str
@@ -58,7 +58,7 @@ class CheckedRun:
     @cached_property
     def order(self) -> IntArray:
         """Rows by query, score descending and id descending: trec_eval's ranking, (n,)."""
-        if self._stands_by_query and not self._is_tied_or_rising(self.score):
+        if self._is_by_query and not self._is_tied_or_rising(self.score):
             return np.arange(len(self))
         order: IntArray = np.lexsort((-self.score, self.query))
         query, score = self.query[order], self.score[order]
@@ -73,26 +73,26 @@ class CheckedRun:
 
     @cached_property
     def ranked(self) -> Tokens:
-        """The documents in this order, (n,)."""
+        """The documents in `order`, (n,)."""
         return self.document.take(self.order)
 
     @cached_property
     def order_by_rank(self) -> IntArray:
-        """Rows by query, what the rank column says, and line; without one by query and line."""
+        """Rows by query, the number in the rank column if there is one, and line, (n,)."""
         return self.ordered(self.line if self.rank_numbers is None else self.rank_numbers[0])
 
     def ordered(self, key: IntArray) -> IntArray:
         """Return rows by query, a key and line, (n,)."""
-        if self._stands_by_query and not self._is_tied_or_rising(-key):
+        if self._is_by_query and not self._is_tied_or_rising(-key):
             return np.arange(len(self))
         return np.lexsort((self.line, key, self.query))
 
     @cached_property
-    def _stands_by_query(self) -> bool:
+    def _is_by_query(self) -> bool:
         return bool((self.query[1:] >= self.query[:-1]).all())
 
     def _is_tied_or_rising(self, value: FloatArray | IntArray) -> bool:
-        """Say whether a value is as high as the one above, of the same query."""
+        """Say whether any value is as high as the one above it in the same query."""
         return bool(((self.query[1:] == self.query[:-1]) & (value[1:] >= value[:-1])).any())
 
     @cached_property
@@ -102,11 +102,8 @@ class CheckedRun:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, -1 where all of them were left out, (Q,)."""
-        rows = np.full(len(self.queries), -1, dtype=np.int64)
-        query, first = np.unique(self.query, return_index=True)
-        rows[query] = first
-        return rows
+        """The first row of each query in the file, (Q,); every query must have one."""
+        return np.unique(self.query, return_index=True)[1]
 
     @cached_property
     def ranks(self) -> IntArray:
@@ -117,9 +114,7 @@ class CheckedRun:
 
     @cached_property
     def tied_with_above(self) -> BoolArray:
-        """Whether the place of `order` above each one has its query and score, (n,)."""
-        if self._stands_by_query and not self._is_tied_or_rising(self.score):
-            return np.zeros(len(self), dtype=bool)
+        """Whether each place of `order` has the query and the score of the place above, (n,)."""
         query, score = self.query[self.order], self.score[self.order]
         tied = np.zeros(len(self), dtype=bool)
         tied[1:] = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
@@ -127,14 +122,14 @@ class CheckedRun:
 
     @cached_property
     def repeated(self) -> tuple[IntArray, IntArray]:
-        """Rows whose query had their document before, and the row where that was first."""
+        """The rows that repeat a document of their query, and the rows where each was first."""
         first = self.document.first_rows(self.query)
         again = np.flatnonzero(first != np.arange(len(self)))
         return again, first[again]
 
     @cached_property
     def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
-        """What the rank column says, and where that is a whole number; None without one."""
+        """The rank column, and whether each rank is a whole number; None without the column."""
         if self.rank is None:
             return None
         rank = self.rank.numbers()
@@ -143,8 +138,9 @@ class CheckedRun:
         return np.where(whole, rank, 0).astype(np.int64), whole
 
     @cached_property
-    def different_run_ids(self) -> IntArray | None:
-        """The first row of each run id; None without a column."""
+    def first_of_run_ids(self) -> dict[int, bytes]:
+        """The different run ids, each by its first row; none without the column."""
         if self.run_id is None:
-            return None
-        return np.unique(self.run_id.first_rows())
+            return {}
+        rows = np.unique(self.run_id.first_rows())
+        return dict(zip(rows.tolist(), self.run_id.take(rows).tolist(), strict=True))

@@ -1,4 +1,4 @@
-"""What a check finds, and what it may look at."""
+"""Findings, and the parts of a run that they read."""
 
 from __future__ import annotations
 
@@ -14,24 +14,17 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple, dataclass, field
 from ragkpi.studies.check.checked_run import CheckedRun
+from ragkpi.studies.check.problems import MOST_EXAMPLES, Example
 
 Severity = Literal["error", "warning", "note"]
 
-MOST_EXAMPLES = 3
-# Where the judged share is looked at.
+# The depths of the judged shares.
 DEPTHS = (10, 100)
-
-
-class Example(NamedTuple):
-    """A place in the run: its physical line (None for the whole file), and what stands there."""
-
-    line: int | None
-    text: str
 
 
 @dataclass(frozen=True)
 class Found:
-    """How often something was found, in words, and the first places."""
+    """The result of a check: a count, a sentence, and the first places."""
 
     count: int
     text: str
@@ -40,18 +33,18 @@ class Found:
 
 @dataclass(frozen=True)
 class Asked:
-    """What a run is checked for.
+    """What to check a run against.
 
     Attributes
     ----------
     judgements
-        The qrels, or None without any.
+        The qrels; None without any.
     metrics
-        The measures that are asked about.
+        The measures whose cutoffs and tie ranges are checked.
     settings
-        The choices that change them.
+        The settings of those measures.
     max_hits
-        Most documents that a query may retrieve; None for any number.
+        The most documents that a query may retrieve; None for any number.
     """
 
     judgements: Judgements | None = None
@@ -61,20 +54,20 @@ class Asked:
 
     @property
     def cutoffs(self) -> list[int]:
-        """The ranks at which the measures cut the ranking off, ascending."""
-        asked = {metric.arguments.get("cutoff") for metric in self.metrics}
-        return sorted(cutoff for cutoff in asked if isinstance(cutoff, int))
+        """The cutoffs of the measures, ascending."""
+        cutoffs = {metric.arguments.get("cutoff") for metric in self.metrics}
+        return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
 
 class Part:
-    """Whole queries of a run, beside the qrels.
+    """Whole queries of a run, joined with the qrels.
 
     Parameters
     ----------
     run
-        Its n readable lines.
+        The n readable lines of the queries.
     asked
-        What it is checked for.
+        What to check them against.
     """
 
     def __init__(self, run: CheckedRun, asked: Asked) -> None:
@@ -82,14 +75,14 @@ class Part:
 
     @cached_property
     def judged_queries(self) -> IntArray:
-        """The number of each query of the part in the judgements, -1 if it is not there, (Q,)."""
+        """The number of each query in the judgements, -1 for an unjudged query, (Q,)."""
         judgements = self.asked.judgements
         index = {} if judgements is None else judgements.index
         return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
 
     @cached_property
     def judgement(self) -> IntArray:
-        """The row of each line's judgement, -1 if it has none, (n,)."""
+        """The row of each line's judgement, -1 for none, (n,)."""
         run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
         if judgements is not None:
@@ -99,7 +92,7 @@ class Part:
 
     @cached_property
     def meant(self) -> IntArray:
-        """The row of the judgement that each unjudged document is spelt like, or -1, (n,)."""
+        """The row of the judgement whose id each unjudged document misspells, or -1, (n,)."""
         run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
         if judgements is None:
@@ -114,26 +107,28 @@ class Part:
         return rows
 
     @cached_property
-    def shares(self) -> list[tuple[int, int]]:
-        """How many documents of judged queries are judged, and how many there are, by depth."""
+    def shares(self) -> IntArray:
+        """Judged and retrieved documents of the judged queries down to each depth, (D, 2)."""
         run, judgements = self.run, self.asked.judgements
         of_judged = self.judged_queries >= 0
         if judgements is None or not of_judged.any():
-            return [(0, 0) for _ in DEPTHS]
+            return np.zeros((len(DEPTHS), 2), dtype=np.int64)
         retrieved = np.diff(run.starts)[of_judged]
         row = self.judgement[run.order]
         hit = np.flatnonzero(row >= 0)
         rank = run.ranks[hit[judgements.level[row[hit]] >= 0]]
-        return [
-            (int(np.count_nonzero(rank <= depth)), int(np.minimum(retrieved, depth).sum()))
-            for depth in DEPTHS
-        ]
+        return np.array(
+            [
+                (np.count_nonzero(rank <= depth), np.minimum(retrieved, depth).sum())
+                for depth in DEPTHS
+            ]
+        )
 
 
 class Finding:
-    """One kind of what may be wrong with a run: sees it part after part, and tells in the end.
+    """One check of the catalogue. It sees a run part after part, and reports at the end.
 
-    The docstring of a kind explains it to users.
+    The docstring of a subclass explains the check to users.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -146,20 +141,24 @@ class Finding:
         """Look at some whole queries, in the order of the file."""
 
     def found(self) -> Found | None:
-        """Say what was found; None for nothing."""
+        """Return what was found; None for nothing."""
+        return Found(self.count, self.text(), self.examples) if self.count else None
+
+    def text(self) -> str:
+        """Say what was found, if anything was."""
         raise NotImplementedError
 
     def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
-        """Keep rows as examples, those that come first in the file."""
+        """Count rows, and keep the first ones of the file as examples."""
+        self.count += len(rows)
         room = MOST_EXAMPLES - len(self.examples)
         if room > 0:
             first = rows[np.argsort(run.line[rows], kind="stable")[:room]]
             self.examples += [Example(int(run.line[row]), describe(row)) for row in first.tolist()]
 
 
-@dataclass(frozen=True)
-class Check:
-    """One line of the catalogue; the docstring of the kind of finding explains it."""
+class Check(NamedTuple):
+    """One line of the catalogue; the docstring of the finding explains it."""
 
     name: str
     severity: Severity

@@ -1,4 +1,4 @@
-"""Everything in the catalogue, looked for in one run."""
+"""All checks of the catalogue, on one run."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from ragkpi.records import dataclass
 from ragkpi.studies.check.catalogue import CHECKS
 from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.checked_run import CheckedRun
-from ragkpi.studies.check.finding import Asked, Check, Example, Found, Part, Severity
+from ragkpi.studies.check.finding import Asked, Check, Found, Part, Severity
 from ragkpi.studies.check.mend import without_repetitions
+from ragkpi.studies.check.problems import Example
 from ragkpi.studies.check.tie_range import TieRange, TieRanges, has_range
 
 
@@ -21,19 +22,19 @@ class Inspection:
     Attributes
     ----------
     file
-        What messages call the run.
+        The name of the run, for messages.
     queries, documents
         How many of each it has.
     findings
-        What was found, in the order of the catalogue.
+        The findings, in the order of the catalogue.
     ranges
-        The extremes of the measures that were asked about, where anything ties.
+        The extremes of the requested measures over all orders of ties; empty without ties.
     without_range
-        The names of those whose extremes are not known.
+        The names of requested measures whose extremes are not known.
     last_run_id
         The run id of the last line.
     changes
-        What ``--fix`` changed, a line each; None if nothing was to be mended.
+        The changes of ``--fix``, a line each; None without ``--fix``.
     """
 
     file: str
@@ -51,16 +52,16 @@ class Inspection:
 
 
 def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspection:
-    """Check everything in the catalogue.
+    """Run all checks of the catalogue.
 
     Parameters
     ----------
     parts
-        All of the run, whole queries each; one that was looked at is not held.
+        All parts of the run, whole queries each; none is kept in memory.
     asked
-        What it is checked for.
+        What to check the run against.
     file
-        What messages call it.
+        The name of the run, for messages.
     """
     findings = [(check, check.finding(asked)) for check in CHECKS]
     ranges = TieRanges(asked)
@@ -74,23 +75,23 @@ def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspect
         queries += len(run.queries)
         documents += len(run)
         last_run_id = run.last_run_id
-    told = [(check, text) for check, finding in findings if (text := finding.found())]
-    tied = asked.judgements is not None and any(check.name == "ties" for check, _ in told)
+    results = [(check, found) for check, finding in findings if (found := finding.found())]
+    tied = asked.judgements is not None and any(check.name == "ties" for check, _ in results)
     return Inspection(
         file=file,
         queries=queries,
         documents=documents,
-        findings=told,
-        ranges=ranges.found() if tied else [],
+        findings=results,
+        ranges=ranges.extremes() if tied else [],
         without_range=[metric.name for metric in asked.metrics if tied and not has_range(metric)],
         last_run_id=last_run_id,
     )
 
 
 def inspect_file(run: CheckedFile, asked: Asked) -> Inspection:
-    """Check everything in the catalogue, in a file that may have to be read twice.
+    """Run all checks on a file, which may have to be read twice.
 
-    Separate rankings of a query are all that is found: nothing says which one is to be checked.
+    A file with separate rankings of a query has no other finding: no ranking can be chosen.
     """
     try:
         return run.through(lambda parts: inspect_run(parts, asked, run.name))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.studies.check.finding import MOST_EXAMPLES, Asked, Example, Finding, Found, Part
-from ragkpi.studies.check.problems import Kind, Problems
+from ragkpi.studies.check.finding import Asked, Finding, Found, Part
+from ragkpi.studies.check.problems import Kind
 from ragkpi.wording import counted, listed, named
 
 
@@ -15,21 +15,14 @@ class _Lines(Finding):
     kind: Kind
     words: tuple[str, str, str]
 
-    def __init__(self, asked: Asked) -> None:
-        super().__init__(asked)
-        self._problems = Problems()
-
     def see(self, part: Part) -> None:
-        self._problems = part.run.problems
+        problems = part.run.problems  # those of all parts so far
+        self.count = problems.count[self.kind]
+        self.examples = problems.first.get(self.kind, [])
 
-    def found(self) -> Found | None:
-        count = self._problems.count[self.kind]
-        if not count:
-            return None
+    def text(self) -> str:
         singular, plural, what = self.words
-        examples = [Example(*problem) for problem in self._problems.first[self.kind]]
-        text = f"{counted(count, singular, plural)} {what}"
-        return Found(count, text, examples[:MOST_EXAMPLES])
+        return f"{counted(self.count, singular, plural)} {what}"
 
 
 class Columns(_Lines):
@@ -77,15 +70,10 @@ class Infinite(Finding):
 
     def see(self, part: Part) -> None:
         run = part.run
-        rows = np.flatnonzero(np.isinf(run.score))
-        self.count += len(rows)
-        self.note(run, rows, lambda row: f"score {run.score[row]}")
+        self.note(run, np.flatnonzero(np.isinf(run.score)), lambda row: f"score {run.score[row]}")
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
-        text = f"{counted(self.count, 'score')} {'is' if self.count == 1 else 'are'} infinite"
-        return Found(self.count, text, self.examples)
+    def text(self) -> str:
+        return f"{counted(self.count, 'score is', 'scores are')} infinite"
 
 
 class RunIds(Finding):
@@ -97,25 +85,16 @@ class RunIds(Finding):
 
     def see(self, part: Part) -> None:
         run = part.run
-        if run.run_id is None or run.different_run_ids is None:
-            return
-        ids = run.run_id.take(run.different_run_ids).tolist()
-        new = [
-            row
-            for row, id_ in zip(run.different_run_ids.tolist(), ids, strict=True)
-            if id_ not in self._ids
-        ]
-        self._ids.update(dict.fromkeys(ids))
-        run_id = run.run_id
+        new = [row for row, id_ in run.first_of_run_ids.items() if id_ not in self._ids]
+        self._ids.update(dict.fromkeys(run.first_of_run_ids.values()))
         rows = np.array(new, dtype=np.int64)
-        self.note(run, rows, lambda row: f"run id {named(run_id[row])}")
+        self.note(run, rows, lambda row: f"run id {named(run.first_of_run_ids[row])}")
 
     def found(self) -> Found | None:
-        count = len(self._ids)
-        if count < 2:
-            return None
-        text = f"{count:,} different run ids: {listed(list(self._ids))}"
-        return Found(count, text, self.examples)
+        return super().found() if self.count > 1 else None
+
+    def text(self) -> str:
+        return f"{self.count:,} different run ids: {listed(self._ids)}"
 
 
 class Scattered(Finding):
@@ -127,8 +106,5 @@ class Scattered(Finding):
     def see(self, part: Part) -> None:
         self.count += part.run.stretches - len(part.run.queries)
 
-    def found(self) -> Found | None:
-        if self.count <= 0:
-            return None
-        times = counted(self.count, "time")
-        return Found(self.count, f"lines of a query go on elsewhere in the file {times}")
+    def text(self) -> str:
+        return f"lines of a query go on elsewhere in the file {counted(self.count, 'time')}"

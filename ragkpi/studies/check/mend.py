@@ -1,4 +1,4 @@
-"""`--fix`: the run without what was wrong with it, and what that took."""
+"""`--fix`: the run without its mistakes, and a list of the changes."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from ragkpi.wording import counted
 
 
 class Mender:
-    """Mends a run part after part, and counts what that changes.
+    """Mends a run part after part, and counts the changes.
 
     Parameters
     ----------
     max_hits
-        Most documents that a query keeps; None for all.
+        The most documents that a query keeps; None for all.
     """
 
     def __init__(self, max_hits: int | None = None) -> None:
@@ -45,15 +45,14 @@ class Mender:
         self._moved += int(np.count_nonzero(run.order != np.arange(len(run))))
         if self._max_hits is not None:
             self._cut += int(np.maximum(np.diff(mended.starts) - self._max_hits, 0).sum())
-        if run.run_id is not None and run.different_run_ids is not None:
-            self._run_ids.update(run.run_id.take(run.different_run_ids))
+        self._run_ids.update(run.first_of_run_ids.values())
         if mended.rank_numbers is not None:
             numbers, valid = mended.rank_numbers
             self._numbered &= bool(valid.all() and (numbers[mended.order] == mended.ranks).all())
 
     @property
     def changes(self) -> list[str]:
-        """What was changed, a line each."""
+        """The changes, a line each."""
         changes = []
         if self._unreadable:
             changes.append(f"dropped {counted(self._unreadable, 'line')} that cannot be read")
@@ -74,10 +73,10 @@ class Mender:
 
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:
-    """Keep the best place of every document that a query has several times."""
+    """Keep the best place of every document that a query retrieves several times."""
     if not len(run.repeated[0]):
         return run
-    ranked = _select(run, run.order)  # so that the first one is the best one
+    ranked = _select(run, run.order)  # the first place of a document is now its best
     again, _ = replace(ranked, line=np.arange(len(run))).repeated
     kept = np.ones(len(run), dtype=bool)
     kept[run.order[again]] = False
@@ -85,16 +84,12 @@ def without_repetitions(run: CheckedRun) -> CheckedRun:
 
 
 def _select(run: CheckedRun, rows: IntArray | BoolArray) -> CheckedRun:
-    return CheckedRun(
-        file=run.file,
-        queries=run.queries,
+    return replace(
+        run,
         query=run.query[rows],
         document=run.document.take(rows),
         score=run.score[rows],
         line=run.line[rows],
         rank=None if run.rank is None else run.rank.take(rows),
         run_id=None if run.run_id is None else run.run_id.take(rows),
-        last_run_id=run.last_run_id,
-        stretches=run.stretches,
-        problems=run.problems,
     )

@@ -1,4 +1,4 @@
-"""Lines of a TREC run that cannot be read, or only in part: they are noted, and passed over."""
+"""Lines of a TREC run that cannot be read, or only in part; they are noted and skipped."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from ragkpi.wording import shown
 
 Kind = Literal["columns", "number", "nul_byte", "extra_columns"]
 
-_MOST_KEPT = 100
+MOST_EXAMPLES = 3
 
 
-class Problem(NamedTuple):
-    """A line that cannot be read, or only in part."""
+class Example(NamedTuple):
+    """A line number of the run (None for the whole file), and what is wrong there."""
 
-    line: int
+    line: int | None
     text: str
 
 
@@ -30,17 +30,17 @@ class Problems:
 
     def __init__(self) -> None:
         self.count: Counter[Kind] = Counter()
-        self.first: dict[Kind, list[Problem]] = {}
+        self.first: dict[Kind, list[Example]] = {}
 
     def add(self, kind: Kind, line: int, text: str) -> None:
         """Note a line."""
         self.count[kind] += 1
-        if self.count[kind] <= _MOST_KEPT:
-            self.first.setdefault(kind, []).append(Problem(line, text))
+        if self.count[kind] <= MOST_EXAMPLES:
+            self.first.setdefault(kind, []).append(Example(line, text))
 
 
 def scan_tolerantly(block: Block, problems: Problems) -> Lines:
-    """Find the columns of all lines that have them; the others are noted."""
+    """Split the lines that have all columns; note the others."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
     )
@@ -54,7 +54,7 @@ def scan_tolerantly(block: Block, problems: Problems) -> Lines:
 
 
 def note_extra_columns(lines: Lines, problems: Problems) -> None:
-    """Note the lines on which anything follows the run id."""
+    """Note the lines with text after the run id."""
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])

@@ -20,9 +20,6 @@ class Duplicates(Finding):
     def see(self, part: Part) -> None:
         run = part.run
         rows, first = run.repeated
-        if not len(rows):
-            return
-        self.count += len(rows)
         self.queries += len(np.unique(run.query[rows]))
         first_line = dict(zip(rows.tolist(), run.line[first].tolist(), strict=True))
         self.note(
@@ -34,38 +31,30 @@ class Duplicates(Finding):
             ),
         )
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
-        text = (
+    def text(self) -> str:
+        return (
             f"{counted(self.count, 'line')} {'repeats' if self.count == 1 else 'repeat'} a "
             f"document of the same query, in {counted(self.queries, 'query', 'queries')}"
         )
-        return Found(self.count, text, self.examples)
 
 
-class _SeparateRankings(Finding):
-    """Several rankings of a query in one file; reading ends there, and says so itself."""
-
-    def found(self) -> Found | None:
-        return None
-
-
-class Subsets(_SeparateRankings):
+# Three findings about several rankings of a query in one file. Reading such a file fails, and
+# `inspect_file` reports the failure.
+class Subsets(Finding):
     """Several rankings of the queries, such as MTEB's subsets and splits, in one file.
 
     Every command refuses such a run, and nothing else is checked: --subset chooses one.
     """
 
 
-class KeysTwice(_SeparateRankings):
+class KeysTwice(Finding):
     """A key that comes twice in an object of JSON: two rankings of a query, or two values.
 
     Every command refuses such a run, and nothing else is checked.
     """
 
 
-class RanksTwice(_SeparateRankings):
+class RanksTwice(Finding):
     """Ranks without scores, or lists in their order, that a query has twice: two rankings of it.
 
     Every command refuses such a run, and nothing else is checked.
@@ -81,21 +70,17 @@ class MaxHits(Finding):
             return
         sizes = np.diff(run.starts)
         deep = np.flatnonzero(sizes > most)
-        self.count += len(deep)
         self.note(
             run,
             run.first_row[deep],
             lambda row: f"query {run.name_of_query(row)} has {sizes[run.query[row]]:,}",
         )
 
-    def found(self) -> Found | None:
-        if not self.count or self.asked.max_hits is None:
-            return None
-        text = (
+    def text(self) -> str:
+        return (
             f"{counted(self.count, 'query retrieves', 'queries retrieve')} more than "
-            f"{counted(self.asked.max_hits, 'document')}"
+            f"{counted(self.asked.max_hits or 0, 'document')}"
         )
-        return Found(self.count, text, self.examples)
 
 
 class Ranks(Finding):
@@ -114,9 +99,6 @@ class Ranks(Finding):
         query, score = run.query[order], run.score[order]
         rising = np.flatnonzero((query[1:] == query[:-1]) & (score[1:] > score[:-1])) + 1
         wrong = np.unique(np.concatenate([np.flatnonzero(~valid), order[rising]]))
-        if not len(wrong):
-            return
-        self.count += len(wrong)
         self.queries += len(np.unique(run.query[wrong]))
         above = dict(zip(order[rising].tolist(), order[rising - 1].tolist(), strict=True))
 
@@ -132,13 +114,13 @@ class Ranks(Finding):
         self.note(run, wrong, describe)
 
     def found(self) -> Found | None:
-        if not self.count:
-            return None
-        text = (
+        return Found(self.queries, self.text(), self.examples) if self.count else None
+
+    def text(self) -> str:
+        return (
             f"ranks disagree with scores in {counted(self.queries, 'query', 'queries')} "
             f"({counted(self.count, 'line')}); scores count"
         )
-        return Found(self.queries, text, self.examples)
 
 
 class OwnQuery(Finding):
@@ -154,17 +136,13 @@ class OwnQuery(Finding):
         both = Tokens.joined([queries, run.document])
         group = np.concatenate([np.arange(len(queries)), run.query])
         rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
-        self.count += len(rows)
         self.note(run, rows, lambda row: f"query {run.name_of_query(row)}")
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
-        text = (
+    def text(self) -> str:
+        return (
             f"{counted(self.count, 'query retrieves', 'queries retrieve')} the document of the "
             "same id; --ignore-identical-ids leaves it out"
         )
-        return Found(self.count, text, self.examples)
 
 
 class Ascending(Finding):
@@ -184,7 +162,6 @@ class Ascending(Finding):
         rises = np.bincount(query[1:][inside & (score[1:] > score[:-1])], minlength=queries)
         falls = np.bincount(query[1:][inside & (score[1:] < score[:-1])], minlength=queries)
         upside_down = np.flatnonzero((rises > 0) & (falls == 0))
-        self.count += len(upside_down)
         self.queries += int(np.count_nonzero(rises + falls))
         self.note(
             run,
@@ -193,14 +170,14 @@ class Ascending(Finding):
         )
 
     def found(self) -> Found | None:
-        if 2 * self.count <= self.queries:
-            return None
-        text = (
+        return super().found() if 2 * self.count > self.queries else None
+
+    def text(self) -> str:
+        return (
             f"scores rise down the ranking in {self.count:,} of "
             f"{counted(self.queries, 'query', 'queries')}: are they distances? The highest ranks "
             "first"
         )
-        return Found(self.count, text, self.examples)
 
 
 class TiedDocuments(Finding):
@@ -217,22 +194,17 @@ class TiedDocuments(Finding):
         run = part.run
         self._documents += len(run)
         tied = run.tied_with_above
-        if not tied.any():
-            return
         either = tied.copy()
         either[:-1] |= tied[1:]
         self.count += int(np.count_nonzero(either))
         self.queries += len(np.unique(run.query[run.order[either]]))
 
-    def found(self) -> Found | None:
-        if not self.count:
-            return None
+    def text(self) -> str:
         share = 100 * self.count / self._documents
-        text = (
+        return (
             f"{counted(self.count, 'document')} ({share:.1f} %) tie with another one, in "
             f"{counted(self.queries, 'query', 'queries')}"
         )
-        return Found(self.count, text)
 
 
 class TiesAtCutoff(Finding):
@@ -247,18 +219,12 @@ class TiesAtCutoff(Finding):
 
     def see(self, part: Part) -> None:
         run = part.run
-        if not run.tied_with_above.any():
-            return
         rank = np.where(run.tied_with_above, run.ranks, 0)
-        crossing = []
-        for cutoff in self.asked.cutoffs:
-            rows = run.order[np.flatnonzero(rank == cutoff + 1)]
-            self._crossed[cutoff] += len(rows)
-            crossing.append(rows)
-        if not crossing:
-            return
-        rows = np.unique(np.concatenate(crossing))
-        self.count += len(np.unique(run.query[rows]))
+        self._crossed.update(
+            {cutoff: int((rank == cutoff + 1).sum()) for cutoff in self.asked.cutoffs}
+        )
+        rows = run.order[np.isin(rank, [cutoff + 1 for cutoff in self.asked.cutoffs])]
+        self.queries += len(np.unique(run.query[rows]))
         self.note(
             run,
             rows,
@@ -269,11 +235,12 @@ class TiesAtCutoff(Finding):
         )
 
     def found(self) -> Found | None:
-        if not self.count:
-            return None
+        return Found(self.queries, self.text(), self.examples) if self.count else None
+
+    def text(self) -> str:
         parts = [
             f"rank {cutoff} in {counted(count, 'query', 'queries')}"
             for cutoff, count in sorted(self._crossed.items())
             if count
         ]
-        return Found(self.count, f"ties cross {', '.join(parts)}", self.examples)
+        return f"ties cross {', '.join(parts)}"

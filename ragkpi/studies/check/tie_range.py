@@ -16,7 +16,7 @@ from ragkpi.studies.check.finding import Asked, Part
 
 @dataclass(frozen=True)
 class TieRange:
-    """A measure over all queries: as printed, and the extremes over all orders of ties."""
+    """A measure over all queries: its printed value, and the extremes over all orders of ties."""
 
     name: str
     value: float
@@ -25,7 +25,7 @@ class TieRange:
 
 
 class TieRanges:
-    """The ranges of the measures that are asked about, from a run that is seen part after part."""
+    """The ranges of the requested measures, from a run that is seen part after part."""
 
     def __init__(self, asked: Asked) -> None:
         self._asked = asked
@@ -33,11 +33,11 @@ class TieRanges:
         self._parts: list[list[Hits]] = []
 
     def see(self, part: Part) -> None:
-        """Look at some whole queries, which retrieve no document twice."""
+        """Look at some whole queries, without repeated documents."""
         if self._asked.judgements is not None and self._metrics:
             self._parts.append(_orders(part, self._asked.judgements))
 
-    def found(self) -> list[TieRange]:
+    def extremes(self) -> list[TieRange]:
         """Return the range of every measure whose extremes are known."""
         judgements = self._asked.judgements
         if judgements is None or not self._parts:
@@ -59,15 +59,15 @@ class TieRanges:
 def has_range(metric: Metric) -> bool:
     """Say whether the extremes are known: a higher level is never worth less.
 
-    With the best levels first among equal scores such a measure is as high as it can be, with the
-    best last as low, and because queries are ranked independently, so are its means. Gains of
-    one's own may have it otherwise.
+    Such a measure is highest with the best levels first among equal scores, and lowest with the
+    best levels last; so are its means, for queries are ranked independently. With ``gains=`` a
+    higher level may be worth less.
     """
     return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
 def _orders(part: Part, judgements: Judgements) -> list[Hits]:
-    """Return the hits as ranked, with the best levels last among ties, and with them first."""
+    """Return the hits as ranked, with the best levels last among ties, and with those first."""
     run = part.run
     row = part.judgement[run.order]
     hit = np.flatnonzero(row >= 0)

@@ -1,4 +1,4 @@
-"""The report on all pairs of runs: values with letters, and the p-value of every two."""
+"""The report on all pairs of runs: values with letters, and the p-value of each pair."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ragkpi.reports.layout import Cell, Column, Layout, Table
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.all_pairs import AllPairs, MetricPairs
 from ragkpi.studies.compare.comparison_wording import (
-    CORRECTIONS_IN_WORDS,
-    TESTS_IN_WORDS,
+    correction_in_words,
     joined,
     probability,
     short,
+    test_in_words,
 )
 from ragkpi.studies.evaluate.evaluation_report import EvaluationReport, evaluated
 from ragkpi.studies.evaluate.evaluation_table import with_signatures
@@ -29,14 +29,12 @@ _TUKEY = (
     "trials, p = (count + 1) / (trials + 1), seed {seed}; all shuffles, p = share, where there "
     "are no more. It holds for all pairs together and needs no correction"
 )
-
-
 _MOST_NAMED = 5  # runs in a sentence
 
 
 @dataclass(frozen=True)
 class AllPairsReport:
-    """Runs compared each with each, and the signature of each of them."""
+    """A comparison of all pairs of runs, and the signature of each run."""
 
     pairs: AllPairs
     signatures: Sequence[Signature | None] = ()
@@ -45,27 +43,19 @@ class AllPairsReport:
     def explanation(self) -> list[str]:
         """What the p-values are, and what the letters mean."""
         procedure = self.pairs.procedure
-        seed, level = procedure.bootstrap.seed, procedure.bootstrap.level
-        runs = len(self.pairs.names)
+        seed, limit = procedure.bootstrap.seed, 1 - procedure.bootstrap.level
+        letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
         if self.pairs.is_tukey:
-            lines = [_TUKEY.format(trials=procedure.trials, seed=seed)]
-        else:
-            tests = runs * (runs - 1) // 2
-            everything = procedure.family == "all"
-            family = counted(tests * (len(self.pairs.by_metric) if everything else 1), "test")
-            family += " in this call" if everything else " by each measure"
-            words = TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed)
-            lines = [words, CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)]
-        lines.append(
-            f"letters: runs that share one are not shown to differ (p < {1 - level:.3g} is shown)"
-        )
-        return lines
+            return [_TUKEY.format(trials=procedure.trials, seed=seed), letters]
+        runs = len(self.pairs.names)
+        tests = runs * (runs - 1) // 2
+        tests *= len(self.pairs.by_metric) if procedure.family == "all" else 1
+        return [test_in_words(procedure), correction_in_words(procedure, tests), letters]
 
     @property
     def sentences(self) -> list[str]:
-        """Who is better than whom, one per measure."""
-        limit = 1 - self.pairs.procedure.bootstrap.level
-        return [self._sentence(by_metric, limit) for by_metric in self.pairs.by_metric]
+        """Which runs are better than which, a sentence per measure."""
+        return [self._sentence(by_metric) for by_metric in self.pairs.by_metric]
 
     def table(self, layout: Layout) -> Table:
         """Lay out a row per measure and run, the best first, and a column per run with p."""
@@ -94,13 +84,13 @@ class AllPairsReport:
             for run in by_metric.order
         ]
         notes = [*self.explanation, *self.sentences]
-        return with_signatures(Table(columns, rows, notes), self._runs(), layout)
+        return with_signatures(Table(columns, rows, notes), self._runs().runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and all pairs as one JSON object."""
         procedure = self.pairs.procedure
         return {
-            **EvaluationReport(self._runs()).document(layout),
+            **self._runs().document(layout),
             "all_pairs": {
                 "test": "tukey" if self.pairs.is_tukey else procedure.test,
                 "correction": "none" if self.pairs.is_tukey else procedure.correction,
@@ -122,12 +112,12 @@ class AllPairsReport:
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield a JSON object per run, then one per pair."""
-        yield from EvaluationReport(self._runs()).lines(layout)
+        yield from self._runs().lines(layout)
         for pair in self._pairs(layout):
             yield {"ragkpi": __version__, "kind": "pair", **pair}
 
-    def _runs(self) -> Any:
-        return evaluated(self.pairs.names, self.pairs.runs, self.signatures)
+    def _runs(self) -> EvaluationReport:
+        return EvaluationReport(evaluated(self.pairs.names, self.pairs.runs, self.signatures))
 
     def _pairs(self, layout: Layout) -> Iterator[dict[str, Any]]:
         for by_metric in self.pairs.by_metric:
@@ -143,7 +133,8 @@ class AllPairsReport:
                     "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
                 }
 
-    def _sentence(self, by_metric: MetricPairs, limit: float) -> str:
+    def _sentence(self, by_metric: MetricPairs) -> str:
+        limit = 1 - self.pairs.procedure.bootstrap.level
         order = by_metric.order
         parts, undecided = [], 0
         for rank, run in enumerate(order):

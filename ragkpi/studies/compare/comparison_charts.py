@@ -23,9 +23,9 @@ from ragkpi.wording import counted
 
 
 def comparison_charts(comparison: Comparison) -> list[Chart]:
-    """Draw, for each metric, every run's difference from the baseline, and those of its queries."""
+    """Draw, for each metric, the runs' differences from the baseline, and those of the queries."""
     charts: list[Chart] = []
-    alone = []
+    no_curve = []
     for differences in comparison.by_metric:
         metric = differences[0].metric
         title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
@@ -33,15 +33,15 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
         if metric.is_printed("query"):
             charts.append(_queries(title, comparison, differences))
         else:
-            alone.append(metric.name)
-    notes = [_drawn(comparison.procedure.bootstrap), _over(comparison.differences)]
-    if alone:
-        notes.append(f"no value per query, so no curve: {', '.join(alone)}")
+            no_curve.append(metric.name)
+    notes = [_bars(comparison.procedure.bootstrap), _over(comparison.differences)]
+    if no_curve:
+        notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
     return noted(charts, notes)
 
 
 def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
-    """Draw, for each metric, the runs by their values, the best on top, with their letters."""
+    """Draw, for each metric, the runs with their letters, the best on top."""
     bootstrap = pairs.procedure.bootstrap
     bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
     charts: list[Chart] = []
@@ -59,10 +59,10 @@ def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
         charts.append(IntervalChart(name, Axis("value of each run"), rows))
     letters = "runs that share a letter are not shown to differ; that their intervals overlap says "
     few = few_queries_note(resampled(pairs.runs, bootstrap), bootstrap)
-    return noted(charts, [f"{letters}little of that", _drawn(bootstrap), *([few] if few else [])])
+    return noted(charts, [f"{letters}little of that", _bars(bootstrap), *([few] if few else [])])
 
 
-def _drawn(bootstrap: Bootstrap) -> str:
+def _bars(bootstrap: Bootstrap) -> str:
     return (
         f"bars: {bootstrap.level * 100:g} % bootstrap intervals, {bootstrap.resamples:,} "
         f"resamples, seed {bootstrap.seed}"
@@ -84,9 +84,9 @@ def _means(title: str, comparison: Comparison, differences: Sequence[Difference]
 
 def _queries(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
     lines = list(_sorted_differences(comparison, differences))
-    alone = f"; {lines[0].name}" if len(lines) == 1 else ""  # without a legend
+    only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
     return PlaneChart(
-        f"{title}, query by query{alone}",
+        f"{title}, query by query{only}",
         Axis("queries, the largest difference first", low=1),
         Axis(f"difference from {comparison.names[0]}"),
         lines,
@@ -97,13 +97,13 @@ def _queries(title: str, comparison: Comparison, differences: Sequence[Differenc
 def _sorted_differences(
     comparison: Comparison, differences: Sequence[Difference]
 ) -> Iterator[Line]:
-    """Yield each run's differences, sorted; the name counts queries won, equal and lost."""
+    """Yield the sorted differences of each run; the name counts queries won, equal and lost."""
     name = differences[0].metric.name
     columns = [run[name] for run in comparison.runs]
     known = np.all([column.known for column in columns], axis=0)
     for difference, column in zip(differences, columns[1:], strict=True):
         value, baseline = column.per_query[known], columns[0].per_query[known]
-        with np.errstate(invalid="ignore"):  # of two infinities, which are equal here
+        with np.errstate(invalid="ignore"):  # inf - inf, where the values are equal
             apart = np.where(value == baseline, 0.0, value - baseline)
         apart = np.sort(apart)[::-1].tolist()
         counts = f"{difference.wins} won, {difference.ties} equal, {difference.losses} lost"

@@ -1,4 +1,4 @@
-"""What comparisons say: their tests and corrections, p-values, and lists of runs."""
+"""The words of comparisons: tests and corrections, p-values, and lists of runs."""
 
 from __future__ import annotations
 
@@ -8,12 +8,11 @@ from ragkpi.reports.layout import Cell
 from ragkpi.statistics.corrections import CorrectionName
 from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.significance import TestName
-from ragkpi.studies.evaluate.evaluation_report import interval_note
 from ragkpi.wording import counted
 
 _CHANCE = "{trials:,} trials, p = (count + 1) / (trials + 1), seed {seed}"
 
-TESTS_IN_WORDS: Mapping[TestName, str] = {
+_TESTS_IN_WORDS: Mapping[TestName, str] = {
     "randomization": "p: paired randomization test, two-sided: how often is a difference at least "
     "as large when run and baseline are swapped at random on every query? "
     + _CHANCE
@@ -34,7 +33,7 @@ CORRECTIONS_IN_WORDS: Mapping[CorrectionName, tuple[str, str]] = {
     "benjamini-hochberg": ("p_bh", "p_bh: corrected by Benjamini and Hochberg for {family}"),
     "none": ("", "p is not corrected for {family}"),
 }
-# The same in a caption.
+# The short forms, for captions.
 IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
     "randomization": "paired randomization test, {trials:,} trials",
     "bootstrap": "paired bootstrap test, {trials:,} resamples",
@@ -47,21 +46,21 @@ IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
 }
 
 
-def explanation(procedure: Procedure, tests: int) -> list[str]:
-    """Say in two lines what the p-values are, and what the intervals and effect sizes."""
+def test_in_words(procedure: Procedure) -> str:
+    """Say what the p-values are."""
     seed = procedure.bootstrap.seed
+    return _TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed)
+
+
+def correction_in_words(procedure: Procedure, tests: int) -> str:
+    """Say how the p-values of a family of tests were corrected."""
     family = counted(tests, "test")
     family += " in this call" if procedure.family == "all" else " by each measure"
-    return [
-        TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed),
-        f"{CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)}; "
-        f"{interval_note(procedure.bootstrap, ' of the difference')}, of rates of 0 and 1 Tango's; "
-        "d_z: difference / standard deviation of the queries' differences",
-    ]
+    return CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)
 
 
 def probability(p: float) -> Cell:
-    """Write a p-value that would look like 0 with all its zeros."""
+    """Return a cell for a p-value; a tiny one, which would look like 0, gets significant digits."""
     return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
 
 
@@ -70,15 +69,13 @@ def short(p: float) -> str:
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
 
 
-_PLURAL = {"is": "are", "has": "have"}
-
-
 def joined(names: Sequence[str]) -> str:
     """Write a list of names in a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def agreeing(verdict: str, number: int) -> str:
-    """Let the verb of a verdict agree with the number of runs."""
+    """Make the verb of a verdict agree with the number of runs."""
     verb, _, rest = verdict.partition(" ")
-    return verdict if number == 1 else f"{_PLURAL[verb]} {rest}"
+    plural = {"is": "are", "has": "have"}
+    return verdict if number == 1 else f"{plural[verb]} {rest}"

@@ -1,4 +1,4 @@
-"""The table of a paper: runs and measures, the best bold, marks where runs differ."""
+"""A table for a paper: runs and measures, the best bold, marks where runs differ."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ Pair = tuple[str, frozenset[str]]  # a metric's name, and two runs
 
 @dataclass(frozen=True)
 class PaperTable:
-    """Runs against one or several named ones.
+    """Runs compared with one or several baselines.
 
     Attributes
     ----------
     names
         All runs, in the order of the table.
     comparisons
-        One per named run, which is its baseline; see `ragkpi.statistics.paired.compare_each`.
+        One per baseline; see `ragkpi.statistics.paired.compare_each`.
     signatures
-        Of the runs in order, if they are known.
+        The signatures of the runs, if they are known.
     """
 
     names: Sequence[str]
@@ -41,7 +41,7 @@ class PaperTable:
     signatures: Sequence[Signature | None] = ()
 
     def __post_init__(self) -> None:
-        """Refuse more named runs than there are marks."""
+        """Refuse more baselines than there are marks."""
         if len(self.comparisons) > len(MARKS):
             raise UsageError(
                 f"--against: {len(self.comparisons)} runs; there are marks for {len(MARKS)}"
@@ -52,14 +52,12 @@ class PaperTable:
         """What the table shows, and what its marks mean."""
         first = self.comparisons[0]
         procedure = first.procedure
-        limit = 1 - procedure.bootstrap.level
         tested = sum(p == p for p in self._corrected.values())
         metrics = len({name for name, _ in self._corrected})
         number = tested if procedure.family == "all" else tested // max(metrics, 1)
         test, correction = IN_CAPTIONS[procedure.test], IN_CAPTIONS[procedure.correction]
-        family = counted(number, "test") + (
-            " in all" if procedure.family == "all" else " by each measure"
-        )
+        family = counted(number, "test")
+        family += " in all" if procedure.family == "all" else " by each measure"
         marks = ", ".join(
             f"{mark} differs from {comparison.names[0]}"
             for mark, comparison in zip(MARKS, self.comparisons, strict=False)
@@ -68,7 +66,7 @@ class PaperTable:
         over = " to ".join(f"{number:,}" for number in dict.fromkeys((queries[0], queries[-1])))
         return (
             f"{counted(len(self.names), 'run')} over {over} queries; the best value of each "
-            f"measure stands out. {marks} at p < {limit:.3g} ("
+            f"measure stands out. {marks} at p < {self._limit:.3g} ("
             f"{test.format(trials=procedure.trials)}, {correction.format(family=family)})."
         )
 
@@ -79,7 +77,9 @@ class PaperTable:
             Column("run"),
             *(Column(m.name, m.measure.style, m.measure.better) for m in metrics),
         ]
-        values = self._values()
+        first = self.comparisons[0]
+        values = {(d.run, d.metric.name): d.summary for d in first.differences}
+        values |= {(first.names[0], d.metric.name): d.baseline for d in first.differences}
         rows = [
             [
                 Cell(name),
@@ -90,11 +90,12 @@ class PaperTable:
         table = Table(columns, with_best_marked(columns, rows), [], self.caption)
         if layout.notes == "columns":
             table = _with_marks_as_columns(table)
-        runs = evaluated(self.names, self._scores(), self.signatures)
+        scores = dict(zip(first.names, first.runs, strict=True))
+        runs = evaluated(self.names, [scores[name] for name in self.names], self.signatures)
         return with_signatures(table, runs, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Refuse: what a program wants is the comparison itself."""
+        """Refuse: the JSON of a comparison has no form for papers."""
         raise UsageError(
             "--paper is for readers; expected --format table, markdown, latex, csv or tsv, or json "
             "without --paper"
@@ -104,30 +105,21 @@ class PaperTable:
         """Refuse as well."""
         yield self.document(layout)
 
-    def _scores(self) -> list[Any]:
-        first = self.comparisons[0]
-        by_name = dict(zip(first.names, first.runs, strict=True))
-        return [by_name[name] for name in self.names]
-
-    def _values(self) -> Mapping[tuple[str, str], float]:
-        """Return every run's value over the queries that are compared, by run and metric."""
-        values = {}
-        for difference in self.comparisons[0].differences:
-            values[difference.run, difference.metric.name] = difference.summary
-            values[self.comparisons[0].names[0], difference.metric.name] = difference.baseline
-        return values
+    @property
+    def _limit(self) -> float:
+        return 1 - self.comparisons[0].procedure.bootstrap.level
 
     def _marks(self, metric: str, name: str) -> str:
-        limit = 1 - self.comparisons[0].procedure.bootstrap.level
         return "".join(
             mark
             for mark, comparison in zip(MARKS, self.comparisons, strict=False)
-            if self._corrected.get((metric, frozenset((name, comparison.names[0]))), 1.0) < limit
+            if self._corrected.get((metric, frozenset((name, comparison.names[0]))), 1)
+            < self._limit
         )
 
     @property
     def _corrected(self) -> Mapping[Pair, float]:
-        """The p-values of all pairs that are tested, each pair once, corrected together."""
+        """The p-values of all tested pairs, each pair once, corrected together."""
         procedure = self.comparisons[0].procedure
         families: dict[str, dict[Pair, float]] = {}
         for comparison in self.comparisons:
@@ -140,26 +132,21 @@ class PaperTable:
             pair: float(p)
             for family in families.values()
             for pair, p in zip(
-                family,
-                corrected(np.array(list(family.values())), procedure.correction),
-                strict=True,
+                family, corrected(np.array([*family.values()]), procedure.correction), strict=True
             )
         }
 
 
 def _with_marks_as_columns(table: Table) -> Table:
-    """Let the marks of each measure stand in a column of their own, for programs."""
-    columns = [
-        part
-        for column in table.columns
-        for part in ([column, Column(f"{column.name}_marks")] if column.numeric else [column])
-    ]
-    rows = [
-        [
-            part
-            for cell, column in zip(row, table.columns, strict=True)
-            for part in ([replace(cell, marks=""), Cell(cell.marks)] if column.numeric else [cell])
-        ]
-        for row in table.rows
-    ]
+    """Move the marks of each measure into a column of their own, for programs."""
+    run, *measures = table.columns
+    columns = [run]
+    for column in measures:
+        columns += [column, Column(f"{column.name}_marks")]
+    rows = []
+    for name, *cells in table.rows:
+        row = [name]
+        for cell in cells:
+            row += [replace(cell, marks=""), Cell(cell.marks)]
+        rows.append(row)
     return Table(columns, rows, table.notes, table.caption)

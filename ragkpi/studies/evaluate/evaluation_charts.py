@@ -1,4 +1,4 @@
-"""The pictures of an evaluation: runs with their intervals, or one run query by query."""
+"""The charts of an evaluation: runs with their intervals, or one run query by query."""
 
 from __future__ import annotations
 
@@ -24,15 +24,12 @@ from ragkpi.wording import counted
 
 
 def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
-    """Draw a chart per metric.
-
-    Several runs stand under each other, in their order, with bootstrap intervals; of one run all
-    queries are drawn, the best first.
+    """Draw a chart per metric: several runs with bootstrap intervals, or the queries of one run.
 
     Raises
     ------
     UsageError
-        If nothing that was evaluated can be drawn: numbers of documents, texts.
+        If no metric can be drawn: numbers of documents, texts.
     """
     shown = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
     if len(runs) == 1:
@@ -43,21 +40,22 @@ def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None)
     over = counted(runs[0].scores.divisor, "query", "queries")
     if len(runs) == 1:
         return noted([_queries(runs[0].name, column) for column in shown], [over])
-    how = bootstrap or Bootstrap()
-    bounds = [run.intervals or intervals(run.scores, how) for run in runs]
+    bootstrap = bootstrap or Bootstrap()
+    bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
     charts: list[Chart] = []
-    for column in shown:
-        found = [of_run[column.name] for of_run in bounds]
+    for name in (column.name for column in shown):
         rows = [
-            IntervalRow(run.name, low, float(run.scores[column.name].summary), high)
-            for run, (low, high) in zip(runs, found, strict=True)
+            IntervalRow(
+                run.name, of_run[name].low, float(run.scores[name].summary), of_run[name].high
+            )
+            for run, of_run in zip(runs, bounds, strict=True)
         ]
-        charts.append(IntervalChart(column.name, Axis("value of each run"), rows))
-    return noted(charts, [interval_note(how).replace("[low, high]", "bars"), over])
+        charts.append(IntervalChart(name, Axis("value of each run"), rows))
+    return noted(charts, [interval_note(bootstrap).replace("[low, high]", "bars"), over])
 
 
 def _queries(run: str, column: MetricScores) -> Chart:
-    """Draw the values of all queries, the best first, and the value over all of them."""
+    """Draw the values of all queries, the best first, and the value over all queries."""
     better = column.metric.measure.sign
     values = (-better * np.sort(-better * column.per_query[column.known])).tolist()
     return PlaneChart(

@@ -1,4 +1,4 @@
-"""The record of evaluations: a file of JSON Lines that only grows."""
+"""The log of evaluations: a file of JSON Lines that only grows."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +20,7 @@ from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, run_object
 from ragkpi.wording import shown
 
-# What the fields of a record hold.
+# The types of the values in these fields of a record.
 _KINDS: Mapping[str, tuple[type, ...]] = {
     "values": (int, float, str, type(None)),
     "meta": (str,),
@@ -40,13 +40,13 @@ def record(
     Parameters
     ----------
     run, bootstrap
-        What was evaluated, and where its intervals come from.
+        The evaluated run, and the choices behind its intervals.
     files
         By role (``"qrels"``, ``"run"``, ``"pool"``) the path and the SHA-256, None if not known.
     meta
-        What the user says about the run: index snapshot, hash of a configuration, …
+        The user's notes on the run: index snapshot, hash of a configuration, …
     time
-        When; now if not given.
+        The time of the evaluation; None for now.
     """
     stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
@@ -76,7 +76,7 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 
 
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Append records, each a line, as a whole or not at all; other processes may append too."""
+    """Append records, a line each, all or none; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
     inputs().refuse_replacing(path, "--log")
     try:
@@ -86,11 +86,9 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
                     out.write(text)
                 return
             begin = _cut_torn_line(path, file, size)
+            ended = not begin or _read_at(file, 1, begin - 1) == b"\n"
             try:
-                _write(
-                    file,
-                    text if not begin or _read_at(file, 1, begin - 1) == b"\n" else b"\n" + text,
-                )
+                _write(file, text if ended else b"\n" + text)
                 os.fsync(file)
             except BaseException:
                 os.ftruncate(file, begin)
@@ -101,12 +99,12 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
-    """Read a record back; blank lines are skipped.
+    """Read a log; blank lines are skipped.
 
     Raises
     ------
     InputError
-        If it cannot be read, or a line is not the record of a run.
+        If the file cannot be read, or a line is not the record of a run.
     """
     records = []
     try:
@@ -127,7 +125,7 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     expected = "expected the JSON object of a run, as --log writes it"
     try:
         parsed = json.loads(line)
-        # Neither numbers that are none nor halves of characters, which JSON can spell.
+        # JSON can spell NaN and halves of surrogate pairs; refuse them.
         json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
     except (ValueError, RecursionError) as problem:
         raise InputError(path, number, f"no JSON ({problem})", expected) from None
@@ -147,7 +145,7 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
 def _read_at(file: int, count: int, offset: int) -> bytes:
     if hasattr(os, "pread"):
         return os.pread(file, count, offset)
-    os.lseek(file, offset, os.SEEK_SET)  # Windows; what is written goes to the end all the same
+    os.lseek(file, offset, os.SEEK_SET)  # Windows; O_APPEND writes to the end all the same
     return os.read(file, count)
 
 
@@ -158,7 +156,7 @@ def _write(file: int, text: bytes) -> None:
 
 
 def _is_torn(line: str) -> bool:
-    """Say whether a line without an end is the beginning of a record."""
+    """Say whether a line without a newline is half a record."""
     try:
         json.loads(line)
     except ValueError:
@@ -166,9 +164,9 @@ def _is_torn(line: str) -> bool:
     return False
 
 
-def _warn_of_torn_line(place: str, fate: str) -> None:
+def _warn_of_torn_line(where: str, fate: str) -> None:
     warnings.warn(
-        f"{place}: the last line is half a record, of a process that was killed; it is {fate}",
+        f"{where}: the last line is half a record, of a process that was killed; it is {fate}",
         RagkpiWarning,
         stacklevel=3,
     )
@@ -190,21 +188,16 @@ def _cut_torn_line(path: str, file: int, size: int) -> int:
 
 @contextmanager
 def _locked(path: str) -> Iterator[tuple[int, int | None]]:
-    """Open a file to append while nobody else does; say how long it is, None if it is no file."""
+    """Lock a file and open it to append; yield it with its size, None for a pipe or a device."""
     regular = not os.path.exists(path) or os.path.isfile(path)
     access = os.O_RDWR if regular else os.O_WRONLY
-    binary = getattr(os, "O_BINARY", 0)  # Windows turns line ends round without it
+    binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
     file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
     try:
-        _lock(file)
+        with suppress(ImportError):  # Windows has no fcntl; O_APPEND has to do
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield file, os.fstat(file).st_size if regular else None
     finally:
         os.close(file)  # which also unlocks it
-
-
-def _lock(file: int) -> None:
-    try:
-        import fcntl
-    except ImportError:  # not on Windows, where O_APPEND alone has to do
-        return
-    fcntl.flock(file, fcntl.LOCK_EX)

@@ -21,19 +21,18 @@ ALL = "all"
 
 @dataclass(frozen=True)
 class EvaluatedRun:
-    """A run's name, its scores, and what is known about them.
+    """A run's name and scores, with their intervals and signature.
 
     Attributes
     ----------
     name
-        By which people know the run: its file's name, or its run id.
+        The name of the run for people: of its file, or its run id.
     scores
-        What it scored.
+        Its scores.
     intervals
-        By the names of metrics, from `ragkpi.statistics.bootstrap.intervals`; empty if not asked
-        for.
+        By the names of metrics, from `ragkpi.statistics.bootstrap.intervals`; may be empty.
     signature
-        What the numbers depend on.
+        The files and settings that the numbers depend on.
     """
 
     name: str
@@ -45,26 +44,23 @@ class EvaluatedRun:
 def evaluated(
     names: Sequence[str], runs: Sequence[Scores], signatures: Sequence[Signature | None] = ()
 ) -> list[EvaluatedRun]:
-    """Put names, scores and signatures of runs together."""
-    known = signatures or [None] * len(runs)
-    return [
-        EvaluatedRun(name, scores, signature=signature)
-        for name, scores, signature in zip(names, runs, known, strict=True)
-    ]
+    """Return a record per run, without intervals."""
+    triples = zip(names, runs, signatures or [None] * len(runs), strict=True)
+    return [EvaluatedRun(name, scores, signature=text) for name, scores, text in triples]
 
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Runs that were evaluated for the same values.
+    """One or more runs, evaluated for the same metrics.
 
     Attributes
     ----------
     runs
-        At least one.
+        The runs, at least one.
     bootstrap
-        Where intervals come from; None if there are none.
+        The choices behind the intervals; None without intervals.
     worst
-        Which queries are shown with per-query values, and in which order; None for all by id.
+        The queries of a report with per-query values, in order; None for all by id.
     """
 
     runs: Sequence[EvaluatedRun]
@@ -79,23 +75,20 @@ class EvaluationReport:
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return all runs as one JSON object."""
-        return {
-            "ragkpi": __version__,
-            "runs": [self._object(run, layout) for run in self.runs],
-        }
+        return {"ragkpi": __version__, "runs": [self._object(run, layout) for run in self.runs]}
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object per run, and with per-query values one per query behind it."""
+        """Yield a JSON object per run, and with per-query values one per query after it."""
         for run in self.runs:
-            whole = self._object(run, layout)
-            queries = whole.pop("per_query", {})
-            yield {"ragkpi": __version__, "kind": "run", **whole}
+            document = self._object(run, layout)
+            queries = document.pop("per_query", {})
+            yield {"ragkpi": __version__, "kind": "run", **document}
             for query, values in queries.items():
                 yield {"kind": "query", "run": run.name, "query": query, "values": values}
 
     @property
     def queries(self) -> Sequence[bytes]:
-        """Those that are shown with per-query values, in their order."""
+        """The queries of a report with per-query values, in order."""
         if self.worst is not None:
             return self.worst.queries
         return sorted(set().union(*(run.scores.queries for run in self.runs)))
@@ -113,7 +106,7 @@ def run_object(
 ) -> dict[str, Any]:
     """Return a run as a JSON object, valid under ``schema.json#/$defs/run``.
 
-    With per-query values, those of these `queries`, in this order; None for all by id.
+    Per-query values are those of `queries`, in this order; None stands for all by id.
     """
     scores, digits = run.scores, layout.digits
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
@@ -143,7 +136,7 @@ def run_object(
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
-    """Say where the intervals of runs come from, and that they claim too much if they do."""
+    """Say how the intervals were made, and warn where there are too few queries for them."""
     if bootstrap is None:
         return []
     from ragkpi.statistics.bootstrap import few_queries_note, resampled
@@ -154,7 +147,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
 
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
-    """Say where intervals come from: what they are `of`, and which `queries` are drawn."""
+    """Say how intervals were made: `of` which number, and which `queries` were resampled."""
     method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
     return (
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "

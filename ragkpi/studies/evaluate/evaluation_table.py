@@ -3,63 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
+from typing import Any
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.measure import Metric
 from ragkpi.records import replace
-from ragkpi.reports.layout import Block, Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.studies.evaluate.evaluation_report import (
     ALL,
     EvaluatedRun,
     EvaluationReport,
     interval_notes,
 )
-from ragkpi.studies.evaluate.query_values import query_blocks
+from ragkpi.studies.evaluate.query_values import query_rows
 from ragkpi.wording import counted
 
-# More values than that are for programs.
+# Larger tables are for programs.
 MOST_CELLS = 100_000
 
 
 def evaluation_table(report: EvaluationReport, layout: Layout) -> Table:
     """Lay out a row per run, and with per-query values one per query and run before them."""
-    by_query = layout.per_query == "shown"
-    shown = _shown(report.runs[0].scores.metrics, layout)
+    runs = report.runs
+    by_query, summary = layout.per_query == "shown", layout.summary == "shown"
+    shown = [
+        metric
+        for metric in runs[0].scores.metrics
+        if (summary and metric.is_printed("summary")) or (by_query and metric.is_printed("query"))
+    ]
     names = [metric.name for metric in shown]
-    keys = [Column("run"), *([Column("query")] if by_query else [])]
-    columns = keys + [
-        Column(metric.name, metric.measure.style, metric.measure.better) for metric in shown
+    columns = [
+        Column("run"),
+        *([Column("query")] if by_query else []),
+        *(Column(m.name, m.measure.style, m.measure.better) for m in shown),
     ]
     rows: list[list[Cell]] = []
-    blocks: Iterable[Block] = ()
-    if by_query and layout.notes == "columns":
-        blocks = query_blocks(
-            [run.name for run in report.runs],
-            [run.scores for run in report.runs],
-            names,
-            report.queries,
-        )
-    elif by_query:
-        _refuse_many(report, len(columns))
-        for group in _query_rows(report.runs, names, report.queries):
-            rows += with_best_marked(columns, group)
-    if layout.summary == "shown":
-        heads = [[run.name, ALL] if by_query else [run.name] for run in report.runs]
+    plain_rows: Iterable[list[Any]] = ()
+    notes: list[str] = []
+    if by_query:
+        groups = query_rows(runs, names, report.queries)
+        if layout.notes == "columns":
+            plain_rows = chain.from_iterable(groups)
+        else:
+            _refuse_many(report, len(columns))
+            for group in groups:
+                rows += with_best_marked(columns, [[*map(Cell, row)] for row in group])
+    if summary:
         summaries = [
-            [*map(Cell, head), *_summary_cells(run, names)]
-            for head, run in zip(heads, report.runs, strict=True)
+            [Cell(run.name), *([Cell(ALL)] if by_query else []), *_summary_cells(run, names)]
+            for run in runs
         ]
-        alike = all(run.scores.queries == report.runs[0].scores.queries for run in report.runs)
-        rows += with_best_marked(columns, summaries) if alike else summaries
-    notes = list(_what_means_are_over(report.runs, names)) if layout.summary == "shown" else []
-    notes += interval_notes(report.bootstrap, [run.scores for run in report.runs])
+        same_queries = all(run.scores.queries == runs[0].scores.queries for run in runs)
+        rows += with_best_marked(columns, summaries) if same_queries else summaries
+        notes += _query_counts(runs, names)
+    notes += interval_notes(report.bootstrap, [run.scores for run in runs])
     if by_query and report.worst is not None:
         notes.append(report.worst.note)
-    return with_signatures(Table(columns, rows, notes, blocks=blocks), report.runs, layout)
+    return with_signatures(Table(columns, rows, notes, plain_rows=plain_rows), runs, layout)
 
 
 def _refuse_many(report: EvaluationReport, columns: int) -> None:
-    """Refuse a table that nobody can read and that takes minutes to draw."""
+    """Refuse a table that is too large to read and takes minutes to draw."""
     rows = len(report.queries) * len(report.runs)
     if rows * columns > MOST_CELLS:
         raise UsageError(
@@ -69,7 +73,7 @@ def _refuse_many(report: EvaluationReport, columns: int) -> None:
 
 
 def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) -> Table:
-    """Add the runs' signatures, as a note each or as a column for the rows named by their runs."""
+    """Add the runs' signatures: a note for each, or a column with the signature of each row."""
     signatures = {
         run.name: run.signature.long() if layout.signature == "long" else run.signature.short()
         for run in runs
@@ -78,25 +82,14 @@ def with_signatures(table: Table, runs: Sequence[EvaluatedRun], layout: Layout) 
     if layout.signature == "none" or not signatures:
         return table
     if layout.notes == "columns":
-        column_of_run = [column.name for column in table.columns].index("run")
-        rows = [[*row, Cell(signatures.get(row[column_of_run].value))] for row in table.rows]
-        blocks = (
-            [*block, [signatures.get(name) for name in block[column_of_run]]]
-            for block in table.blocks
-        )
-        return Table([*table.columns, Column("signature")], rows, table.notes, blocks=blocks)
+        place = [column.name for column in table.columns].index("run")
+        rows = [[*row, Cell(signatures.get(row[place].value))] for row in table.rows]
+        plain_rows = ([*row, signatures.get(row[place])] for row in table.plain_rows)
+        columns = [*table.columns, Column("signature")]
+        return Table(columns, rows, table.notes, plain_rows=plain_rows)
     distinct = list(dict.fromkeys(signatures.values()))
     notes = distinct if len(distinct) == 1 else [f"{n}: {text}" for n, text in signatures.items()]
     return replace(table, notes=[*table.notes, *notes])
-
-
-def _shown(metrics: Sequence[Metric], layout: Layout) -> list[Metric]:
-    return [
-        metric
-        for metric in metrics
-        if (layout.summary == "shown" and metric.is_printed("summary"))
-        or (layout.per_query == "shown" and metric.is_printed("query"))
-    ]
 
 
 def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
@@ -108,42 +101,19 @@ def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
     ]
 
 
-def _what_means_are_over(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
-    """Say how many queries the values of several runs are over, in as few words as that takes."""
+def _query_counts(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
+    """Say over how many queries the values of several runs are."""
     if len(runs) < 2:
         return
-    over = {run.name: run.scores.divisor for run in runs}
-    if len(set(over.values())) == 1:
-        if "num_q" not in names:
-            yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
-    else:
-        texts = ", ".join(f"{name}: {number:,}" for name, number in over.items())
+    queries = {run.name: run.scores.divisor for run in runs}
+    if len(set(queries.values())) > 1:
+        texts = ", ".join(f"{name}: {number:,}" for name, number in queries.items())
         yield f"over different queries, so nothing is marked as best ({texts})"
+    elif "num_q" not in names:
+        yield f"over {counted(runs[0].scores.divisor, 'query', 'queries')}"
     for name in names:
         known = {run.name: run.scores[name].valid for run in runs}
         differing = {number for number in known.values() if number}
         if runs[0].scores[name].metric.is_estimate and len(differing) > 1:
             texts = ", ".join(f"{run}: {number:,}" for run, number in known.items())
             yield f"{name} is NA for some queries and over the others alone ({texts})"
-
-
-def _query_rows(
-    runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
-) -> Iterator[list[list[Cell]]]:
-    """Yield the rows of each query: one per run that has it."""
-    columns = [
-        [
-            run.scores[name].per_query.tolist()
-            if run.scores[name].metric.is_printed("query")
-            else [None] * len(run.scores.queries)
-            for name in names
-        ]
-        for run in runs
-    ]
-    row_by_query = [{query: row for row, query in enumerate(run.scores.queries)} for run in runs]
-    for query in queries:
-        yield [
-            [Cell(run.name), Cell(query), *(Cell(column[row_of[query]]) for column in of_run)]
-            for run, row_of, of_run in zip(runs, row_by_query, columns, strict=True)
-            if query in row_of
-        ]

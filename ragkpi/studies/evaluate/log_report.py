@@ -1,4 +1,4 @@
-"""The report on a record: its evaluations as a table, filtered and sorted."""
+"""The report on a log: its evaluations as a table, filtered and sorted."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class History:
     def where(self, conditions: Sequence[str]) -> History:
         """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
 
-        Numbers are compared as numbers, all else as text. A record without what a condition
-        names, or with NA there, does not meet it.
+        Numbers are compared as numbers, all else as text. A record without the named value, or
+        with NA, does not meet the condition.
 
         Raises
         ------
         UsageError
-            If a condition cannot be read or names what no record has.
+            If a condition cannot be read, or no record has the value that it names.
         """
         kept = self.records
         for name, holds, wanted in map(self._condition, conditions):
@@ -49,7 +49,7 @@ class History:
         return History(kept)
 
     def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
-        """Split a condition behind the longest name that there is: names may hold a ``=``."""
+        """Split a condition after the longest known name: names may contain ``=``."""
         signs = list(_COMPARISON.finditer(text))
         names = [text[: sign.start()] for sign in signs]
         if not any(names):
@@ -57,16 +57,16 @@ class History:
                 f"--where {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a number or "
                 "text"
             )
-        known = [chosen for chosen, name in enumerate(names) if name in self._known()]
-        chosen = known[-1] if known else 0
-        self._refuse_unknown(f"--where {text}", names[chosen])
-        sign = signs[chosen]
-        return names[chosen], _COMPARISONS[sign[0]], text[sign.end() :]
+        known = [number for number, name in enumerate(names) if name in self._known()]
+        number = known[-1] if known else 0
+        self._refuse_unknown(f"--where {text}", names[number])
+        sign = signs[number]
+        return names[number], _COMPARISONS[sign[0]], text[sign.end() :]
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
         self._refuse_unknown(f"--sort {name}", name)
-        metric = _value(name)
+        metric = _metric_of(name)
         descending = metric is None or metric.measure.better != "lower"
 
         def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
@@ -80,7 +80,7 @@ class History:
         return History(sorted(self.records, key=key))
 
     def table(self, layout: Layout) -> Table:
-        """Lay out a row per record: when, which run, what was said about it, its values."""
+        """Lay out a row per record: the time, the run, the user's notes, its values."""
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
         signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
@@ -91,17 +91,17 @@ class History:
             *metrics,
             *([Column("signature")] if any(signatures) else []),
         ]
-        rows = [
-            [
-                Cell(record.get("time")),
-                Cell(record.get("name")),
-                *(Cell(record.get("meta", {}).get(key)) for key in metas),
-                *(_cell(record["values"], column) for column in metrics),
-                *([Cell(signature)] if any(signatures) else []),
-            ]
-            for record, signature in zip(self.records, signatures, strict=True)
-        ]
-        # What was not measured alike is not better or worse.
+        rows = []
+        for record, signature in zip(self.records, signatures, strict=True):
+            notes = map(record.get("meta", {}).get, metas)
+            rows.append(
+                [
+                    *map(Cell, (record.get("time"), record.get("name"), *notes)),
+                    *(_cell(record["values"], column) for column in metrics),
+                    *([Cell(signature)] if any(signatures) else []),
+                ]
+            )
+        # Values of different settings are not better or worse than others.
         marked = rows if any(signatures) else with_best_marked(columns, rows)
         return Table(columns, marked)
 
@@ -127,7 +127,7 @@ _FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "sign
 
 
 def _field(record: Mapping[str, Any], name: str) -> Any:
-    """Find a value, what was said with --meta, or a property of the run."""
+    """Return a value, a note of --meta, or a field of the run."""
     for values in (record["values"], record.get("meta", {})):
         if name in values:
             return values[name]
@@ -135,7 +135,7 @@ def _field(record: Mapping[str, Any], name: str) -> Any:
 
 
 def _number(value: Any, null: float | None = None) -> Any:
-    """Read numbers and infinities that stand as texts; leave other texts."""
+    """Read numbers, also from texts; return other texts unchanged, and NA as `null`."""
     if value is None:
         return null
     try:
@@ -158,8 +158,8 @@ def _union(mappings: Any) -> list[str]:
     return list(dict.fromkeys(name for mapping in mappings for name in mapping))
 
 
-def _value(name: str) -> Metric | None:
-    """Find what a printed name stands for; None for a measure that is not known here."""
+def _metric_of(name: str) -> Metric | None:
+    """Find the metric of a printed name; None for an unknown measure."""
     try:
         return next((metric for metric in find_metrics([name]) if metric.name == name), None)
     except UsageError:
@@ -167,14 +167,14 @@ def _value(name: str) -> Metric | None:
 
 
 def _column(name: str) -> Column:
-    metric = _value(name)
+    metric = _metric_of(name)
     if metric is None:
         return Column(name, "significant")
     return Column(name, metric.measure.style, metric.measure.better)
 
 
 def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
-    """Return null as NA, and what was not asked for as nothing."""
+    """Return NA for null, and an empty cell for a metric that was not evaluated."""
     if column.name not in metrics:
         return Cell()
     value = metrics[column.name]
@@ -182,7 +182,7 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
 
 
 def _what_differs(signatures: list[str]) -> list[str]:
-    """Reduce signatures to the fields that are not the same in all of them."""
+    """Reduce signatures to the fields that differ among them."""
     fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
     varying = [
         name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1

@@ -1,4 +1,4 @@
-"""A result that ragkpi stored, as ``--format json`` or jsonl or in a record, as a baseline."""
+"""A stored result, of ``--format json`` or jsonl or in a log, as a baseline."""
 
 from __future__ import annotations
 
@@ -19,20 +19,20 @@ _LARGEST = 1 << 30  # a stored result of a gigabyte is none
 
 @dataclass(frozen=True)
 class StoredResult:
-    """What a run scored once.
+    """The stored scores of a run.
 
     Attributes
     ----------
     name
-        Of the run, and where it is stored.
+        The name of the run and its file.
     queries
-        How many its values are over.
+        The number of queries behind its values.
     values
         The values over all queries by printed name; NaN for NA.
     per_query
-        The same for each query, if they were stored (``-q``).
+        The values of each query, if they were stored (``-q``).
     qrels
-        The SHA-256 of the qrels, in hex; nothing if that was not stored.
+        The SHA-256 of the qrels, in hex; empty if it was not stored.
     """
 
     name: str
@@ -43,7 +43,7 @@ class StoredResult:
 
 
 def is_stored_result(path: str) -> bool:
-    """Say whether a file begins as a result of ragkpi does; a run never does."""
+    """Say whether a file begins like a result of ragkpi; no run does."""
     try:
         with open(path, "rb") as file:
             start = file.read(200).lstrip() if file.seekable() else b""
@@ -53,12 +53,12 @@ def is_stored_result(path: str) -> bool:
 
 
 def read_stored_result(path: str) -> StoredResult:
-    """Read the only run of a stored result, or the last one of a record.
+    """Read the only run of a stored result, or the last run of a log.
 
     Raises
     ------
     InputError
-        If it is not the JSON that ragkpi writes.
+        If the file is not the JSON that ragkpi writes.
     UsageError
         If it holds several runs.
     """
@@ -87,15 +87,10 @@ def read_stored_result(path: str) -> StoredResult:
                 query.encode("utf-8", "surrogateescape"): _numbers(values)
                 for query, values in per_query.items()
             },
-            _qrels_of(str(run.get("signature") or "")),
+            str(run.get("signature") or "").partition("|qrels:sha256:")[2].partition("|")[0],
         )
     except (ValueError, KeyError, TypeError, AttributeError, IndexError) as problem:
         raise InputError(path, None, f"no stored result ({problem!r})", expected) from None
-
-
-def _qrels_of(signature: str) -> str:
-    """Return the hash of the qrels that a signature names; nothing if it names none."""
-    return signature.partition("|qrels:sha256:")[2].partition("|")[0]
 
 
 def _objects(text: str) -> Iterator[Any]:
@@ -106,7 +101,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers among stored values: null is NA, infinities are texts, labels are left."""
+    """Return the numbers among stored values: null is NA, infinities are texts; omit labels."""
     numbers = {}
     for name, value in values.items():
         if value is None:
@@ -119,18 +114,17 @@ def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
 def stored_verdicts(
     stored: StoredResult, run: tuple[str, Scores], gate: BaselineGate
 ) -> list[Verdict]:
-    """Hold a run against a stored result, value by value.
+    """Compare a run with a stored result, value by value.
 
-    Means of values that were stored per query are compared over the queries that both have, all
-    other values as they are, which needs as many queries.
+    Means that were stored with their queries are compared over the queries of both. Other values
+    are compared as they are, and must be over the same number of queries.
 
     Raises
     ------
     DataError
         If values are over different numbers of queries.
     UsageError
-        If no value can be compared, or more than a value is asked for of what was stored without
-        its queries.
+        If no value can be compared, or a test needs the values of queries that were not stored.
     """
     name, scores = run
     compared = [
@@ -142,10 +136,12 @@ def stored_verdicts(
         raise UsageError(f"{stored.name}: it has none of the values of this evaluation")
     by_query = [column for column in compared if _is_stored_by_query(stored, column)]
     alone = [column for column in compared if column not in by_query]
-    held: list[Verdict] = []
+    compared_by_query: list[Verdict] = []
     if by_query:
         baseline = _scores(stored, by_query)
-        held += baseline_verdicts((stored.name, baseline), (name, scores.only(by_query)), gate)
+        compared_by_query = baseline_verdicts(
+            (stored.name, baseline), (name, scores.only(by_query)), gate
+        )
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
@@ -166,11 +162,11 @@ def stored_verdicts(
         for column in alone
         if not math.isnan(stored.values[column.name])
     ]
-    return held + verdicts(name, scores, limits)
+    return compared_by_query + verdicts(name, scores, limits)
 
 
 def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
-    """Whether the values of the queries say all: their mean is the summary."""
+    """Say whether a value is the mean of stored values of the queries."""
     return (
         column.metric.measure.is_mean
         and bool(stored.per_query)

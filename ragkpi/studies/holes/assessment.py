@@ -1,4 +1,4 @@
-"""Which unjudged documents to judge first: those whose level removes most uncertainty."""
+"""The unjudged documents to judge first: those whose level removes most uncertainty."""
 
 from __future__ import annotations
 
@@ -8,14 +8,12 @@ from typing import overload
 
 import numpy as np
 
-from ragkpi.evaluation import Evaluation
 from ragkpi.measures.measure import Metric
 from ragkpi.progress import steps
 from ragkpi.ranking.judged import FloatArray, IntArray
-from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass
 from ragkpi.studies.holes.assignments import OTHER, Case, Trials, corners, scale
-from ragkpi.studies.holes.holes_study import HoleBounds, trials_of
+from ragkpi.studies.holes.holes_study import HoleBounds
 from ragkpi.studies.holes.tallied_search import is_tallied, spread_of, tallied_left
 from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInts
 
@@ -33,10 +31,10 @@ class Candidate:
     query, document
         Their ids.
     share
-        The share of all uncertainty that is gone when its level is known: the mean over the
-        values, and over its being worthless and its being of the top level.
+        The share of all uncertainty that goes when the level is known: the mean over the metrics,
+        and over a worthless document and one of the top level.
     runs, rank
-        How many runs retrieve it, and the best rank that one has it at.
+        How many runs retrieve it, and its best rank.
     hole
         Its number among the holes.
     """
@@ -50,19 +48,18 @@ class Candidate:
 
 
 class Candidates(Sequence[Candidate]):
-    """The holes that matter, those first that are worth an assessor's time first.
+    """The holes that matter, in the order in which to judge them.
 
-    There may be millions of them, of which five are named: they are put in order as they are
-    asked for.
+    There may be millions, and people read five: they are sorted only as far as needed.
 
     Parameters
     ----------
     holes
         All holes.
     share : (n,)
-        What each removes.
+        The share of uncertainty that each removes.
     keys
-        What orders holes, (n,) each, the deciding one last; equal ones stand by their ids.
+        The keys of the order, (n,) each, the last one first; equal holes are ordered by their ids.
     """
 
     def __init__(
@@ -75,7 +72,7 @@ class Candidates(Sequence[Candidate]):
         return len(self._chosen)
 
     def __reduce__(self) -> tuple[type, tuple[list[Candidate]]]:
-        return tuple, (list(self),)  # pickled, they are put in order: nobody needs the runs then
+        return tuple, (list(self),)  # a pickle needs no runs
 
     @overload
     def __getitem__(self, index: int) -> Candidate: ...
@@ -86,16 +83,16 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
         """Return one candidate, or some."""
         if not isinstance(index, slice):
-            place = range(len(self))[index]
-            return self[place : place + 1][0]
-        places = range(len(self))[index]
-        order = self._first(max(places[0], places[-1]) + 1) if places else self._chosen
-        return list(self._candidates(order[np.array(places, dtype=np.int64)]))
+            number = range(len(self))[index]
+            return self[number : number + 1][0]
+        numbers = range(len(self))[index]
+        order = self._first(max(numbers[0], numbers[-1]) + 1) if numbers else self._chosen
+        return list(self._named(order[np.array(numbers, dtype=np.int64)]))
 
     def __iter__(self) -> Iterator[Candidate]:
         order = self._first(len(self))
         for first in range(0, len(order), _NAMED_AT_ONCE):
-            yield from self._candidates(order[first : first + _NAMED_AT_ONCE])
+            yield from self._named(order[first : first + _NAMED_AT_ONCE])
 
     def _first(self, count: int) -> IntArray:
         """Return the numbers of the first holes."""
@@ -108,27 +105,22 @@ class Candidates(Sequence[Candidate]):
         keys = [self._holes.query, *self._keys]
         return np.asarray(chosen[np.lexsort([key[chosen] for key in keys])])
 
-    def _candidates(self, chosen: IntArray) -> Iterator[Candidate]:
+    def _named(self, chosen: IntArray) -> Iterator[Candidate]:
         holes = self._holes
-        columns = zip(
-            holes.query[chosen].tolist(),
+        queries = [holes.judgements.queries[query] for query in holes.query[chosen].tolist()]
+        return map(
+            Candidate,
+            queries,
             holes.documents(chosen).tolist(),
             self._share[chosen].tolist(),
             (holes.rank[:, chosen] < UNRETRIEVED).sum(axis=0).tolist(),
             holes.best_rank[chosen].tolist(),
             chosen.tolist(),
-            strict=True,
         )
-        for query, *rest in columns:
-            yield Candidate(holes.judgements.queries[query], *rest)
 
 
-def candidates(
-    bounds: HoleBounds,
-    evaluations: Sequence[Evaluation],
-    settings: Settings,
-) -> Candidates:
-    """Return the holes that matter, those first that are worth an assessor's time first.
+def candidates(bounds: HoleBounds) -> Candidates:
+    """Return the holes that matter, in the order in which to judge them.
 
     The best ranks come first: one document alone may promise more, but many of a query promise
     the same twice, and most of them turn out worthless. Among equal ranks, those that remove most
@@ -136,75 +128,66 @@ def candidates(
     the number of documents of each level counts (RA-nWG), those that remove most come first.
 
     The uncertainty of a value of a query is its spread between the corner assignments: own holes
-    all worthless or all at the top level, and so the others. (Of Bits-over-Random it is that of
-    its numerator, success.) It is added up over runs and queries.
+    all worthless or all at the top level, and other holes likewise. (For Bits-over-Random it is the
+    spread of its numerator, success.) It is added up over runs and queries.
     """
-    holes = bounds.holes
+    holes, runs, metrics = bounds.holes, bounds.runs, bounds.metrics
     total = np.zeros(len(holes))
-    metrics = {bounded.metric.name: bounded.metric for bounded in bounds.bounded}
-    for metric in steps(metrics.values(), "documents to judge", len(metrics)):
+    for metric in steps(metrics, "documents to judge", len(metrics)):
         removed = np.zeros(len(holes))
-        whole = 0.0
-        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
-            trials = trials_of(holes, run, evaluation, metric, settings, bounds.within)
-            whole += _remove(trials, holes, removed)
+        numbers = range(len(runs.evaluations))
+        trials = (runs.trials(run, metric) for run in steps(numbers, metric.name, len(numbers)))
+        whole = sum(_remove(of_run, holes, removed) for of_run in trials)
         if whole > 0:
-            removed /= whole
-            removed /= len(metrics)
-            total += removed
-    searches = {metric.measure.bounds.search for metric in metrics.values()}
+            total += removed / whole / len(metrics)
+    searches = {metric.measure.bounds.search for metric in metrics}
     keys: list[FloatArray | SmallInts] = [holes.best_rank]
     if searches in ({"counts"}, {"corners"}):
         keys.insert(1 if searches == {"counts"} else 0, -np.round(total, 12))
     return Candidates(holes, total, keys)
 
 
-def removed_together(
-    bounds: HoleBounds,
-    evaluations: Sequence[Evaluation],
-    settings: Settings,
-    listed: Sequence[Candidate],
-) -> float:
-    """Return the share of all uncertainty that is gone when some documents are judged together.
+def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
+    """Return the share of all uncertainty that goes when some documents are judged together.
 
-    It is computed with all of them judged, for the shares of single documents do not add up: the
-    mean over the values, and over their being worthless and their being of the top level.
+    The shares of single documents do not add up, so all of them are judged: the mean over the
+    metrics, and over worthless documents and documents of the top level.
     """
     chosen = [candidate.hole for candidate in listed]
-    metrics = list({bounded.metric.name: bounded.metric for bounded in bounds.bounded}.values())
-    runs = list(enumerate(evaluations))
+    metrics, runs = bounds.metrics, bounds.runs
 
     def spread(metric: Metric, holes: Holes) -> float:
-        trials = [trials_of(holes, *run, metric, settings, bounds.within) for run in runs]
+        numbers = range(len(runs.evaluations))
+        trials = [runs.trials(run, metric, holes) for run in numbers]
         return sum(float(_spread(of_run, Case.of_all(of_run.run)).sum()) for of_run in trials)
 
-    asked = steps(metrics, "the first to judge", len(metrics))
-    before = np.array([spread(metric, bounds.holes) for metric in asked])
-    scales = [scale(metric, bounds.holes.judgements, settings) for metric in metrics]
+    to_measure = steps(metrics, "the first to judge", len(metrics))
+    before = np.array([spread(metric, bounds.holes) for metric in to_measure])
+    scales = [scale(metric, bounds.holes.judgements, runs.settings) for metric in metrics]
     ends = [(levels[0], levels[-1]) for levels in scales]
     after = np.zeros(len(metrics))
-    # Level by level: what is opened for one is not kept for the next.
+    # Level by level, so that the runs opened for a level need not be kept for the next.
     distinct = sorted(set(chain.from_iterable(ends)))
     for level in steps(distinct, "the first to judge", len(distinct)):
         judged = bounds.holes.with_known(chosen, level)
-        for place, metric in enumerate(steps(metrics, "measures", len(metrics))):
-            after[place] += ends[place].count(level) * spread(metric, judged) / 2
+        for number, metric in enumerate(steps(metrics, "measures", len(metrics))):
+            after[number] += ends[number].count(level) * spread(metric, judged) / 2
     known = before > 0
     return float(np.sum(1 - after[known] / before[known]) / len(metrics)) if metrics else 0.0
 
 
 def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
-    """Add what each hole removes of the uncertainty of a run, (n,); return all of that."""
+    """Add the uncertainty of a run that each hole removes, (n,); return the whole uncertainty."""
     run = trials.run
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
-    # What stands where it does not count is alike: the first one speaks for all of a query.
+    # Where the order does not matter, all own holes of a query remove the same.
     alike = trials.metric.measure.bounds.order == "ignored"
     if alike:
-        looked_at = np.flatnonzero(run.num_own > 0)
-        left = _left(trials, looked_at, np.zeros_like(looked_at))
-    else:  # what takes long comes first: it says how much of it is done
-        looked_at = query
+        tried = np.flatnonzero(run.num_own > 0)
+        left = _left(trials, tried, np.zeros_like(tried))
+    else:  # the slowest step comes first, for it reports its progress
+        tried = query
         quick = is_tallied(trials)
         left = tallied_left(trials, query, place) if quick else _left(trials, query, place)
     before = _spread(trials, Case.of_all(run))
@@ -212,15 +195,15 @@ def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
     of_others = np.zeros(len(before))
     of_others[rows] = _cleaned(before[rows] - _left(trials, rows, np.full(len(rows), OTHER)))
     if of_others.any():
-        removed += np.append(of_others, 0.0)[holes.rows(run.judged.queries, run.within)]
+        removed += np.append(of_others, 0.0)[holes.rows(run.judged.queries, run.cut)]
         removed[number] -= of_others[query]
-    gain = _cleaned(before[looked_at] - left)
-    removed[number] += gain[np.searchsorted(looked_at, query)] if alike else gain
+    gain = _cleaned(before[tried] - left)
+    removed[number] += gain[np.searchsorted(tried, query)] if alike else gain
     return float(before.sum())
 
 
 def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
-    """Return the spread that is left once a hole is known, (n,): the mean over both levels."""
+    """Return the spread that is left once a hole is known, (n,): the mean over both ends."""
     if not len(query):
         return np.zeros(0)
     worthless, best = (
@@ -231,7 +214,7 @@ def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
 
 
 def _cleaned(gain: FloatArray) -> FloatArray:
-    """Take away what rounding left: a hole that changes nothing is no candidate."""
+    """Set rounding errors to 0, so that a hole without effect is no candidate."""
     return np.where(np.abs(gain) < _ROUNDING, 0.0, gain)
 
 
@@ -241,7 +224,7 @@ def _spread(trials: Trials, case: Case) -> FloatArray:
 
 
 def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Write `query document share runs rank`, tab-separated under a head, the first one first."""
+    """Write `query document share runs rank`, tab-separated, below a head."""
     yield b"query\tdocument\tshare\truns\tbest_rank\n"
     for candidate in listed:
         yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
@@ -254,6 +237,6 @@ def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
 
 
 def open_qrels_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Write qrels lines whose level, -1 for "in the pool but unjudged", is to be replaced."""
+    """Write qrels lines with the level -1, "in the pool but unjudged", for an assessor to edit."""
     for candidate in listed:
         yield b"%b 0 %b %d\n" % (candidate.query, candidate.document, _UNJUDGED)

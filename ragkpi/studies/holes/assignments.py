@@ -1,8 +1,8 @@
-"""Values of a run under assignments of levels to its holes, at all that can be extreme."""
+"""Values of a run under assignments of levels to its holes: all that can be extreme."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
 from itertools import combinations_with_replacement
 from math import comb
@@ -21,15 +21,15 @@ from ragkpi.records import dataclass
 from ragkpi.studies.holes.open_runs import OpenRun
 
 End = Literal["top", "bottom"]
-BATCH = 1 << 16  # hits judged at once; their arrays fit the cache
-MOST_COUNTS = 300_000  # assignments of a set measure that are tried out before it is refused
+BATCH = 1 << 16  # hits judged at once: their arrays fit into the cache
+MOST_COUNTS = 300_000  # most assignments to try out for a measure; with more it is refused
 
 
 def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[int]:
-    """Return the levels that a hole may get, the least worthy first, as the measure sees them.
+    """Return the levels that a hole may get, the level with the lowest gain first.
 
-    They are 0 and those of the qrels and -l, for measures of a rubric those of the grade map; of
-    levels that are worth the same one.
+    They are 0, -l and the levels of the qrels; for measures of a rubric, the levels of the grade
+    map. Of levels with equal gains there is one.
     """
     if "grade_map" in metric.measure.needs:
         rubric = settings.grade_map.rubric
@@ -39,22 +39,22 @@ def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[in
     levels = present[present >= 0]
     gain = gain_of_levels(levels, metric.arguments.get("gains", {}))
     by_gain = dict(zip(gain.tolist(), levels.tolist(), strict=True))
-    return [by_gain[gain_] for gain_ in sorted(by_gain)]
+    return [level for _, level in sorted(by_gain.items())]
 
 
-OTHER = -2  # in `Case.known`: one of the holes that are counted alone
+OTHER = -2  # in `Case.known`: another hole, not one of the run's own
 
 
 @dataclass(frozen=True)
 class Case:
-    """Something to bound: n queries of a run, in each of which one hole may be known.
+    """n queries of a run to bound; in each of them the level of one hole may be known.
 
     Attributes
     ----------
     query : (n,)
         Numbers of queries.
     known, level : (n,)
-        The place of the own hole that is known, `OTHER` for another one, -1 for none; its level.
+        The place of the known own hole, `OTHER` for another hole, -1 for none; and its level.
     """
 
     query: IntArray
@@ -63,18 +63,18 @@ class Case:
 
     @classmethod
     def of_all(cls, run: OpenRun) -> Case:
-        """Every query, with no hole known."""
+        """Take every query, without known holes."""
         nothing = np.full(len(run.judged.queries), -1)
         return cls(np.arange(len(nothing)), nothing, nothing)
 
 
 @dataclass(frozen=True)
 class Trials:
-    """One value of a run, ready to be computed under assignments.
+    """A run and a metric, to be computed under assignments of levels to holes.
 
-    Levels are given by thresholds: of own holes, ``own[:, t]`` have at least level t + 1 of the
-    scale: the first ones of the ranking (``end="top"``) or the last ones. So are levels of other
-    holes by ``other``.
+    Thresholds describe an assignment. ``own[:, t]`` own holes have at least level t + 1 of the
+    scale: the first of the ranking (``end="top"``) or the last. ``other`` does the same for other
+    holes.
     """
 
     run: OpenRun
@@ -83,18 +83,18 @@ class Trials:
 
     @cached_property
     def ratio(self) -> GainRatio | None:
-        """What it consists of if it is a sum of gains over an ideal."""
+        """The parts of a metric that is a sum of gains over an ideal; None for other metrics."""
         of_arguments = self.metric.measure.bounds.ratio
         return None if of_arguments is None else of_arguments(**self.metric.arguments)
 
     @property
     def thresholds(self) -> int:
-        """How many steps the scale has."""
+        """The number of steps of the scale."""
         return len(self.scale) - 1
 
     @property
     def two_levels(self) -> Trials:
-        """The same with the ends of the scale alone."""
+        """The same trials with only the ends of the scale."""
         return Trials(self.run, self.metric, [self.scale[0], self.scale[-1]])
 
     def statistics(
@@ -104,8 +104,8 @@ class Trials:
 
         Parameters
         ----------
-        case, row
-            What each assignment, (V,), is of.
+        case, row : (V,)
+            The queries, and the row of the case for each assignment.
         own, other : (V, T)
             The thresholds.
         """
@@ -127,37 +127,35 @@ class Trials:
             place = self.run.num_own[query, np.newaxis] - 1 - place
         levels = np.asarray(self.scale)[_steps(place, own)]
         known = case.known[row]
-        mine = np.flatnonzero(known >= 0)
-        levels[mine, known[mine]] = case.level[row[mine]]
+        own_known = np.flatnonzero(known >= 0)
+        levels[own_known, known[own_known]] = case.level[row[own_known]]
         others = -np.diff(other, prepend=self.run.num_other[query, np.newaxis], append=0, axis=1)
-        theirs = np.flatnonzero(known == OTHER)
-        others[theirs, _steps(np.zeros((len(theirs), 1)), other[theirs])[:, 0]] -= 1
-        given = case.level[row[theirs], np.newaxis] == np.asarray(self.scale)
-        others[theirs, given.argmax(axis=1)] += 1
+        # Move another hole from its step of the scale to the step of its known level.
+        moved = np.flatnonzero(known == OTHER)
+        others[moved, _steps(np.zeros((len(moved), 1)), other[moved])[:, 0]] -= 1
+        is_level = case.level[row[moved], np.newaxis] == np.asarray(self.scale)
+        others[moved, is_level.argmax(axis=1)] += 1
         return self.under(query, levels, others)
 
     def under(self, query: IntArray, levels: IntArray, others: IntArray) -> FloatArray:
-        """Return the statistics of queries, (V,), under levels of their holes: (V, S).
+        """Return the statistics of queries, (V, S), under levels of their holes.
 
-        See `OpenRun.assigned`.
+        `OpenRun.assigned` describes the parameters.
         """
         judged = self.run.assigned(query, levels, others, self.scale)
         return np.asarray(score(judged, [self.metric]).columns[0].statistics, dtype=np.float64)
 
 
 def _steps(place: IntArray | FloatArray, thresholds: IntArray) -> IntArray:
-    """Return how many thresholds, (V, T), each place, (V, W), stands above, (V, W)."""
+    """Return how many thresholds, (V, T), are larger than each place, (V, W): (V, W)."""
     step = np.zeros((len(thresholds), place.shape[1]), dtype=np.int64)
     for threshold in thresholds.T:
         step += place < threshold[:, np.newaxis]
     return step
 
 
-Search = Callable[[Trials, Case], FloatArray]
-
-
 def corners(trials: Trials, case: Case) -> FloatArray:
-    """Own holes all worthless or all at the top, and so the others if there are any: (n, C, S)."""
+    """Put all own holes at one end of the scale, and all other holes at one end: (n, C, S)."""
     two = trials.two_levels
     own, other = two.run.num_own, two.run.num_other
     ends = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])[: 4 if other.any() else 2]
@@ -170,7 +168,7 @@ def corners(trials: Trials, case: Case) -> FloatArray:
 
 
 def staircase(trials: Trials, case: Case) -> FloatArray:
-    """Any number of own holes at the top level: the first ones, the last ones: (n, C, S)."""
+    """Put any number of own holes, the first or the last ones, at the top level: (n, C, S)."""
     two = trials.two_levels
     highest = _along(two, case, "top", other="worthless")
     if trials.metric.measure.bounds.levels == "all":
@@ -184,7 +182,7 @@ def _along(
     end: End,
     other: Literal["worthless", "at the top"],
 ) -> FloatArray:
-    """Raise one own hole after the other, from an end of the ranking: (n, U + 1, S)."""
+    """Raise one own hole after the other, from one end of the ranking: (n, U + 1, S)."""
     most = trials.run.num_own[case.query]
     row, count = ranges(most)
     others = trials.run.num_other[case.query[row]] * (other == "at the top")
@@ -195,8 +193,8 @@ def _along(
 def _climbed(trials: Trials, case: Case) -> FloatArray:
     """Find the best staircase of levels by moving one threshold at a time: (n, 1, S).
 
-    A maximum over each threshold is one over all: at its value v no threshold has a better
-    numerator - v denominator, and those add up.
+    When no single threshold can be improved, the maximum is reached: at its value v no threshold
+    has a better numerator - v denominator, and those add up.
     """
     n, steps = len(case.query), trials.thresholds
     best = np.zeros((n, steps), dtype=np.int64)
@@ -206,34 +204,33 @@ def _climbed(trials: Trials, case: Case) -> FloatArray:
         moved = np.zeros(n, dtype=bool)
         for step in range(steps):
             active = np.flatnonzero(moving)
-            own = trials.run.num_own[case.query[active]]
-            high = best[active, step - 1] if step else own
-            low = best[active, step + 1] if step + 1 < steps else np.zeros_like(own)
+            most = trials.run.num_own[case.query[active]]
+            high = best[active, step - 1] if step else most
+            low = best[active, step + 1] if step + 1 < steps else np.zeros_like(most)
             at, count = ranges(high - low)
             row = active[at]
-            tried = best[row]
-            tried[:, step] = low[at] + count
-            tables = padded(
-                trials.statistics(case, row, tried, np.zeros_like(tried), "top"), high - low
-            )
+            own = best[row]
+            own[:, step] = low[at] + count
+            tried = trials.statistics(case, row, own, np.zeros_like(own), "top")
+            tables = padded(tried, high - low)
             choice = tables[:, :, 0].argmax(axis=1)
-            tried_there = tables[np.arange(len(active)), choice]
-            better = tried_there[:, 0] > statistics[active, 0]
+            chosen = tables[np.arange(len(active)), choice]
+            better = chosen[:, 0] > statistics[active, 0]
             rows = active[better]
-            best[rows, step], statistics[rows] = (low + choice)[better], tried_there[better]
+            best[rows, step], statistics[rows] = (low + choice)[better], chosen[better]
             moved[rows] = True
         moving = moved
     return statistics[:, np.newaxis]
 
 
 def counts(trials: Trials, case: Case) -> FloatArray:
-    """Every number of own and of other holes at every level: (n, C, S)."""
+    """Try every number of own and of other holes at every level: (n, C, S)."""
     parts: list[FloatArray] = []
-    for row in range(len(case.query)):
-        query = case.query[row]
+    for row, query in enumerate(case.query.tolist()):
+        # Falling sequences of thresholds.
         own, other = (
-            np.array(list(_staircases(int(most[query]), trials.thresholds)))
-            for most in (trials.run.num_own, trials.run.num_other)
+            np.array([*combinations_with_replacement(range(most, -1, -1), trials.thresholds)])
+            for most in (int(trials.run.num_own[query]), int(trials.run.num_other[query]))
         )
         left, right = np.divmod(np.arange(len(own) * len(other)), len(other))
         rows = np.full(len(left), row)
@@ -243,29 +240,28 @@ def counts(trials: Trials, case: Case) -> FloatArray:
 
 
 def num_counts(trials: Trials) -> int:
-    """How many assignments `counts` tries out for all queries."""
+    """Return how many assignments `counts` tries out, over all queries."""
     steps = trials.thresholds
     pairs = zip(trials.run.num_own.tolist(), trials.run.num_other.tolist(), strict=True)
     return sum(comb(own + steps, steps) * comb(other + steps, steps) for own, other in pairs)
 
 
-def _staircases(most: int, steps: int) -> Iterator[tuple[int, ...]]:
-    """Yield every falling sequence of `steps` thresholds from 0 to `most`."""
-    return combinations_with_replacement(range(most, -1, -1), steps)
-
-
 def ranges(most: IntArray) -> tuple[IntArray, IntArray]:
-    """Return rows and numbers 0..most of each row, flat."""
+    """Return the numbers 0 to `most` of every row, one after another, and the row of each."""
     row = np.repeat(np.arange(len(most)), most + 1)
     first = np.cumsum(most + 1) - (most + 1)
     return row, np.arange(len(row)) - first[row]
 
 
 def padded(statistics: FloatArray, most: IntArray) -> FloatArray:
-    """Stand `most` + 1 statistics of each row side by side, (n, C, S), the last one repeated."""
+    """Stack the `most` + 1 statistics of each row, (n, C, S), padded with the last of them."""
     first = np.cumsum(most + 1) - (most + 1)
     index = np.minimum(np.arange(int(most.max(initial=0)) + 1), most[:, np.newaxis])
     return np.asarray(statistics[first[:, np.newaxis] + index])
 
 
-SEARCHES: dict[str, Search] = {"corners": corners, "staircase": staircase, "counts": counts}
+SEARCHES: Mapping[str, Callable[[Trials, Case], FloatArray]] = {
+    "corners": corners,
+    "staircase": staircase,
+    "counts": counts,
+}

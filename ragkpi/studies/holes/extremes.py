@@ -1,4 +1,4 @@
-"""What a choice of statistics per query allows: extreme summaries, and runs that pass others."""
+"""Extreme summaries over a choice of statistics per query, and runs that could pass others."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from ragkpi.studies.holes.assignments import Trials
 from ragkpi.studies.holes.unjudged_documents import Holes, SmallInts
 
 _STEPS = 100
-_ROUNDING = 1e-12
+_TOLERANCE = 1e-12
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
     """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
 
-    A summary is a monotone function of a ratio of sums (a mean is one, over the queries where it
-    is not NA), so changing any query that improves it, until none does, ends at the extreme: at
-    its value v no query has a better numerator - v denominator, and those add up.
+    A summary is a monotone function of a ratio of sums (a mean over the known queries is one). So
+    queries are changed as long as a change improves it. The end is the extreme: at its value v no
+    query has a better numerator - v denominator, and those add up.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
             current = _ranked(sign * aggregate.summary(sums, count))
             tried = _ranked(sign * aggregate.summary(others, counts))
         best = tried.argmax(axis=1)
-        margin = _ROUNDING * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
+        margin = _TOLERANCE * max(1.0, abs(float(current))) if np.isfinite(current) else 0.0
         better = tried[every, best] > current + margin
         if not better.any():
             break
@@ -53,9 +53,9 @@ def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> 
 
 
 def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Return the least and the greatest of the candidates of each query, (Q, C) to (Q,).
+    """Return the least and the greatest candidate of each query, (Q, C) to (Q,).
 
-    NaN is no candidate; where there is no other, both are NaN.
+    NaN is ignored; both are NaN if all candidates are.
     """
     known = ~np.isnan(candidates)
     low = np.where(known, candidates, np.inf).min(axis=1)
@@ -65,26 +65,26 @@ def ends(candidates: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 
 def _ranked(values: FloatArray) -> FloatArray:
-    """Put NA, which any value improves, below all values."""
+    """Rank NA below all values."""
     return np.where(np.isnan(values), -np.inf, values)
 
 
 def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bool:
-    """Say whether the worse run wins where all goes its way.
+    """Say whether the worse run wins under the levels that help it most.
 
-    What it alone retrieves has the top level, what only the better one does is worthless, and
-    what both have is whichever of the two helps it more.
+    Holes that it alone retrieves get the top level, holes of the better run alone are worthless,
+    and each query's shared holes get the one or the other, whichever helps more.
     """
     better, worse = pair
     if better.run.judged.queries != worse.run.judged.queries:
         return False
     sign = worse.metric.measure.sign
-    mine, theirs = (trials.run.number[trials.run.number >= 0] for trials in (worse, better))
+    of_worse, of_better = (trials.run.number[trials.run.number >= 0] for trials in (worse, better))
     tried = []
     for shared in (0, len(worse.scale) - 1):
         step = np.zeros(len(holes), dtype=np.int32)
-        step[mine] = len(worse.scale) - 1
-        step[mine[np.isin(mine, theirs)]] = shared
+        step[of_worse] = len(worse.scale) - 1
+        step[of_worse[np.isin(of_worse, of_better)]] = shared
         tried.append([_under(trials, holes, step) for trials in (worse, better)])
     leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
     second = leads[1] > leads[0]
@@ -92,18 +92,18 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bo
     for role, of_run in enumerate((scores[1], scores[0])):
         rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
         summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
-    return sign * (summaries[0] - summaries[1]) > _ROUNDING
+    return sign * (summaries[0] - summaries[1]) > _TOLERANCE
 
 
 def _under(trials: Trials, holes: Holes, step: SmallInts) -> FloatArray:
-    """Return the statistics of every query, (Q, S), with levels of all holes by number, (n,)."""
+    """Return the statistics of every query, (Q, S), under a step of the scale per hole, (n,)."""
     run = trials.run
     others = np.zeros((len(run.num_own), len(trials.scale)), dtype=np.int64)
     others[:, 0] = run.num_other
     other = step.copy()
     other[run.number[run.number >= 0]] = 0
     raised = np.flatnonzero(other)
-    row = holes.rows(run.judged.queries, run.within)[raised]
+    row = holes.rows(run.judged.queries, run.cut)[raised]
     raised, row = raised[row >= 0], row[row >= 0]
     np.add.at(others, (row, other[raised]), 1)
     others[:, 0] -= others[:, 1:].sum(axis=1)

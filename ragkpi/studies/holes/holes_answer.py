@@ -1,4 +1,4 @@
-"""The answer of `ragkpi holes`: values with their bounds, and what to judge first."""
+"""The answer of `ragkpi holes`: values with their bounds, and the documents to judge first."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Cell, Column, Table
 from ragkpi.studies.evaluate.evaluation_report import ALL
 from ragkpi.studies.holes.assessment import Candidate
-from ragkpi.studies.holes.holes_study import Bounded, HoleBounds
+from ragkpi.studies.holes.holes_study import Bounded, HoleBounds, depth_needed
 from ragkpi.wording import decoded, rounded
 
 
@@ -28,15 +28,15 @@ def holes_answer(
     Parameters
     ----------
     bounds, names
-        The bounds, and what the runs are called.
+        The bounds, and the names of the runs.
     listed
-        The documents to judge, the first one first.
+        The documents to judge, in order.
     first
         How many of them are named.
     per_query
         Whether every query has a row.
     together
-        The share of the uncertainty that those `first` documents remove when all are judged.
+        The share of the uncertainty that these `first` documents remove together.
     """
     columns = [
         Column("measure"),
@@ -54,26 +54,28 @@ def holes_answer(
         for row in _rows(bounds, bounded, names[bounded.run], per_query)
     ]
     table = Table(columns, rows, list(_notes(bounds, names)))
-    sentences = [*_sentences(bounds, names), *_first(listed, first, together)]
-    return Answer("holes", table, sentences, _findings(bounds, names, listed[:first]), 2)
+    named = listed[:first]
+    sentences = [*_sentences(bounds, names), *_to_judge(named, len(listed), together)]
+    return Answer("holes", table, sentences, _findings(bounds, names, named), 2)
 
 
 def _rows(
     bounds: HoleBounds, bounded: Bounded, name: str, per_query: Literal["hidden", "shown"]
 ) -> Iterator[list[Cell]]:
-    heads = [Cell(bounded.metric.name), Cell(name)]
-    style = bounded.metric.measure.style
-    if per_query == "shown" and bounded.metric.is_printed("query"):
-        numbers = (bounded.each_now.tolist(), bounded.each_low.tolist(), bounded.each_high.tolist())
-        for query, *three in zip(bounded.queries, *numbers, strict=True):
-            cells = [Cell(number, style=style) for number in (*three, _width(three[1], three[2]))]
-            yield [*heads, Cell(query), Cell(), *cells]
-    if bounded.metric.is_printed("summary"):
-        judged = bounds.judged[bounded.metric.measure.bounds.depth(bounded.metric.arguments)][
-            bounded.run
-        ]
-        numbers_ = (bounded.now, bounded.low, bounded.high, _width(bounded.low, bounded.high))
-        yield [*heads, Cell(ALL), Cell(judged), *(Cell(n, style=style) for n in numbers_)]
+    metric = bounded.metric
+
+    def row(query: bytes | str, judged: float | None, *value: float) -> list[Cell]:
+        _, low, high = value
+        numbers = [Cell(x, style=metric.measure.style) for x in (*value, _width(low, high))]
+        return [*map(Cell, (metric.name, name, query, judged)), *numbers]
+
+    if per_query == "shown" and metric.is_printed("query"):
+        values = (bounded.each_now.tolist(), bounded.each_low.tolist(), bounded.each_high.tolist())
+        for query, *value in zip(bounded.queries, *values, strict=True):
+            yield row(query, None, *value)
+    if metric.is_printed("summary"):
+        judged = bounds.judged[bounded.depth][bounded.run]
+        yield row(ALL, judged, bounded.now, bounded.low, bounded.high)
 
 
 def _width(low: float, high: float) -> float:
@@ -82,7 +84,7 @@ def _width(low: float, high: float) -> float:
 
 def _notes(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
     runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
-    down = ", down to the cutoff of each measure" if bounds.within == "cutoff" else ""
+    down = ", down to the cutoff of each measure" if bounds.runs.within == "cutoff" else ""
     yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
     wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
     yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
@@ -101,13 +103,13 @@ def _sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield "Nothing can be bounded: no value has bounds."
         return
     shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
-    depth = _deepest(bounds)
-    count = bounds.counted(depth)
+    depth = depth_needed(bounds.metrics, bounds.runs.within)
+    count = int(bounds.holes.within(depth).sum())
     where = "retrieved" if depth is None else f"in the top {depth}"
     if not count:
         yield f"No unjudged document is {where}: nothing can change."
         return
-    widest = max(shown, key=lambda bounded: _relative(bounded), default=None)
+    widest = max(shown, key=_relative_width, default=None)
     sentence = f"{count} unjudged documents {where}"
     if widest is not None:
         style = widest.metric.measure.style
@@ -120,24 +122,15 @@ def _sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield from _swap_sentences(bounds, names)
 
 
-def _deepest(bounds: HoleBounds) -> int | None:
-    """Return down to which rank documents may be holes of any value; None for all."""
-    depths = [
-        bounded.metric.measure.bounds.depth(bounded.metric.arguments) for bounded in bounds.bounded
-    ]
-    known = [depth for depth in depths if depth is not None]
-    return max(known) if bounds.within == "cutoff" and len(known) == len(depths) else None
-
-
-def _relative(bounded: Bounded) -> float:
-    """How wide an interval is for its values; infinite ones are the widest."""
+def _relative_width(bounded: Bounded) -> float:
+    """Divide the width of an interval by its largest value; infinite intervals are the widest."""
     size = max(abs(bounded.low), abs(bounded.high))
     width = _width(bounded.low, bounded.high)
     return math.inf if math.isinf(width) else width / size if size else 0.0
 
 
 def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
-    for name in dict.fromkeys(bounded.metric.name for bounded in bounds.bounded):
+    for name in (metric.name for metric in bounds.metrics):
         certain, possible = (
             ", ".join(
                 f"{names[swap.worse]} could pass {names[swap.better]}"
@@ -152,18 +145,16 @@ def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
         yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
 
 
-def _first(listed: Sequence[Candidate], first: int, together: float) -> Iterator[str]:
-    if not listed or not first:
-        return
-    candidates = listed[:first]
-    named = ", ".join(
-        f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
-        for candidate in candidates
-    )
-    yield (
-        f"Judge first: {named}. {len(candidates)} of {len(listed)} that matter, together "
-        f"{together:.1%} of the uncertainty."
-    )
+def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
+    if named:
+        documents = ", ".join(
+            f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
+            for candidate in named
+        )
+        yield (
+            f"Judge first: {documents}. {len(named)} of {among} that matter, together "
+            f"{together:.1%} of the uncertainty."
+        )
 
 
 def _findings(

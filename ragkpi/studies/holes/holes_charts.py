@@ -1,4 +1,4 @@
-"""The charts of `ragkpi holes`: what each value could be, measure by measure."""
+"""The charts of `ragkpi holes`: the bounds of each value, measure by measure."""
 
 from __future__ import annotations
 
@@ -14,33 +14,30 @@ _TITLE = "What unjudged documents could change"
 def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     """Draw the interval of every value.
 
-    With several runs there is a chart per measure, to see overlaps; of one run, values from 0 to 1
+    Several runs have a chart per measure, which shows overlaps. For one run, all values from 0 to 1
     share a chart.
     """
     shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:
+        metrics = dict.fromkeys(bounded.metric.name for bounded in shown)
         charts = [
-            _chart(
-                name,
-                [(names[bounded.run], bounded) for bounded in shown if bounded.metric.name == name],
-            )
-            for name in dict.fromkeys(bounded.metric.name for bounded in shown)
+            _chart(name, [(names[b.run], b) for b in shown if b.metric.name == name])
+            for name in metrics
         ]
     else:
-        shares = [bounded for bounded in shown if bounded.low >= 0 and bounded.high <= 1]
-        charts = [_chart(_TITLE, [(bounded.metric.name, bounded) for bounded in shares])]
-        charts += [
-            _chart(_TITLE, [(bounded.metric.name, bounded)])
-            for bounded in shown
-            if not (bounded.low >= 0 and bounded.high <= 1)
-        ]
-        charts = charts[0 if shares or len(charts) == 1 else 1 :]
+        shares = [bounded for bounded in shown if _is_share(bounded)]
+        groups = [shares, *([bounded] for bounded in shown if not _is_share(bounded))]
+        charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
     if bounds.refused:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)
         notes.append(f"not drawn, for they cannot be bounded: {refused}")
     return noted(charts or [_chart(_TITLE, [])], notes)
+
+
+def _is_share(bounded: Bounded) -> bool:
+    return bounded.low >= 0 and bounded.high <= 1
 
 
 def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from typing import Literal
 
 import numpy as np
 
 from ragkpi.evaluation import Evaluation
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
 from ragkpi.progress import steps
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import FloatArray, Judged
@@ -31,16 +31,16 @@ class Bounded:
 
     Attributes
     ----------
-    value, run
-        What it is, and which run's, by number.
+    metric, run
+        The metric, and the number of the run.
     now, low, high
         Over all queries: with unjudged documents as they are, and at the extremes.
     queries : list of bytes, length Q
         The evaluated queries.
     each_now, each_low, each_high : (Q,)
-        The same for each.
+        The same for each query.
     exact
-        Whether some assignment reaches the bounds; they may be wider than that otherwise.
+        Whether some assignment reaches the bounds; they may be too wide otherwise.
     """
 
     metric: Metric
@@ -54,6 +54,11 @@ class Bounded:
     each_high: FloatArray
     exact: bool
 
+    @property
+    def depth(self) -> int | None:
+        """The last rank that the metric looks at; None for all."""
+        return _depth(self.metric)
+
 
 @dataclass(frozen=True)
 class Swap:
@@ -61,12 +66,12 @@ class Swap:
 
     Attributes
     ----------
-    value
-        The value.
+    metric
+        The metric.
     better, worse
-        The numbers of the run that has the better one now, and of the other.
+        The numbers of the run that is better now, and of the other.
     certain
-        Whether an assignment is known that turns them round; if not, their bounds overlap.
+        Whether an assignment is known that reverses them; if not, their bounds overlap.
     """
 
     metric: Metric
@@ -75,52 +80,85 @@ class Swap:
     certain: bool
 
 
-@dataclass(frozen=True)
-class HoleBounds:
-    """What the holes of some runs can change.
+@dataclass(frozen=True, eq=False)
+class RunsWithHoles:
+    """Evaluated runs, and the holes whose levels are varied.
 
     Attributes
     ----------
-    bounded
-        Every value of every run, by value.
-    refused
-        Values without bounds, and why.
-    judged
-        For each depth (None: all retrieved) and run the share of places whose document is judged
-        or that are empty.
-    swaps
-        Pairs of runs whose order is not settled.
     holes
         All holes of the runs, down to -M.
+    evaluations, settings
+        The evaluations of the runs, and their settings.
     within
-        Which of them were considered.
+        Whether all holes are varied, or for each metric those down to its cutoff.
     """
 
+    holes: Holes
+    evaluations: Sequence[Evaluation]
+    settings: Settings
+    within: Within
+
+    def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
+        """Open a run for the assignments of a metric; `holes` may have known levels."""
+        holes = self.holes if holes is None else holes
+        depth = _depth(metric)
+        cut = depth if self.within == "cutoff" else None
+        opened = open_run(holes, run, self.evaluations[run].plain, depth, cut)
+        return Trials(opened, metric, scale(metric, holes.judgements, self.settings))
+
+
+@dataclass(frozen=True)
+class HoleBounds:
+    """How much the holes of some runs can change.
+
+    Attributes
+    ----------
+    runs
+        The runs and their holes.
+    bounded
+        Every value of every run, by metric.
+    refused
+        Metrics without bounds, and why.
+    judged
+        For each depth (None: all retrieved) and run, the share of places that are empty or whose
+        document is judged.
+    swaps
+        Pairs of runs whose order is not settled.
+    """
+
+    runs: RunsWithHoles
     bounded: list[Bounded]
     refused: list[tuple[Metric, str]]
     judged: dict[int | None, list[float]]
     swaps: list[Swap]
-    holes: Holes
-    within: Within
 
-    def counted(self, depth: int | None) -> int:
-        """Count the holes down to a rank."""
-        return int(self.holes.within(depth).sum())
+    @property
+    def holes(self) -> Holes:
+        """All holes of the runs."""
+        return self.runs.holes
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics with bounds."""
+        return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
+
+
+def _depth(metric: Metric) -> int | None:
+    return metric.measure.bounds.depth(metric.arguments)
 
 
 def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
-    """Return down to which rank the names of documents are needed; None for all."""
-    if within == "retrieved":
-        return None
-    depths = [
-        metric.measure.bounds.depth(metric.arguments) for metric in metrics if not refusal(metric)
-    ]
+    """Return the rank down to which the names of documents are needed; None for all."""
+    depths = [_depth(metric) for metric in metrics if not refusal(metric)]
     known = [depth for depth in depths if depth is not None]
-    return max(known) if len(known) == len(depths) and known else None
+    if within == "retrieved" or not known or len(known) < len(depths):
+        return None
+    return max(known)
 
 
 def refusal(metric: Metric) -> str:
-    """Say why a value has no bounds; nothing if it has."""
+    """Say why a metric has no bounds; the empty text if it has."""
     bounds = metric.measure.bounds
     if bounds.search == "none":
         return bounds.reason
@@ -136,8 +174,8 @@ def find_bounds(
 ) -> HoleBounds:
     """Bound every value of every run over all assignments of levels to holes.
 
-    Holes are the unjudged documents that any of the runs retrieves. A hole has one level,
-    whichever runs retrieve it; documents that no run retrieves stay unjudged.
+    Holes are the unjudged documents that any of the runs retrieves. A hole has the same level in
+    all runs; documents that no run retrieves stay unjudged.
 
     Parameters
     ----------
@@ -146,55 +184,33 @@ def find_bounds(
     runs
         Read with the names of their documents down to `depth_needed`.
     evaluations
-        Of the same runs.
+        The evaluations of the same runs.
+    settings
+        Their settings.
     within
-        Whether everything ``"retrieved"`` may be a hole, or for each value only what a run has
-        within the depth that the value looks at, its ``"cutoff"``.
+        Whether everything ``"retrieved"`` may be a hole, or for each metric only the documents of
+        the runs within the depth that it looks at, its ``"cutoff"``.
     """
-    holes = find_holes(judgements, runs, settings)
+    opened = RunsWithHoles(find_holes(judgements, runs, settings), evaluations, settings, within)
     bounded: list[Bounded] = []
     refused: list[tuple[Metric, str]] = []
     metrics = evaluations[0].scores.metrics
     for metric in steps(metrics, "bounds", len(metrics)):
         reason = refusal(metric)
         of_metric: list[Bounded] = []
-        for run, evaluation in enumerate(steps(evaluations, metric.name, len(evaluations))):
-            if reason:
-                break
-            trials = trials_of(holes, run, evaluation, metric, settings, within)
-            reason = _too_much(trials)
+        for run in steps(range(len(evaluations)), metric.name, len(evaluations)):
             if not reason:
-                of_metric.append(_bounded(trials, evaluation.scores, run))
+                trials = opened.trials(run, metric)
+                reason = _too_much(trials)
+            if not reason:
+                of_metric.append(_bounded(trials, evaluations[run], run))
         if reason:
             refused.append((metric, reason))
         else:
             bounded += of_metric
-    depths = {
-        bounds_.metric.measure.bounds.depth(bounds_.metric.arguments): None for bounds_ in bounded
-    }
-    return HoleBounds(
-        bounded=bounded,
-        refused=refused,
-        judged={depth: [_judged(e.plain, depth) for e in evaluations] for depth in depths},
-        swaps=_swaps(bounded, holes, evaluations, settings, within),
-        holes=holes,
-        within=within,
-    )
-
-
-def trials_of(
-    holes: Holes,
-    run: int,
-    evaluation: Evaluation,
-    metric: Metric,
-    settings: Settings,
-    within: Within,
-) -> Trials:
-    """Open a run for the assignments that a value can see."""
-    depth = metric.measure.bounds.depth(metric.arguments)
-    cut = depth if within == "cutoff" else None
-    opened = open_run(holes, run, evaluation.plain, depth, cut)
-    return Trials(opened, metric, scale(metric, holes.judgements, settings))
+    depths = dict.fromkeys(bounds.depth for bounds in bounded)
+    judged = {depth: [_judged_share(e.plain, depth) for e in evaluations] for depth in depths}
+    return HoleBounds(opened, bounded, refused, judged, _swaps(opened, bounded))
 
 
 def _too_much(trials: Trials) -> str:
@@ -213,16 +229,18 @@ def _uncountable(trials: Trials) -> bool:
     return trials.metric.measure.bounds.search == "counts" and num_counts(trials) > MOST_COUNTS
 
 
-def _bounded(trials: Trials, scores: Scores, run: int) -> Bounded:
-    metric = trials.metric
+def _bounded(trials: Trials, evaluation: Evaluation, run: int) -> Bounded:
+    metric, scores = trials.metric, evaluation.scores
     column = scores[metric.name]
     bounds = metric.measure.bounds
     exact = not (bounds.outer and _uncountable(trials))
     if bounds.outer and not exact:
         own, other = trials.run.num_own, trials.run.num_other
         candidates = bounds.outer(trials.run.judged, own, other, **metric.arguments)
+    elif bounds.search == "staircase" and is_tallied(trials):
+        candidates = tallied_staircase(trials)
     else:
-        candidates = _search(trials)
+        candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
     with np.errstate(divide="ignore", invalid="ignore"):
         each_low, each_high = ends(metric.measure.aggregate.value(candidates))
     return Bounded(
@@ -239,53 +257,28 @@ def _bounded(trials: Trials, scores: Scores, run: int) -> Bounded:
     )
 
 
-def _search(trials: Trials) -> FloatArray:
-    search = trials.metric.measure.bounds.search
-    if search == "staircase" and is_tallied(trials):
-        return tallied_staircase(trials)
-    return SEARCHES[search](trials, Case.of_all(trials.run))
-
-
-def _judged(judged: Judged, depth: int | None) -> float:
-    known = judged.level >= 0
-    if depth is None:
-        seen, places = judged.per_query(known), judged.num_ret
-    else:
-        seen = judged.per_query(known & (judged.rank <= depth))
-        places = np.minimum(judged.num_ret, depth)
-    unjudged = (places - seen) / np.maximum(judged.num_ret if depth is None else depth, 1)
+def _judged_share(judged: Judged, depth: int | None) -> float:
+    last = judged.num_ret if depth is None else np.full_like(judged.num_ret, depth)
+    places = np.minimum(judged.num_ret, last)
+    known = (judged.level >= 0) & (judged.rank <= last[judged.query])
+    unjudged = (places - judged.per_query(known)) / np.maximum(last, 1)
     return float(1.0 - unjudged.mean())
 
 
-def _swaps(
-    bounded: Sequence[Bounded],
-    holes: Holes,
-    evaluations: Sequence[Evaluation],
-    settings: Settings,
-    within: Within,
-) -> list[Swap]:
+def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
     """Find pairs of runs whose bounds overlap by more than a point."""
     swaps = []
-    for index, bounded_run in enumerate(bounded):
-        for other_run in bounded[index + 1 :]:
-            direction = bounded_run.metric.measure.better
-            if other_run.metric is not bounded_run.metric or direction == "neither":
-                continue
-            above = (bounded_run.now >= other_run.now) == (direction == "higher")
-            better, worse = (bounded_run, other_run) if above else (other_run, bounded_run)
-            reach = worse.high - better.low if direction == "higher" else better.high - worse.low
-            if reach > 0:
-                pair = [
-                    trials_of(holes, of.run, evaluations[of.run], of.metric, settings, within)
-                    for of in (better, worse)
-                ]
-                scores = [evaluations[of.run].scores for of in (better, worse)]
-                swaps.append(
-                    Swap(
-                        bounded_run.metric,
-                        better.run,
-                        worse.run,
-                        turned(pair, scores, holes),
-                    )
-                )
+    for pair in combinations(bounded, 2):
+        metric = pair[0].metric
+        direction = metric.measure.better
+        if pair[1].metric is not metric or direction == "neither":
+            continue
+        first_is_better = (pair[0].now >= pair[1].now) == (direction == "higher")
+        better, worse = pair if first_is_better else pair[::-1]
+        reach = worse.high - better.low if direction == "higher" else better.high - worse.low
+        if reach > 0:
+            trials = [runs.trials(each.run, metric) for each in (better, worse)]
+            scores = [runs.evaluations[each.run].scores for each in (better, worse)]
+            certain = turned(trials, scores, runs.holes)
+            swaps.append(Swap(metric, better.run, worse.run, certain))
     return swaps

@@ -1,7 +1,7 @@
-"""Runs judged under any levels for their holes.
+"""Runs judged under any levels of their holes.
 
-What a run has where a measure looks stands among its hits; all other holes are only counted, for
-they change nothing but how many documents of each level there are.
+The holes that a run retrieves down to the depth of a measure, its own, are among its hits. Other
+holes are only counted: all they change is how many documents of each level there are.
 """
 
 from __future__ import annotations
@@ -18,18 +18,18 @@ from ragkpi.studies.holes.unjudged_documents import UNRETRIEVED, Holes, SmallInt
 
 @dataclass(frozen=True, eq=False)
 class OpenRun(OpenRanking):
-    """An `OpenRanking` that knows which holes it has.
+    """An `OpenRanking` with the numbers of its holes.
 
     Attributes
     ----------
     number : (Q, U)
-        Which of all n holes each of the at most U own ones of a query is; -1 for none.
-    within
-        What all runs have below this rank stays unjudged.
+        The numbers, among all n holes, of the at most U own holes of each query; -1 for none.
+    cut
+        Documents that all runs have below this rank stay unjudged.
     """
 
     number: IntArray
-    within: int | None
+    cut: int | None
 
     def assigned(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
@@ -39,9 +39,9 @@ class OpenRun(OpenRanking):
         Parameters
         ----------
         query : (V,)
-            For each ranking a query of the run.
+            The query of each ranking.
         levels : (V, U)
-            Levels of a scale for its own holes; whatever stands behind the last is ignored.
+            The levels of its own holes; values after the last own hole are ignored.
         others : (V, len(scale))
             How many of the other holes have each level of the scale.
         """
@@ -74,9 +74,7 @@ class OpenRun(OpenRanking):
         )
 
 
-def open_run(
-    holes: Holes, run: int, judged: Judged, depth: int | None, within: int | None = None
-) -> OpenRun:
+def open_run(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int | None) -> OpenRun:
     """Put holes among the hits of a run.
 
     Parameters
@@ -86,22 +84,20 @@ def open_run(
     judged
         The same run.
     depth
-        Holes that the run has below this rank are others; None is the last.
-    within
-        What all runs have below this rank stays unjudged.
+        Holes that the run has below this rank are other holes; None for none.
+    cut
+        Documents that all runs have below this rank stay unjudged; None for none.
     """
-    key = (run, depth, within)
+    key = (run, depth, cut)
     if key not in holes.opened:
-        holes.opened[key] = _opened(holes, run, judged, depth, within)
+        holes.opened[key] = _opened(holes, run, judged, depth, cut)
     return holes.opened[key]
 
 
-def _opened(
-    holes: Holes, run: int, judged: Judged, depth: int | None, within: int | None
-) -> OpenRun:
+def _opened(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int | None) -> OpenRun:
     deepest = UNRETRIEVED - 1 if depth is None else depth
     num_queries = len(judged.queries)
-    row = holes.rows(judged.queries, within)
+    row = holes.rows(judged.queries, cut)
     known, level = holes.known
     of_known = holes.judgements.places_among(judged.queries)[holes.query[known]]
     known, of_known = known[of_known >= 0], of_known[of_known >= 0]
@@ -130,16 +126,16 @@ def _opened(
         judgement=np.append(judged.judgement[kept], np.full(len(order) - len(kept), -1))[order],
         judged_below=None if depth is None else judged.num_ret - np.diff(hits),
     )
-    return OpenRun(opened, hole[order], num_open - np.diff(starts), number, within)
+    return OpenRun(opened, hole[order], num_open - np.diff(starts), number, cut)
 
 
 def _order(query: IntArray | SmallInts, rank: IntArray | SmallInts) -> IntArray:
-    """Order by query and rank: one key is sorted in a fifth of the time of two."""
+    """Order by query and rank, with one key: that takes a fifth of the time of two."""
     return np.argsort(query * np.int64(UNRETRIEVED) + rank)
 
 
 def _with_levels(judged: Judged, query: IntArray, level: int) -> Judged:
-    """Count documents of some queries, judged meanwhile, among the judged ones."""
+    """Add one judged document of a level to each of some queries; queries may repeat."""
     if not len(query):
         return judged
     levels, counts = level_counts(judged, np.arange(len(judged.queries)), [level])

@@ -1,6 +1,6 @@
 """Holes: the unjudged documents that runs retrieved for judged queries.
 
-There may be millions. What they are called is left in the runs until somebody asks.
+There may be millions, so their ids stay in the runs until they are needed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ragkpi.ranking.hits import Hits, TopDocuments
 from ragkpi.ranking.judged import BoolArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.settings import Settings
-from ragkpi.records import NamedTuple, dataclass, replace
+from ragkpi.records import dataclass, replace
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from ragkpi.studies.holes.open_runs import OpenRun
 
 UNRETRIEVED = np.iinfo(np.int32).max
-_ROWS_AT_ONCE = 1 << 17  # their hashes are sorted in the cache
+ROWS_AT_ONCE = 1 << 17  # the hashes of so many documents are sorted in the cache
 
-# A number of a query, a hole or a rank for each of millions: half the memory of int64.
+# Numbers of queries, holes or ranks: there may be millions, and int64 takes twice the memory.
 SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 
@@ -44,9 +44,9 @@ class Holes:
     query : (n,)
         The query of each hole, as a number in the judgements, ascending.
     rank : (R, n)
-        Where each run has them; `UNRETRIEVED` where it does not.
+        The rank of each hole in each run; `UNRETRIEVED` if the run lacks it.
     known
-        The numbers of holes that were judged meanwhile, and the level that they got.
+        The numbers of holes that count as judged, and their level.
     """
 
     judgements: Judgements
@@ -60,12 +60,12 @@ class Holes:
 
     @cached_property
     def best_rank(self) -> SmallInts:
-        """The best rank that a run has each hole at, (n,)."""
+        """The best rank of each hole in any run, (n,)."""
         return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
 
     @cached_property
     def opened(self) -> dict[tuple[int, int | None, int | None], OpenRun]:
-        """Runs that were opened already, by number, depth and `within`; see `open_run`."""
+        """The runs that were opened already, by number, depth and cut; see `open_run`."""
         return {}
 
     def documents(self, chosen: IntArray) -> Tokens:
@@ -81,28 +81,27 @@ class Holes:
         return Tokens.joined(parts).take(np.argsort(np.concatenate(places)))
 
     def within(self, depth: int | None) -> BoolArray:
-        """Whether any run has each hole at or above a rank; None is the last, (n,)."""
+        """Whether any run has each hole down to a depth, (n,); None for any depth."""
         deepest = UNRETRIEVED - 1 if depth is None else depth
         return np.asarray(self.best_rank <= deepest)
 
-    def rows(self, queries: Sequence[bytes], within: int | None) -> SmallInts:
-        """Return for each hole the place of its query among some, (n,).
+    def rows(self, queries: Sequence[bytes], cut: int | None) -> SmallInts:
+        """Return the row of each hole's query among some queries, (n,).
 
-        -1 for none of them, and for what is known or what all runs have below a rank.
+        It is -1 for other queries, for known holes, and for holes that all runs have below `cut`.
         """
         row = self.judgements.places_among(queries).astype(np.int32)[self.query]
-        if within is not None:
-            row[~self.within(within)] = -1
+        row[~self.within(cut)] = -1
         row[self.known[0]] = -1
         return np.asarray(row)
 
     def with_known(self, chosen: Sequence[int], level: int) -> Holes:
-        """Give some holes a level, so that they are none any more."""
+        """Return the holes with some of them judged, at a level."""
         return replace(self, known=(np.array(chosen, dtype=np.int64), level))
 
 
 def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
-    """Return where each judged query stands in a run, -1 for none, (Q,)."""
+    """Return the number of each judged query in a run, -1 if the run lacks it, (Q,)."""
     places = np.full(len(judgements.queries), -1)
     places[top.query] = np.arange(len(top.query))
     return places
@@ -111,8 +110,8 @@ def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
 def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings) -> Holes:
     """Find the holes of runs that were read with the names of their top documents.
 
-    Unjudged are documents without a judgement and those with a negative level. Ranks below -M
-    do not exist. `UsageError` for qrels that have gains and no levels.
+    Documents without a judgement and those of a negative level are unjudged. Ranks below -M do not
+    count. `UsageError` for qrels with gains in place of levels.
     """
     judgements.refuse_gains("holes are filled with levels")
     deepest = UNRETRIEVED if settings.max_retrieved is None else settings.max_retrieved
@@ -122,11 +121,11 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     rows = sum(size[group] for size, group in zip(sizes, places, strict=True))
     unjudged = [_unjudged(run, judgements) for run in runs]
     parts = []
-    for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), _ROWS_AT_ONCE):
+    for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), ROWS_AT_ONCE):
         retrieved = []
         for top, open_, group in zip(tops, unjudged, places[:, first:last], strict=True):
             retrieved.append(_retrieved(top, open_, group[group >= 0], deepest))
-        parts.append(_holes_of(retrieved))
+        parts.append(_united(retrieved))
     query, rank = zip(*parts, strict=True)
     return Holes(judgements, tops, np.concatenate(query), np.concatenate(rank, axis=1))
 
@@ -139,39 +138,28 @@ def _unjudged(run: Hits, judgements: Judgements) -> BoolArray:
     return unjudged
 
 
-class _Retrieved(NamedTuple):
-    """Unjudged documents of some queries of a run: query, rank and name of each, (n,)."""
-
-    query: IntArray
-    rank: IntArray
-    document: Tokens
-
-
 def _retrieved(
     top: TopDocuments, unjudged: BoolArray, groups: IntArray, deepest: int
-) -> _Retrieved:
+) -> tuple[IntArray, IntArray, Tokens]:
+    """Return the query, rank and name of the unjudged documents of some queries, (n,) each."""
     rows, starts = rows_of(top.starts, groups)
     group = np.repeat(groups, np.diff(starts))
     rank = rows - top.starts[group] + 1
     kept = np.flatnonzero(unjudged[rows] & (rank <= deepest))
-    return _Retrieved(top.query[group[kept]], rank[kept], top.document.take(rows[kept]))
+    return top.query[group[kept]], rank[kept], top.document.take(rows[kept])
 
 
-def _holes_of(runs: Sequence[_Retrieved]) -> tuple[SmallInts, SmallInts]:
-    """Unite what runs retrieved for the same queries: query, (n,), and rank, (R, n), of holes."""
-    query = np.concatenate([run.query for run in runs])
-    of_run = np.repeat(np.arange(len(runs)), [len(run.query) for run in runs])
-    first = _first_of_equals(query, runs)
+def _united(runs: Sequence[tuple[IntArray, IntArray, Tokens]]) -> tuple[SmallInts, SmallInts]:
+    """Unite the `_retrieved` documents of runs: query, (n,), and rank, (R, n), of each hole."""
+    queries, ranks, documents = zip(*runs, strict=True)
+    query, of_run = np.concatenate(queries), np.repeat(np.arange(len(runs)), [*map(len, queries)])
+    # The first row with the same query and document; a run has each document once.
+    first = np.arange(len(query))
+    if len(runs) > 1:
+        first = Tokens.joined(documents).first_rows(query)
     is_first = first == np.arange(len(first))
     number = np.cumsum(is_first)[first] - 1
     rank = np.full((len(runs), int(is_first.sum())), UNRETRIEVED, dtype=np.int32)
-    rank[of_run, number] = np.concatenate([run.rank for run in runs])
+    rank[of_run, number] = np.concatenate(ranks)
     order = np.argsort(query[is_first], kind="stable")
     return query[is_first][order].astype(np.int32), rank[:, order]
-
-
-def _first_of_equals(query: IntArray, runs: Sequence[_Retrieved]) -> IntArray:
-    """Return for each document of the runs the first that is the same for its query, (n,)."""
-    if len(runs) == 1:
-        return np.arange(len(query))
-    return Tokens.joined([run.document for run in runs]).first_rows(query)

@@ -1,1 +1,1 @@
-"""What a team looks at: runs, queries and documents of an evaluation on one page."""
+"""One page with the runs, queries and documents of an evaluation."""

@@ -1,4 +1,4 @@
-"""All that a page shows, as one JSON object that programs can read as well."""
+"""The data of a page, as one JSON object that programs can read as well."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ from ragkpi.studies.report.report_runs import (
     only,
     reported_runs,
 )
-from ragkpi.studies.report.shown_texts import ShownTexts, shown_texts
+from ragkpi.studies.report.shown_texts import shown_texts
 from ragkpi.studies.report.slices import MOST_RUNS, MOST_SLICES, largest_slices, slice_object
 from ragkpi.wording import as_json, counted, decoded
 
 EVERYTHING = 1 << 62
-_MOST_CELLS = 5_000  # queries times runs whose documents are all kept in memory by name
-_MOST_DIGITS_CELLS = 100_000  # values of queries that are written with all their digits
+_MOST_CELLS = 5_000  # queries times runs, up to which all names of documents are kept in memory
+_MOST_DIGITS_CELLS = 100_000  # values of queries, up to which all digits are written
 _FEW_DIGITS = 6
 _MOST_TRIALS = 2_000_000_000  # swaps of a query, over all pairs of runs
 _MOST_ENTRIES = 600_000  # documents of queries, and places in rankings: some 8 MB
 _FIRST_TO_JUDGE = 10
-_MOST_HOLES = 3_000  # among which those to judge first are looked for
+_MOST_HOLES = 3_000  # with more, the page names no documents to judge first
 
 
 def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wanted:
-    """Return what to read runs for: the names of all documents, where memory allows it.
+    """Return what to read of the runs: the names of all documents, if memory allows it.
 
     Raises `UsageError` for metrics that make no page.
     """
@@ -68,18 +68,18 @@ def report_document(
     shown: Sequence[Metric],
     options: ReportOptions,
 ) -> dict[str, Any]:
-    """Collect what a page shows.
+    """Collect the data of a page.
 
     Parameters
     ----------
     evaluator
-        By which the runs were evaluated.
+        The evaluator of the runs.
     runs, names
-        Paths or columns, and what the page calls them.
+        Paths or columns, and their names on the page.
     hits, evaluations
-        Of the runs, read for `wanted_of` and scored by `metrics_needed`.
+        The runs, read for `wanted_of` and scored by `metrics_needed`.
     shown
-        The measures that are shown.
+        The shown measures.
     options
         What else belongs on the page.
 
@@ -90,24 +90,63 @@ def report_document(
     """
     best = [best_case(evaluator, run) for run in hits]
     reported = reported_runs(names, evaluations, best, shown)
-    queries = reported[0].scores.queries
-    chosen = telling_queries(reported, _main(shown, options), options.detail_queries)
-    small = len(evaluator.relevance.judgements.queries) * len(runs) <= _MOST_CELLS
+    scores, judgements = reported[0].scores, evaluator.relevance.judgements
+    queries, main, pooled = scores.queries, _main(shown, options), evaluator.pool is not None
+    chosen = telling_queries(reported, main, options.detail_queries)
+    small = len(judgements.queries) * len(runs) <= _MOST_CELLS
     details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
     files = [run for run in runs if isinstance(run, str) and run != "-"]
-    texts = shown_texts(details, set(queries), options.query_texts, options.document_texts, files)
+    query_texts, texts = shown_texts(
+        details, set(queries), options.query_texts, options.document_texts, files
+    )
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
+    pairs = len(runs) * (len(runs) - 1) // 2
+    many_trials = pairs * len(queries) * options.procedure.trials > _MOST_TRIALS
+    procedure = replace(options.procedure, test="t") if many_trials else options.procedure
+    slices, left_out = largest_slices(queries, options.labels)
+
     by_name = dict(zip(names, evaluations, strict=True))
     notes = [*options.compared]
     notes += concerning({name: run.warnings for name, run in by_name.items()})
     notes += concerning({name: run.notes for name, run in by_name.items()})
-    document = _document(evaluator, reported, details, texts, holes, options)
-    document["notes"] = [*notes, *document["notes"]]
-    return document
+    if many_trials:
+        notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
+    if left_out:
+        notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
+    if len(details) < len(queries):
+        notes.append(
+            f"documents are shown for {counted(len(details), 'query', 'queries')} of "
+            f"{len(queries):,}, those on which the runs differ most; --detail-queries and "
+            "--detail-depth say of how many at most"
+        )
+    if holes is None:
+        notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
+    if len(runs) > MOST_RUNS:
+        notes.append(f"depth and diagnosis are of the first {MOST_RUNS} runs")
+    return {
+        "ragkpi": __version__,
+        "kind": "report",
+        "title": options.title,
+        "notes": notes,
+        "measures": _measures(scores.metrics, main),
+        "pool": pooled,
+        "relevance_level": evaluator.settings.relevance_level,
+        "runs": [run.name for run in reported],
+        "queries": [decoded(query) for query in queries],
+        "query_texts": [_text(query_texts.get(query)) for query in queries],
+        "per_query": _per_query(reported),
+        "slices": [
+            slice_object(part, reported, judgements, procedure, options.signature)
+            for part in slices
+        ],
+        "details": [detail.document(pooled=pooled) for detail in details],
+        "texts": {decoded(name): _text(text) for name, text in sorted(texts.items())},
+        **({} if holes is None else {"holes": holes}),
+    }
 
 
 def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
-    """Return the place of the measure that the page begins with."""
+    """Return the place of the measure that comes first on the page."""
     numeric = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
     if not numeric:
         raise UsageError("a page needs a measure that is a number; give one with -m")
@@ -116,7 +155,7 @@ def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
 
 
 def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> list[Hits]:
-    """Read runs from their files or columns; the error of one that cannot be read is raised."""
+    """Read runs from their files or columns; raise the error of one that cannot be read."""
     hits = []
     for read in evaluator.read(runs, wanted):
         if isinstance(read, RagkpiError):
@@ -133,7 +172,7 @@ def _details(
     chosen: Sequence[int],
     options: ReportOptions,
 ) -> list[QueryDetail]:
-    """Look at the documents of some queries; where memory is short, the files are read again."""
+    """Collect the documents of some queries; without `read`, the files are read again."""
     if not chosen:
         return []
     judgements = evaluator.relevance.judgements
@@ -160,85 +199,29 @@ def _holes(
     shown: Sequence[Metric],
     names: Sequence[str],
 ) -> dict[str, Any]:
-    """Bound what unjudged documents could change."""
+    """Return the answer and the charts of `ragkpi holes`."""
     some = [replace(run, scores=only(run.scores, shown)) for run in evaluations]
-    settings = evaluator.settings
-    bounds = find_bounds(evaluator.relevance.judgements, hits, some, settings)
+    bounds = find_bounds(evaluator.relevance.judgements, hits, some, evaluator.settings)
     few = len(bounds.holes.query) <= _MOST_HOLES
-    listed = candidates(bounds, some, settings) if few else []
-    together = removed_together(bounds, some, settings, listed[:_FIRST_TO_JUDGE])
+    listed = candidates(bounds) if few else []
+    together = removed_together(bounds, listed[:_FIRST_TO_JUDGE])
     answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)
     charts = [chart_object(chart) for chart in holes_charts(bounds, names)]
     return {"answer": answer.document(Layout()), "charts": charts}
 
 
-def _document(
-    evaluator: Evaluator,
-    runs: Sequence[ReportedRun],
-    details: Sequence[QueryDetail],
-    texts: ShownTexts,
-    holes: dict[str, Any] | None,
-    options: ReportOptions,
-) -> dict[str, Any]:
-    scores = runs[0].scores
-    notes = []
-    procedure = options.procedure
-    pairs = len(runs) * (len(runs) - 1) // 2
-    if pairs * len(scores.queries) * procedure.trials > _MOST_TRIALS:
-        procedure = replace(procedure, test="t")
-        notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
-    slices, left_out = largest_slices(scores.queries, options.labels)
-    if left_out:
-        notes.append(f"the page has the {MOST_SLICES} largest slices; {left_out} are left out")
-    if len(details) < len(scores.queries):
-        notes.append(
-            f"documents are shown for {counted(len(details), 'query', 'queries')} of "
-            f"{len(scores.queries):,}, those on which the runs differ most; --detail-queries and "
-            "--detail-depth say of how many at most"
-        )
-    if holes is None:
-        notes.append("what unjudged documents could change: ragkpi holes QRELS RUN... says it")
-    if len(runs) > MOST_RUNS:
-        notes.append(f"depth and diagnosis are of the first {MOST_RUNS} runs")
-    judgements = evaluator.relevance.judgements
-    document: dict[str, Any] = {
-        "ragkpi": __version__,
-        "kind": "report",
-        "title": options.title,
-        "notes": notes,
-        "measures": _measures(scores.metrics, _main(scores.metrics, options)),
-        "pool": evaluator.pool is not None,
-        "relevance_level": evaluator.settings.relevance_level,
-        "runs": [run.name for run in runs],
-        "queries": [decoded(query) for query in scores.queries],
-        "query_texts": [_text(texts.queries.get(query)) for query in scores.queries],
-        "per_query": _per_query(runs),
-        "slices": [
-            slice_object(part, runs, judgements, procedure, options.signature) for part in slices
-        ],
-        "details": [detail.document(pooled=evaluator.pool is not None) for detail in details],
-    }
-    names = {name for detail in details for name in detail.documents}
-    documents = sorted(name for name in names if name in texts.documents)
-    document["texts"] = {decoded(name): _text(texts.documents[name]) for name in documents}
-    if holes is not None:
-        document["holes"] = holes
-    return document
-
-
 def _measures(metrics: Sequence[Metric], main: int) -> list[dict[str, Any]]:
-    """Describe the measures that are numbers, the one that the page begins with first."""
-    ordered = [metrics[main], *metrics[:main], *metrics[main + 1 :]]
-    return [_measure(metric) for metric in ordered if metric.measure.numeric]
-
-
-def _measure(metric: Metric) -> dict[str, Any]:
-    return {
-        "name": metric.name,
-        "better": metric.measure.better,
-        "style": metric.measure.style,
-        "definition": metric.measure.help,
-    }
+    """Describe the measures that are numbers, the main one first."""
+    return [
+        {
+            "name": metric.name,
+            "better": metric.measure.better,
+            "style": metric.measure.style,
+            "definition": metric.measure.help,
+        }
+        for metric in (metrics[main], *metrics[:main], *metrics[main + 1 :])
+        if metric.measure.numeric
+    ]
 
 
 def _per_query(runs: Sequence[ReportedRun]) -> dict[str, list[list[Any]]]:
@@ -249,20 +232,14 @@ def _per_query(runs: Sequence[ReportedRun]) -> dict[str, list[list[Any]]]:
         if metric.measure.numeric and metric.is_printed("query")
     ]
     many = len(shown) * len(runs) * len(runs[0].scores.queries) > _MOST_DIGITS_CELLS
-    return {
-        metric.name: [
-            [
-                as_json(_rounded(value) if many else value, metric.measure.style)
-                for value in run.scores[metric.name].per_query.tolist()
-            ]
-            for run in runs
-        ]
-        for metric in shown
-    }
 
+    def values(run: ReportedRun, metric: Metric) -> list[Any]:
+        numbers = run.scores[metric.name].per_query.tolist()
+        if many:
+            numbers = [float(f"{number:.{_FEW_DIGITS}g}") for number in numbers]
+        return [as_json(number, metric.measure.style) for number in numbers]
 
-def _rounded(value: float) -> float:
-    return float(f"{value:.{_FEW_DIGITS}g}")
+    return {metric.name: [values(run, metric) for run in runs] for metric in shown}
 
 
 def _text(text: Text | None) -> list[Any] | None:

@@ -1,4 +1,4 @@
-"""What a page is asked to show, and what is settled where nobody says."""
+"""The options of a page, and their defaults."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ragkpi.studies.report.report_runs import CUTOFF
 
 
 def default_measures(settings: Settings, pool: object) -> list[str]:
-    """Name the measures of a page for which nobody asked for others, the first one first."""
+    """Name the default measures of a page."""
     measures = ["ndcg_cut.10", "P.10", "recall.10", "recip_rank"]
     if pool is not None:
         measures += [f"ra_nwg.{CUTOFF}", f"pct_proc.{CUTOFF}"]
@@ -24,24 +24,26 @@ def default_measures(settings: Settings, pool: object) -> list[str]:
 
 @dataclass(frozen=True)
 class ReportOptions:
-    """What a page is made of besides an evaluation.
+    """The contents of a page besides an evaluation.
 
     Attributes
     ----------
-    title, main
-        Of the page; and the measure that it begins with, as for ``-m`` (None: the first).
+    title
+        The title of the page.
+    main
+        The measure that the page begins with, as for ``-m``; None for the first.
     procedure
         How intervals and p-values are computed.
     query_texts, document_texts
         Files of texts, or texts by id; None for none.
     labels
-        For each way to slice the queries, by its name, the label of each query.
+        By the name of each kind of slices, the label of each query.
     detail_queries, detail_depth
-        Of how many queries documents are shown, and how many of each run.
+        How many queries have their documents shown, and how many documents of each run.
     signature
-        What the numbers depend on.
+        The files and settings that the numbers depend on.
     compared
-        Which runs lack queries that count as empty rankings, in a line or none.
+        Notes on runs whose missing queries count as empty rankings.
     """
 
     title: str = "ragkpi report"

@@ -29,7 +29,7 @@ class HtmlReport:
     html
         The page.
     data
-        What it shows, valid under ``schema.json#/$defs/report``.
+        The data of the page, valid under ``schema.json#/$defs/report``.
     """
 
     html: str
@@ -64,8 +64,8 @@ def refuse_without_packages() -> None:
 def report_page(data: Mapping[str, Any]) -> HtmlReport:
     """Make the page of a report's data.
 
-    The scripts are named by their hashes in the page's own policy, so that the browser runs no
-    other, whatever stands in ids and texts, and it loads nothing from anywhere.
+    The page's own policy names its scripts by their hashes, so that the browser runs no other
+    script, whatever ids and texts contain, and loads nothing.
     """
     refuse_without_packages()
     from jinja2 import Environment, StrictUndefined
@@ -86,9 +86,9 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
 
 
 def embedded_json(data: Mapping[str, Any]) -> str:
-    r"""Write data so that no text in it can end the element that it stands in.
+    r"""Write JSON in which no text can end the HTML element around it.
 
-    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which JSON reads back as they were.
+    ``<``, ``>`` and ``&`` become ``\u003c`` and the like, which readers of JSON undo.
     """
     compact = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     text = compact.encode("utf-8", "backslashreplace").decode("utf-8")  # lone surrogates escaped
@@ -101,7 +101,7 @@ def _chart_scripts() -> list[str]:
     import bokeh
 
     folder = Path(bokeh.__file__).parent / "server" / "static" / "js"
-    # "</script" may stand inside a string of JavaScript, where the backslash means nothing.
+    # A string of JavaScript may contain "</script"; there, the backslash means nothing.
     return [
         (folder / name).read_text("utf-8").replace("</script", "<\\/script")
         for name in _CHART_SCRIPTS

@@ -19,12 +19,12 @@ from ragkpi.ranking.relevance import Qrels
 from ragkpi.records import dataclass, replace
 from ragkpi.studies.diagnose.diagnosis_study import with_shown_at_their_best
 
-CUTOFF = 10  # documents that a reader is shown, in the parts that have one depth
+CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
 
 
 @dataclass(frozen=True, eq=False)
 class BestCase:
-    """A run as if all unjudged documents that it shows were of the top grade."""
+    """A run as if all unjudged documents that it shows had the top grade."""
 
     judged: Judged
     judgements: Judgements
@@ -32,19 +32,18 @@ class BestCase:
 
 @dataclass(frozen=True, eq=False)
 class ReportedRun:
-    """A run as the page has it.
+    """A run of the page.
 
     Attributes
     ----------
     name
-        By which people know it.
+        Its name for people.
     scores
-        Of the measures that are shown.
+        The scores of the shown measures.
     judged
-        What they were computed from, with the pool and corpus sizes that other parts need.
+        The judged run, with the pool and corpus sizes that other parts of the page need.
     best
-        The same with what is unjudged at its best; None where all that is shown is judged, or
-        there is no pool.
+        The best case of its unjudged documents; None without any, or without a pool.
     """
 
     name: str
@@ -53,14 +52,14 @@ class ReportedRun:
     best: BestCase | None = None
 
     def over(self, queries: IntArray) -> ReportedRun:
-        """Return the run as if only some queries, by number, had been evaluated."""
+        """Return the run over some queries alone, by number."""
         best = self.best and replace(self.best, judged=part_of(self.best.judged, queries))
         part = part_of(self.judged, queries)
         return ReportedRun(self.name, self.scores.over(queries), part, best)
 
 
 def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
-    """Return what to evaluate, so that `Judged` has all that the parts of the page need."""
+    """Return the metrics to evaluate, so that `Judged` has what all parts of the page need."""
     more = [f"bor.{CUTOFF}"]
     if pool:
         more += [f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"]
@@ -69,8 +68,8 @@ def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
 
 
 def best_case(evaluator: Evaluator, hits: Hits) -> BestCase | None:
-    """Judge what a run shows and nobody judged as if it were of the top grade."""
-    if evaluator.pool is None or evaluator.pool == "-":  # which is read again
+    """Judge the unjudged documents that a run shows as if they had the top grade."""
+    if evaluator.pool is None or evaluator.pool == "-":  # the pool is read a second time
         return None
     judgements, settings = evaluator.relevance.judgements, evaluator.settings
     best = with_shown_at_their_best(judgements, hits, settings, CUTOFF)
@@ -93,30 +92,25 @@ def reported_runs(
     best: Sequence[BestCase | None],
     shown: Sequence[Metric],
 ) -> list[ReportedRun]:
-    """Reduce evaluations to the queries that all runs have, and to the measures on the page."""
+    """Reduce evaluations to the queries that all runs have, and to the shown measures."""
     runs = [
         ReportedRun(name, only(run.scores, shown), run.plain, at_best)
         for name, run, at_best in zip(names, evaluations, best, strict=True)
     ]
     common = set(runs[0].scores.queries).intersection(*(run.scores.queries for run in runs))
     return [
-        run if len(common) == len(run.scores.queries) else run.over(_places(run, common))
+        run if len(common) == len(run.scores.queries) else run.over(_rows(run, common))
         for run in runs
     ]
 
 
-def _places(run: ReportedRun, queries: set[bytes]) -> IntArray:
+def _rows(run: ReportedRun, queries: set[bytes]) -> IntArray:
     return np.array([i for i, query in enumerate(run.scores.queries) if query in queries])
 
 
-def judged_share(run: ReportedRun, cutoff: int = CUTOFF) -> float:
-    """Return the share of the documents above a rank that are judged; NaN if there are none."""
+def judged_share(run: ReportedRun) -> float:
+    """Return the judged share of the documents down to `CUTOFF`; NaN if there are none."""
     judged = run.judged
-    places = np.minimum(judged.num_ret, cutoff).sum()
-    known = ((judged.level >= 0) & (judged.rank <= cutoff)).sum()
+    places = np.minimum(judged.num_ret, CUTOFF).sum()
+    known = ((judged.level >= 0) & (judged.rank <= CUTOFF)).sum()
     return float(known / places) if places else float("nan")
-
-
-def documents_of(judgements: Judgements, rows: IntArray) -> list[bytes]:
-    """Return the ids of judged documents."""
-    return judgements.document.take(rows).tolist()

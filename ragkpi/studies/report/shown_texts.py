@@ -1,4 +1,4 @@
-"""Texts on a page of bounded size: cut where they must be, with their length said."""
+"""The texts of a page, cut so that the page stays small, with their whole lengths."""
 
 from __future__ import annotations
 
@@ -8,24 +8,15 @@ import numpy as np
 
 from ragkpi.formats.texts import Text, read_texts, texts_of_run
 from ragkpi.formats.tokens import BoolArray, IntArray
-from ragkpi.records import dataclass
 from ragkpi.studies.report.query_details import QueryDetail
 
-BUDGET = 3_800_000  # bytes of all documents' texts together, with what stands around them
+BUDGET = 3_800_000  # bytes of all texts of documents together, with `_AROUND` for each
 _AROUND = 40  # bytes: the id, the length, quotes
-LONGEST = 2_000  # characters of one
-_FIRST = 10  # documents of a run that are read rather than skimmed
-_FAVOUR = 8  # how many times as long as others their texts may be
+LONGEST = 2_000  # characters of a text
+_FIRST = 10  # people read the first documents of a run, and skim the others
+_FAVOUR = 8  # their texts may be so many times longer
 
 Given = str | Mapping[bytes, Text] | None
-
-
-@dataclass(frozen=True)
-class ShownTexts:
-    """Texts of queries and of documents, by id; each cut, with its whole length."""
-
-    queries: Mapping[bytes, Text]
-    documents: Mapping[bytes, Text]
 
 
 def shown_texts(
@@ -34,46 +25,46 @@ def shown_texts(
     query_texts: Given,
     document_texts: Given,
     run_files: Sequence[str],
-) -> ShownTexts:
-    """Read the texts of what the page shows.
+) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
+    """Read the texts of queries and of documents that the page shows, by id.
 
     Parameters
     ----------
     details, queries
         The queries whose documents are shown, and the ids of all queries.
     query_texts, document_texts
-        The file of texts, or texts by id, if there are any.
+        The file of texts, or texts by id; None for none.
     run_files
-        Runs whose own file may carry texts; they serve where the others have none.
+        Runs whose own files may carry texts, for ids without another text.
     """
     wanted = {name for detail in details for name in detail.documents}
     documents: dict[bytes, Text] = {}
-    asked: dict[bytes, Text] = {}
+    of_queries: dict[bytes, Text] = {}
     for path in run_files:
-        of_queries, of_documents = texts_of_run(path)
-        asked |= {id_: text for id_, text in of_queries.items() if id_ in queries}
-        documents |= {id_: text for id_, text in of_documents.items() if id_ in wanted}
-    asked |= _found(query_texts, queries)
-    documents |= _found(document_texts, wanted)
+        in_queries, in_documents = texts_of_run(path)
+        of_queries |= {id_: text for id_, text in in_queries.items() if id_ in queries}
+        documents |= {id_: text for id_, text in in_documents.items() if id_ in wanted}
+    of_queries |= _known_texts(query_texts, queries)
+    documents |= _known_texts(document_texts, wanted)
     favoured = {
         name
         for detail in details
         for document, name in enumerate(detail.documents)
-        if (detail.levels[document] or 0) > 0 or detail.is_first(document, _FIRST)
+        if (detail.levels[document] or 0) > 0
+        or any(document in ranking[:_FIRST] for ranking in detail.rankings)
     }
-    return ShownTexts(
-        {id_: _cut(text, LONGEST) for id_, text in asked.items()}, _fitted(documents, favoured)
-    )
+    cut_queries = {id_: _cut(text, LONGEST) for id_, text in of_queries.items()}
+    return cut_queries, _fitted(documents, favoured)
 
 
-def _found(texts: Given, wanted: Collection[bytes]) -> Mapping[bytes, Text]:
+def _known_texts(texts: Given, wanted: Collection[bytes]) -> Mapping[bytes, Text]:
     if isinstance(texts, str):
         return read_texts(texts, wanted)
     return {id_: texts[id_] for id_ in wanted if id_ in texts} if texts else {}
 
 
 def _fitted(texts: Mapping[bytes, Text], favoured: Collection[bytes]) -> dict[bytes, Text]:
-    """Cut texts to the greatest length for which all of them fit; favoured ones may be longer."""
+    """Cut texts to the greatest length at which all fit; favoured texts may be longer."""
     kept = [text[:LONGEST] for text, _ in texts.values()]
     length = np.array([len(text) for text in kept], dtype=np.int64)
     octets = np.array([len(text.encode("utf-8", "replace")) for text in kept], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""What the page says of a set of queries: all of them, or a slice."""
+"""The parts of a page for a set of queries: all queries, or a slice."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import IntArray
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.records import dataclass, replace
+from ragkpi.records import NamedTuple, replace
 from ragkpi.reports.answer import Answer
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.signature import Signature
@@ -30,28 +30,20 @@ from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer, diagnosis
 from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, diagnose
 from ragkpi.studies.evaluate.evaluation_report import (
     EvaluatedRun,
-    EvaluationReport,
     interval_notes,
+    run_object,
 )
 from ragkpi.studies.report.report_runs import CUTOFF, ReportedRun, judged_share
+from ragkpi.wording import decoded
 
-MOST_RUNS = 10  # of which depth and diagnose are drawn and put into words
+MOST_RUNS = 10  # so many runs have depth and diagnosis on the page
 MOST_SLICES = 30
 _MOST_QUERIES = 20  # in the table of diagnose
 _MOST_MISSED = 3
 
 
-@dataclass(frozen=True)
-class Slice:
-    """A set of queries.
-
-    Attributes
-    ----------
-    name
-        What the page calls it.
-    queries
-        Their numbers, ascending.
-    """
+class Slice(NamedTuple):
+    """A set of queries, by number, and its name."""
 
     name: str
     queries: IntArray
@@ -60,7 +52,7 @@ class Slice:
 def largest_slices(
     queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
 ) -> tuple[list[Slice], int]:
-    """Return all queries and the largest slices of them, and how many are left out."""
+    """Return all queries and the largest slices, and how many slices are left out."""
     slices = [
         Slice(f"{part.by}: {part.label}", part.rows(queries))
         for part in (query_slices(labels, queries) if labels else ())
@@ -77,20 +69,19 @@ def slice_object(
     procedure: Procedure,
     signature: Signature | None,
 ) -> dict[str, Any]:
-    """Collect what the page says of a slice, valid under ``schema.json#/$defs/report_slice``."""
+    """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``."""
     some = [run.over(part.queries) for run in runs]
-    spoken = some[:MOST_RUNS]
     answers: dict[str, Any] = {
         "name": part.name,
         "queries": part.queries.tolist(),
         "runs": _evaluated(some, procedure, signature),
         "intervals": interval_notes(procedure.bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
-        "comparisons": comparisons(some, procedure),
-        "depth": _depth(spoken),
+        "comparisons": _comparisons(some, procedure),
+        "depth": _depth(some[:MOST_RUNS]),
     }
     if some[0].judged.pool is not None:
-        answers["diagnoses"] = [_diagnosis(run, judgements) for run in spoken]
+        answers["diagnoses"] = [_diagnosis(run, judgements) for run in some[:MOST_RUNS]]
     return answers
 
 
@@ -98,16 +89,18 @@ def _evaluated(
     runs: Sequence[ReportedRun], procedure: Procedure, signature: Signature | None
 ) -> list[dict[str, Any]]:
     bootstrap = procedure.bootstrap
-    rows = [
-        EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
+    return [
+        run_object(
+            EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature),
+            bootstrap,
+            Layout(),
+        )
         for run in runs
     ]
-    objects: list[dict[str, Any]] = EvaluationReport(rows, bootstrap).document(Layout())["runs"]
-    return objects
 
 
-def comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
-    """Compare every run with every other, once for each as the baseline."""
+def _comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
+    """Compare every run with every other, with each run as the baseline once."""
     tested = any(metric.is_comparable for metric in runs[0].scores.metrics)
     if len(runs) < 2 or not tested:
         return []
@@ -132,7 +125,7 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
         for run in runs
     ]
     studied = Curves(curves, depths, limits)
-    drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, for each page holds them all
+    drawn = np.union1d(depths, studied.chosen).astype(np.int64)  # few, to keep the page small
     traces = [trace(run.judged, drawn, limits.m) for run in runs]
     recall = _by_depth(studied, "recall", "recall")
     evidence = _by_depth(studied, "ra_nwg", "RA-nWG")
@@ -141,25 +134,17 @@ def _depth(runs: Sequence[ReportedRun]) -> dict[str, Any]:
 
 def _by_depth(curves: Curves, measure: str, label: str) -> Chart:
     """Draw a measure between 0 and 1 by depth, a line per run."""
-    ticks = curves.depths
-    lines = [
-        Line(
-            curve.name,
-            curves.depths,
-            [_number(curve.value(measure, depth)) for depth in curves.depths],
-        )
-        for curve in curves.curves
-    ]
+    depths = curves.depths
+    lines = []
+    for curve in curves.curves:
+        values = [curve.value(measure, depth) for depth in depths]
+        lines.append(Line(curve.name, depths, [float("nan") if v is None else v for v in values]))
     return PlaneChart(
         f"{label} by depth",
-        Axis("K, documents retrieved", "log", ticks=ticks),
+        Axis("K, documents retrieved", "log", ticks=depths),
         Axis(label, low=0, high=1),
         lines,
     )
-
-
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else value
 
 
 def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
@@ -172,15 +157,13 @@ def _diagnosis(run: ReportedRun, judgements: Judgements) -> dict[str, Any]:
 
 
 def _labelled(diagnosis: Diagnosis) -> PlaneChart:
-    """Name the points of the quadrants, so that a click on one opens its query."""
+    """Label the points of the quadrants, so that a click on a point opens its query."""
     chart = diagnosis_chart(diagnosis)
     groups = []
     for points in chart.points:
         drawn = (np.array(diagnosis.verdicts) == points.name) & ~np.isnan(diagnosis.pct_proc)
         names = [
-            query.decode("utf-8", "surrogateescape")
-            for query, kept in zip(diagnosis.queries, drawn, strict=True)
-            if kept
+            decoded(query) for query, kept in zip(diagnosis.queries, drawn, strict=True) if kept
         ]
         groups.append(replace(points, labels=names if len(names) == len(points.x) else ()))
     return replace(chart, points=groups)
