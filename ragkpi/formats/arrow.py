@@ -13,11 +13,12 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.arrow_tables import ArrowTable, Wanted, broken, refuse_bomb
+from ragkpi.formats.column_names import Kind
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import warn_of_order
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_choice import choose_shape, likely_shape
 from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.shapes import SHAPES

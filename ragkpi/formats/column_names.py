@@ -8,9 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from ragkpi.errors import InputError
 from ragkpi.wording import shown
+
+Kind = Literal["run", "qrels"]
+"""What a file holds."""
 
 # The first of these that a file has is meant: with `qid` there, `query` is the query's text, and
 # with `docno` there, `docid` is an internal number (PyTerrier has all four).

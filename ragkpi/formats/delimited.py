@@ -13,7 +13,7 @@ from functools import partial
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
-from ragkpi.formats.lines import Block, Lines, blocks, split_lines
+from ragkpi.formats.lines import Block, LineColumns, blocks, split_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import descending, warn_of_order
@@ -43,7 +43,7 @@ class _Header(NamedTuple):
     line: int
 
 
-class _Table:
+class _DelimitedFile:
     """A file of lines with a separator, its header read.
 
     Parameters
@@ -162,7 +162,7 @@ class _Table:
             )
         return number
 
-    def _scan(self, block: Block) -> Lines:
+    def _scan(self, block: Block) -> LineColumns:
         width = len(self._header.names)
         lines, wrong = split_lines(block, width, self._separator[0])
         if not wrong:
@@ -263,19 +263,17 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
         start, first = number + 1, False
 
 
-def stream_table(
-    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
+def _stream_run(
+    source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    """Read a run with a line of names."""
-    yield from _Table(source, separator, shape or SHAPES["run"]["flat"]).run()
+    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
 
 
-def read_table_qrels(
-    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
-) -> QrelsColumns:
-    """Read qrels with a line of names."""
-    return _Table(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
+    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
 
 
-stream_csv = partial(stream_table, separator=b",")
-read_csv_qrels = partial(read_table_qrels, separator=b",")
+stream_csv = partial(_stream_run, separator=b",")
+stream_tsv = partial(_stream_run, separator=b"\t")
+read_csv_qrels = partial(_read_qrels, separator=b",")
+read_tsv_qrels = partial(_read_qrels, separator=b"\t")

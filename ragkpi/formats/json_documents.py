@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.formats.column_names import shown_names
+from ragkpi.formats.column_names import Kind, shown_names
 from ragkpi.formats.json_text import (
     QUICK,
     JsonText,
@@ -21,7 +21,7 @@ from ragkpi.formats.json_text import (
 from ragkpi.formats.opening import MOST_HELD, Source
 from ragkpi.formats.paths import Repeated, entries_of
 from ragkpi.formats.record_numbers import Record, no_object
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_choice import (
     LOOKED_AT,
     choose_shape,
@@ -30,7 +30,7 @@ from ragkpi.formats.shape_choice import (
     object_shape,
 )
 from ragkpi.formats.shape_reader import ShapeReader
-from ragkpi.formats.shapes import SHAPES
+from ragkpi.formats.shapes import SHAPES, most_specific_first
 from ragkpi.wording import listed, named, shown
 
 _DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
@@ -63,7 +63,7 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
         reader = choose_shape(kind, records, text.file)
         return reader or likely_shape(kind, records[0] if records else None, text.file)
     keys = text.copy().some_keys(_MOST_KEYS)
-    for shape in SHAPES[kind].values():
+    for shape in most_specific_first(kind):
         if shape.records and shape.needs and set(shape.needs) <= set(keys):
             return ShapeReader(shape, text.file)
     first = None

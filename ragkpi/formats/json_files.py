@@ -10,6 +10,7 @@ from collections.abc import Iterable, Iterator
 from json import JSONDecoder
 from typing import Any
 
+from ragkpi.formats.column_names import Kind
 from ragkpi.formats.json_documents import (
     MARK,
     document_text,
@@ -23,7 +24,7 @@ from ragkpi.formats.lines import blocks
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record, no_object
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_choice import LOOKED_AT, choose_shape, likely_shape, object_shape
 from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.trec_qrels import QrelsColumns

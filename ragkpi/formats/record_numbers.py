@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
+from ragkpi.formats.column_names import Kind
 from ragkpi.formats.json_text import DECODER, no_json, octets_of
 from ragkpi.formats.paths import Path
 from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.wording import shown
 
 

@@ -163,13 +163,7 @@ class Sieve(NamedTuple):
 
 def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
     """Keep some rows, in ascending order; a query without any stays, as an empty ranking."""
-    return block._replace(
-        starts=np.searchsorted(rows, block.starts),
-        document=block.document.take(rows),
-        score=block.score[rows],
-        line=block.line[rows],
-        rank=None if block.rank is None else block.rank[rows],
-    )
+    return block.with_rows(rows, np.searchsorted(rows, block.starts))
 
 
 def _best_of_each(block: RunColumns) -> RunColumns:

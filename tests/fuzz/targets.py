@@ -242,7 +242,7 @@ def _inspected_whole(text, asked):
 
 
 def _mended(parts, most, out):
-    RUN_FORMATS["trec"].write_run(Mender(most).rankings(parts), b"me", out)
+    RUN_FORMATS["trec"].writers["run"](Mender(most).rankings(parts), b"me", out)
     return True
 
 
