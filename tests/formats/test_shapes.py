@@ -9,6 +9,7 @@ from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.file_formats import read_any_qrels, reading_for, run_format
 from ragkpi.formats.opening import Source
 from ragkpi.formats.shapes import parse_map
+from tests.formats.surroundings import PERMUTATIONS, permute_shapes
 
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]
@@ -127,6 +128,17 @@ def test_ranks_and_orders(name, tmp_path):
 @pytest.mark.parametrize("name", QRELS)
 def test_qrels(name, layout, tmp_path):
     assert judged(put(tmp_path, layout(QRELS[name]))) == JUDGED
+
+
+@pytest.mark.parametrize("name", PERMUTATIONS)
+def test_the_order_of_the_shapes_changes_nothing(name, tmp_path, monkeypatch):
+    permute_shapes(monkeypatch, PERMUTATIONS[name])
+    for sample in RUNS.values():
+        assert rows(put(tmp_path, sample)) == SCORED
+    for sample in RANKS.values():
+        assert sorted(rows(put(tmp_path, sample))) == LISTED
+    for sample in QRELS.values():
+        assert judged(put(tmp_path, sample)) == JUDGED
 
 
 MAPS = {
