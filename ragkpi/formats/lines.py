@@ -12,7 +12,7 @@ from ragkpi import kernel
 from ragkpi.errors import InputError
 from ragkpi.formats import opening
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
 from ragkpi.records import NamedTuple, dataclass
 from ragkpi.wording import shown
 
@@ -243,6 +243,15 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
         f"{count} columns ({shown(line.text)})",
         f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}",
     )
+
+
+def refuse_invalid(
+    file: str, line: IntArray, text: Tokens, valid: BoolArray, what: str, expected: str
+) -> None:
+    """Raise `InputError` for the first row that is not valid, with its line and its text."""
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
+        raise InputError(file, int(line[row]), f"{what} {shown(text[row])}", expected)
 
 
 def table_of(source: Source, shape: LineShape) -> LineColumns:

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
+from ragkpi.errors import RagkpiWarning, SeparateRankingsError
 from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.groups import within_groups
+from ragkpi.formats.lines import refuse_invalid
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.wording import named, shown
+from ragkpi.wording import named
 
 if TYPE_CHECKING:
     from ragkpi.formats.trec_runs import RunColumns
@@ -29,22 +30,14 @@ def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    if not whole.all():
-        row = int(np.flatnonzero(~whole)[0])
-        raise InputError(
-            file, int(line[row]), f"rank {shown(text[row])}", "expected a whole number from 1"
-        )
+    refuse_invalid(file, line, text, whole, "rank", "expected a whole number from 1")
     return rank
 
 
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
     """Read scores, (n,); `InputError` with the line for anything but a number."""
     score = text.numbers()
-    if np.isnan(score).any():
-        row = int(np.flatnonzero(np.isnan(score))[0])
-        raise InputError(
-            file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
-        )
+    refuse_invalid(file, line, text, ~np.isnan(score), "score", "expected a decimal number")
     return score
 
 
