@@ -45,7 +45,7 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
 
     Raises `InputError` for a line of more than `LONGEST_LINE` bytes.
     """
-    rest, line, mark_possible = b"", 1, source.at_start
+    rest, line, mark_possible = b"", 1, True
     piece = memoryview(bytearray(size))
     while True:
         count = source.fill(piece)
@@ -85,12 +85,11 @@ def whole_text(source: Source) -> Block | None:
             if held > opening.MOST_HELD:
                 raise too_much(source.name)
         return Block(source.name, b"".join(texts), 1) if texts else None
-    mark_possible = source.at_start
     text = bytearray(source.size + 1)  # the only copy of the file in memory
     with memoryview(text) as room:
         count = source.fill(room)
     del text[count:]
-    if mark_possible and text.startswith(BYTE_ORDER_MARK):
+    if text.startswith(BYTE_ORDER_MARK):
         del text[: len(BYTE_ORDER_MARK)]
     if not text:
         return None

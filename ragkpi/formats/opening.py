@@ -36,14 +36,11 @@ class Source:
         bytes are those of the first.
     place
         How many bytes lie before those that `fill` reads next.
-    at_start
-        Whether reading starts at the first byte, where a byte order mark may stand.
     """
 
     def __init__(self, path: str) -> None:
         self.name = path
         self.size: int | None = None
-        self.at_start = True
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
@@ -127,27 +124,6 @@ class Source:
         what = f"broken {self._compression} data" if self._compression else "cannot be read"
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
-
-    def _beginning_at(self, offset: int) -> Source:
-        """Return another reader of the same plain file."""
-        from copy import copy
-
-        reader = copy(self)
-        reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
-        reader._ahead = memoryview(b"")
-        reader.place = offset
-        reader.at_start = offset == 0
-        return reader
-
-    def look_at(self, offset: int, length: int) -> bytes:
-        """Return bytes from any place of a plain file; the place to continue at stays."""
-        text = memoryview(bytearray(length))
-        return bytes(text[: self._beginning_at(offset).fill(text)])
-
-    def _plain_file(self) -> io.FileIO:
-        if self._plain is None:
-            raise ValueError(f"{self.name} is no plain file")
-        return self._plain.file
 
     def keep_copy(self) -> None:
         """Remember what is read, if it could not be read a second time from its path."""
@@ -256,7 +232,6 @@ class Source:
             self._ahead, self.place = memoryview(b""), 0
             if not self._copied:
                 self._stream = self._decompressed(self._file)
-                self.at_start = True
             return
         if self._spool is None:
             found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"

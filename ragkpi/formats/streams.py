@@ -15,28 +15,19 @@ class Readable(Protocol):
         """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
 
 
-# Without `preadv` (Windows) a file has one place for all, which is moved before each reading.
-_moving = None
-if not hasattr(os, "preadv"):
-    from threading import Lock
-
-    _moving = Lock()
-
-
 class PlainFile:
-    """A regular file read from a place of its own, so that several readers share its descriptor."""
+    """A regular file, read at its own offset: that of the descriptor stays where it can."""
 
     def __init__(self, file: io.FileIO, place: int = 0) -> None:
         self.file = file
         self.place = place
 
     def readinto(self, buffer: Any, /) -> int:
-        if _moving is None:
+        if hasattr(os, "preadv"):
             count = os.preadv(self.file.fileno(), [buffer], self.place)
-        else:
-            with _moving:
-                self.file.seek(self.place)
-                count = self.file.readinto(buffer) or 0
+        else:  # Windows
+            self.file.seek(self.place)
+            count = self.file.readinto(buffer) or 0
         self.place += count
         return count
 
