@@ -1,6 +1,6 @@
 """Parquet and Arrow (IPC files and streams, Feather) with named columns, through pyarrow.
 
-A run streams through in pieces: a table of few bytes may hold very many rows.
+A run is read in pieces, because a table of few bytes may hold very many rows.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _IDS = ("query", "doc")
 _QRELS: tuple[Wanted, ...] = ("ids", "ids", "level")
-_ROWS_OF_PIECE = 1 << 16  # that are looked at together
+_ROWS_OF_PIECE = 1 << 16  # that are read together
 _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
 
 def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
-    """Read a run block by block; its `line` numbers are rows from 1."""
+    """Read a run in blocks; its `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
         if _is_nested(table, shape, SHAPES["run"]):
             yield from stream_listed(source.name, _listed(source, table, "run", shape))
@@ -86,15 +86,9 @@ def _joined(batches: Sequence[list[Any]]) -> list[Any]:
     if len(batches) == 1:
         return batches[0]
     return [
-        _joined_ids(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
+        Tokens.joined(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
         for parts in zip(*batches, strict=True)
     ]
-
-
-def _joined_ids(parts: Sequence[Tokens]) -> Tokens:
-    """Put ids together that stand next to each other in each part, without what is around them."""
-    text = b"".join(part.buffer[part.start[0] : part.end[-1]].tobytes() for part in parts)
-    return Tokens.from_text(text, np.concatenate([part.end - part.start for part in parts]))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:

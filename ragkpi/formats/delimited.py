@@ -1,7 +1,7 @@
-"""Lines with a separator and a line of names: CSV and TSV, of which BEIR's qrels are.
+"""CSV and TSV with a line of names; BEIR's qrels are TSV.
 
-CSV is quoted as RFC 4180 has it. TSV is not quoted at all: tabs and newlines cannot stand in an
-id. Neither is decoded, so ids of any bytes survive.
+CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Neither is
+decoded, so ids of any bytes survive.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Records = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
-    """A block of CSV with quotes around more than a value, to be read line by line."""
+    """A block of CSV with quotes inside values: it has to be read record by record."""
 
     def __init__(self, block: Block) -> None:
         super().__init__()
@@ -37,14 +37,14 @@ class _QuotedError(Exception):
 
 
 class _Header(NamedTuple):
-    """The names of the columns, and the line that holds them; 0 if they are numbered."""
+    """The names of the columns, and their line; 0 if the columns are numbered."""
 
     names: list[str]
     line: int
 
 
 class _DelimitedFile:
-    """A file of lines with a separator, its header read.
+    """A file of delimited lines, after its header.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class _DelimitedFile:
     separator
         A tab or a comma.
     shape
-        Which columns hold what; names of columns, or numbers from 1 where there are no names.
+        Which columns hold what, by name, or by number from 1 in a file without names.
     """
 
     def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
@@ -99,7 +99,7 @@ class _DelimitedFile:
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
         columns.append(levels)
         line = lines.line
-        # Quepid has a line without document and rating for a query that nobody judged.
+        # Quepid writes a line without document and rating for an unjudged query.
         empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
         if empty.any():
             columns, line = [column.take(~empty) for column in columns], line[~empty]
@@ -119,7 +119,7 @@ class _DelimitedFile:
         )
 
     def _take_header(self) -> _Header:
-        """Read the line of names, and leave what follows it in the blocks."""
+        """Read the line of names, and leave the lines behind it in the blocks."""
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
             number, line = next(filled, (0, b""))
@@ -129,7 +129,7 @@ class _DelimitedFile:
             names = [word.decode("utf-8", "surrogateescape") for word in words]
             begin = block.text.index(line)
             if self._shape.query.isdigit():
-                names, header = [str(place) for place in range(1, len(names) + 1)], 0
+                names, header = [str(number) for number in range(1, len(names) + 1)], 0
             else:
                 begin, header = begin + len(line) + 1, number
             rest = Block(block.file, block.text[begin:], number + bool(header))
@@ -138,7 +138,7 @@ class _DelimitedFile:
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")
 
     def _number(self, part: str) -> int | None:
-        """Return which column holds a part; None if none does."""
+        """Return the number of the column of a part, or None."""
         names = self._header.names
         for path in str(getattr(self._shape, part)).split("|"):
             wanted = fields.NAMES.get(path, (fields.plain_name(path),))
@@ -188,7 +188,7 @@ class _DelimitedFile:
         )
 
     def _records(self, block: Block) -> Records:
-        """Read a block, and what follows it, record by record."""
+        """Read a block and all blocks behind it, record by record."""
         width, line = len(self._header.names), self._header.line or 1
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
@@ -231,7 +231,7 @@ class _DelimitedFile:
 
 
 def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:
-    """Split lines into values; only in CSV may a value be quoted."""
+    """Split lines into values, which only CSV quotes."""
     if separator != b",":
         for number, line in lines:
             if line.strip():
@@ -241,7 +241,7 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
     first = True
 
     def decoded() -> Iterator[str]:
-        # As Latin-1, each byte is a character and becomes the same byte again.
+        # In Latin-1 each byte is a character, so that encoding restores the bytes.
         nonlocal number, start, first
         for number, line in lines:
             if first:

@@ -9,7 +9,7 @@ from typing import Any, BinaryIO, Protocol, cast
 
 
 class Readable(Protocol):
-    """What a source needs of a stream: filling a buffer, so that no bytes objects are made."""
+    """A stream that fills a buffer, so that no bytes objects are made."""
 
     def readinto(self, buffer: Any, /) -> int | None:
         """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
@@ -33,7 +33,7 @@ class PlainFile:
 
 
 class HashedPipe(io.RawIOBase):
-    """What cannot be read a second time, hashed as it is read."""
+    """A pipe, hashed while it is read."""
 
     def __init__(self, file: io.FileIO) -> None:
         import hashlib
