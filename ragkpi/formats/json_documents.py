@@ -41,7 +41,7 @@ _MOST_SUBSETS = 20  # in a message
 _PIECE = 1 << 20
 # A run has more bytes per value, even {"1":1,"2":1}; a smaller file does not fill the memory.
 _SHORTEST_VALUE = 5
-_SMALLEST_BOMB = 1 << 24
+SMALLEST_BOMB = 1 << 24
 _COST = 100  # bytes of memory per decoded value
 # A string, which may be a key.
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
@@ -234,7 +234,7 @@ def _hold(source: Source) -> bytes:
 
 def refuse_bomb(file: str, line: int | None, text: bytes) -> None:
     """Raise `InputError` for so many tiny values that decoding them would fill the memory."""
-    if len(text) < _SMALLEST_BOMB:
+    if len(text) < SMALLEST_BOMB:
         return
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:

@@ -301,5 +301,5 @@ def no_json(file: str, line: int, problem: Exception, expected: str) -> InputErr
 
 
 def written(value: object) -> bytes:
-    """Encode a value as one line of JSON; infinity has no JSON and is written as a string."""
+    """Encode a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")

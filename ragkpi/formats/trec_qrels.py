@@ -15,7 +15,7 @@ from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-LINE = LineShape(
+QRELS_LINE = LineShape(
     ("query", "iteration", "document", "level"),
     "refused",
     "first_column",
@@ -79,7 +79,7 @@ def read_qrels(path: str) -> QrelsColumns:
 
 def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
     """Read the rest of a source as TREC qrels; `InputError` with the line for anything else."""
-    table = table_of(source, LINE)
+    table = table_of(source, QRELS_LINE)
     query, iteration, document, level_text = map(table.column, range(4))
     level, gain = parse_numbers(source.name, level_text, table.line, numbers=numbers)
     return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)

@@ -121,7 +121,7 @@ def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
 @pytest.mark.parametrize("text", [b'{"1":[%s1]}', b'{"qid":"1","hits":[%s1]}\n{"qid":"2"}\n'])
 def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
     """A megabyte of nothing, in the place of gigabytes."""
-    monkeypatch.setattr(json_documents, "_SMALLEST_BOMB", 1 << 20)
+    monkeypatch.setattr(json_documents, "SMALLEST_BOMB", 1 << 20)
     monkeypatch.setattr(json_documents, "MOST_HELD", 1 << 25)
     with pytest.raises(InputError, match="values in 1 MB, which would fill the memory"):
         rows(put(tmp_path, text % (b"[]," * 500_000)))
