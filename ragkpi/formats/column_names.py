@@ -156,19 +156,6 @@ def find_one(
         ) from None
 
 
-def need(file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]) -> str:
-    """As `find_one`; `InputError` if there is no such name."""
-    name = find_one(file, line, names, wanted)
-    if name is None:
-        raise InputError(
-            file,
-            line,
-            f"names no {wanted[0]} ({shown_names(names)})",
-            f"expected one of {' '.join(wanted)}",
-        )
-    return name
-
-
 def shown_names(names: Iterable[str], most: int = 20) -> str:
     """List the first names for a message."""
     return shown(" ".join(list(names)[:most]).encode("utf-8", "surrogatepass"), 200)

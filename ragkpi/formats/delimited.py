@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ragkpi.errors import InputError
-from ragkpi.formats import column_names as fields
 from ragkpi.formats.lines import Block, LineColumns, blocks, split_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.shape import Shape
+from ragkpi.formats.shape import Shape, find_column, need_column
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, plain_qrels
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, columns_of_blocks, refuse_empty
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
@@ -95,10 +94,8 @@ class _DelimitedFile:
             lines = self._scan(block)
         except _QuotedError as quoted:
             return collect_qrels(file, self._judged(quoted.block, query, document, level))
-        columns = [lines.column(number) for number in (query, document)]
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
-        columns.append(levels)
-        line = lines.line
+        columns, line = [lines.column(query), lines.column(document), levels], lines.line
         # Quepid writes a line without document and rating for an unjudged query.
         empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
         if empty.any():
@@ -108,15 +105,7 @@ class _DelimitedFile:
         refuse_empty(file, columns[0], line, "query id")
         refuse_empty(file, columns[1], line, "document id")
         judged, gain = parse_numbers(file, columns[2], line, truth=True)
-        return QrelsColumns(
-            file=file,
-            query=columns[0],
-            iteration=Tokens.repeated(b"0", len(line)),
-            document=columns[1],
-            level=judged,
-            line=line,
-            gain=gain,
-        )
+        return plain_qrels(file, columns[0], columns[1], judged, line, gain)
 
     def _take_header(self) -> _Header:
         """Read the line of names, and leave the lines behind it in the blocks."""
@@ -139,28 +128,13 @@ class _DelimitedFile:
 
     def _number(self, part: str) -> int | None:
         """Return the number of the column of a part, or None."""
-        names = self._header.names
-        for path in str(getattr(self._shape, part)).split("|"):
-            wanted = fields.NAMES.get(path, (fields.plain_name(path),))
-            name = path if path in names else None
-            if name is None and path:
-                name = fields.find_one(self._source.name, self._header.line or None, names, wanted)
-            if name is not None:
-                return names.index(name)
-        return None
+        names, line = self._header.names, self._header.line or None
+        name = find_column(self._shape, part, names, self._source.name, line)
+        return None if name is None else names.index(name)
 
     def _needed(self, part: str) -> int:
-        number = self._number(part)
-        if number is None:
-            path = getattr(self._shape, part).split("|")[0]
-            wanted = fields.NAMES.get(path, (path,))
-            raise InputError(
-                self._source.name,
-                self._header.line or 1,
-                f"names no {wanted[0]} ({fields.shown_names(self._header.names)})",
-                f"expected one of {' '.join(wanted)}, or --map-{self._shape.kind} '{part}=…'",
-            )
-        return number
+        names, line = self._header.names, self._header.line or 1
+        return names.index(need_column(self._shape, part, names, self._source.name, line))
 
     def _scan(self, block: Block) -> LineColumns:
         width = len(self._header.names)

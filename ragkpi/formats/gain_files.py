@@ -6,8 +6,7 @@ from ragkpi.formats.file_formats import Reading, reader_of
 from ragkpi.formats.lines import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, is_number
-from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, qrels_of
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, plain_qrels, qrels_of
 
 _LINE = LineShape(("query", "document", "gain"), "refused", "first_column")
 _JSON = b'{["'  # the first byte of JSON
@@ -27,5 +26,4 @@ def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
         table = table_of(source, _LINE)
         query, document, text = map(table.column, range(3))
         level, gain = parse_numbers(source.name, text, table.line)
-        iteration = Tokens.repeated(b"0", len(level))
-        return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
+        return plain_qrels(source.name, query, document, level, table.line, gain)

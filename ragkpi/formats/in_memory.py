@@ -18,7 +18,7 @@ from ragkpi.formats.given_columns import GivenColumns, tokens_of
 from ragkpi.formats.groups import spans
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
+from ragkpi.formats.trec_qrels import Numbers, QrelsColumns, plain_qrels
 from ragkpi.formats.trec_runs import RunColumns
 
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
@@ -43,15 +43,9 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
     parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
     columns = _joined(list(parts), "qrels")
     level, gain = columns.levels(numbers)
-    return QrelsColumns(
-        file="qrels",
-        query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
-        iteration=Tokens.repeated(b"0", len(level)),
-        document=columns.document,
-        level=level,
-        line=np.arange(1, len(level) + 1),
-        gain=gain,
-    )
+    query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
+    line = np.arange(1, len(level) + 1)
+    return plain_qrels("qrels", query, columns.document, level, line, gain)
 
 
 def mapped_rows(data: Any, shape: Shape) -> Any:

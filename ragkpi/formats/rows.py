@@ -10,7 +10,7 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, plain_qrels
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _ROWS_AT_ONCE = 1 << 16
@@ -134,12 +134,5 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     line = gathered.line()
     query, document = gathered.ids(line)
     level, gain = parse_numbers(file, gathered.texts(), line, truth=True)
-    return QrelsColumns(
-        file=file,
-        query=query.take(np.repeat(np.arange(len(query)), gathered.counts)),
-        iteration=Tokens.repeated(b"0", len(line)),
-        document=document,
-        level=level,
-        line=line,
-        gain=gain,
-    )
+    query = query.take(np.repeat(np.arange(len(query)), gathered.counts))
+    return plain_qrels(file, query, document, level, line, gain)

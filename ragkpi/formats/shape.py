@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from ragkpi.errors import InputError
+from ragkpi.formats import column_names as fields
 from ragkpi.formats.column_names import Kind
 from ragkpi.records import NamedTuple
 
@@ -77,6 +80,35 @@ class Shape(NamedTuple):
         names = len(self.needs) + sum(map(_count_names, paths))
         parts = (self.list, self.score, self.scores, self.rank, self.level)
         return names, sum(map(bool, parts))
+
+
+def find_column(
+    shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
+) -> str | None:
+    """Return the name of the column that holds a part, or None; `InputError` if it is ambiguous."""
+    for path in filter(None, str(getattr(shape, part)).split("|")):
+        if path in names:
+            return path
+        wanted = fields.NAMES.get(path, (fields.plain_name(path),))
+        name = fields.find_one(file, line, names, wanted)
+        if name is not None:
+            return name
+    return None
+
+
+def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
+    """Return the name of the column that holds a part; `InputError` if there is none."""
+    name = find_column(shape, part, names, file, line)
+    if name is None:
+        path = getattr(shape, part).split("|")[0]
+        wanted = fields.NAMES.get(path, (path,))
+        raise InputError(
+            file,
+            line,
+            f"names no {wanted[0]} ({fields.shown_names(names)})",
+            f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
+        )
+    return name
 
 
 def _count_names(path: str) -> int:

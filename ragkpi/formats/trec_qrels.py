@@ -116,6 +116,19 @@ def parse_numbers(
     return judged_or_not(value), value
 
 
+def plain_qrels(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    level: IntArray,
+    line: IntArray,
+    gain: FloatArray | None,
+) -> QrelsColumns:
+    """Return qrels of a format without iterations."""
+    iteration = Tokens.repeated(b"0", len(line))
+    return QrelsColumns(file, query, iteration, document, level, line, gain)
+
+
 def judged_or_not(gain: FloatArray) -> IntArray:
     """Return levels for gains: 0 for a judged document, -1 for a negative gain."""
     return np.where(gain < 0, -1, 0)

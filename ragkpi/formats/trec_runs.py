@@ -190,24 +190,41 @@ def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[R
 def columns_of(block: Block, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
     """Return the columns of lines."""
     line = lines.line
-    rank = by_rank = None
+    rank = score = None
     if layout.rank is not None:
         rank = parse_ranks(block.file, lines.column(layout.rank), line)
     if layout.score is not None:
         score = parse_scores(block.file, lines.column(layout.score), line)
-    elif rank is None:
-        score = -line.astype(np.float64)  # the order of the lines counts
-    else:
-        score, rank, by_rank = -rank, None, np.ones(len(line), dtype=bool)
     run_id = run_id_of(block.file)
     if layout.run_id is not None:
         run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
     query, document = lines.column(layout.query), lines.column(layout.document)
+    return run_columns(block.file, query, document, score, rank, line, run_id)
+
+
+def run_columns(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    score: FloatArray | None,
+    rank: FloatArray | None,
+    line: IntArray,
+    run_id: bytes,
+) -> RunColumns:
+    """Group rows by query. Without scores the rank counts, without ranks the order of the rows.
+
+    Raises `InputError` for an empty id.
+    """
+    by_rank = None
+    if score is None:
+        if rank is not None:
+            by_rank = np.ones(len(line), dtype=bool)
+        score, rank = -(line.astype(np.float64) if rank is None else rank), None
     starts = query.changes()
     query = query.take(starts[:-1])
-    refuse_empty(block.file, document, line, "document id")
-    refuse_empty(block.file, query, line[starts[:-1]], "query id")
-    return RunColumns(block.file, query, starts, document, score, line, run_id, rank, by_rank)
+    refuse_empty(file, document, line, "document id")
+    refuse_empty(file, query, line[starts[:-1]], "query id")
+    return RunColumns(file, query, starts, document, score, line, run_id, rank, by_rank)
 
 
 def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
