@@ -18,7 +18,7 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.arrow_child import send
-from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.opening import MOST_HELD, Source, too_large
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
 # What a column holds. Levels are int64 in a batch where all of them are whole.
@@ -124,8 +124,7 @@ class ArrowTable:
         while count := part.fill(piece):
             total += count
             if part.size is None and total > MOST_HELD:
-                found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
-                raise InputError(part.name, None, found, "expected a format of lines")
+                raise too_large(part.name, "expected a format of lines")
             self._send({}, piece[:count])
         self._send({"most": MOST_HELD // _COST})
         answer = self._answer()
@@ -244,12 +243,7 @@ def refuse_bomb(source: Source, rows: int) -> None:
 
 
 def _bomb(source: Source) -> InputError:
-    return InputError(
-        source.name,
-        None,
-        f"more than {MOST_HELD >> 30} GB that have to be held in memory",
-        "expected a smaller table, or a format of lines",
-    )
+    return too_large(source.name, "expected a smaller table, or a format of lines")
 
 
 def broken(source: Source, found: str) -> InputError:

@@ -24,7 +24,7 @@ from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, columns_of_blocks,
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-Records = Iterator[tuple[int, Sequence[bytes]]]
+CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
@@ -114,7 +114,9 @@ class _DelimitedFile:
             number, line = next(filled, (0, b""))
             if not number:
                 continue
-            words = next(_values(self._source, self._separator, iter([(number, line)])))[1]
+            words: Sequence[bytes] = line.removesuffix(b"\r").split(self._separator)
+            if self._separator == b",":
+                _, words = next(_csv_records(self._source.name, [(number, line)]))
             names = [word.decode("utf-8", "surrogateescape") for word in words]
             begin = block.text.index(line)
             if self._shape.query.isdigit():
@@ -161,12 +163,12 @@ class _DelimitedFile:
             f"expected {width}, as line {self._header.line or 1} names",
         )
 
-    def _records(self, block: Block) -> Records:
+    def _records(self, block: Block) -> CsvRecords:
         """Read a block and all blocks behind it, record by record."""
         width, line = len(self._header.names), self._header.line or 1
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
-        for number, record in _values(self._source, self._separator, lines):
+        for number, record in _csv_records(self._source.name, lines):
             if len(record) != width:
                 raise InputError(
                     self._source.name,
@@ -204,13 +206,8 @@ class _DelimitedFile:
                 yield Listed(number, record[query], [record[document]], [value])
 
 
-def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:
-    """Split lines into values, which only CSV quotes."""
-    if separator != b",":
-        for number, line in lines:
-            if line.strip():
-                yield number, line.removesuffix(b"\r").split(separator)
-        return
+def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+    """Yield the values of each record of CSV, and the number of its first line."""
     number = start = 0
     first = True
 
@@ -228,7 +225,7 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
             record = next(records, None)
         except csv.Error as problem:
             raise InputError(
-                source.name, start, f"no CSV ({problem})", "expected values separated by commas"
+                file, start, f"no CSV ({problem})", "expected values separated by commas"
             ) from None
         if record is None:
             return

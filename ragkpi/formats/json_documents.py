@@ -18,7 +18,7 @@ from ragkpi.formats.json_text import (
     rest_behind,
     text_of,
 )
-from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.opening import MOST_HELD, Source, too_large
 from ragkpi.formats.paths import Repeated, entries_of
 from ragkpi.formats.record_numbers import Record, no_object
 from ragkpi.formats.shape import Shape
@@ -227,8 +227,7 @@ def _hold(source: Source) -> bytes:
     while count := source.fill(piece):
         octets += piece[:count]
         if len(octets) > MOST_HELD:
-            found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
-            raise InputError(source.name, None, found, "expected a format of lines")
+            raise too_large(source.name, "expected a format of lines")
     return bytes(octets)
 
 

@@ -100,12 +100,8 @@ def whole_text(source: Source) -> Block | None:
 
 def too_much(file: str) -> InputError:
     """Return the error for a file of lines that is too large to be held."""
-    return InputError(
-        file,
-        None,
-        f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
-        "expected the lines of a query together, or a file that is not compressed",
-    )
+    expected = "expected the lines of a query together, or a file that is not compressed"
+    return opening.too_large(file, expected)
 
 
 class LineShape(NamedTuple):

@@ -19,6 +19,12 @@ _MAGIC_LENGTH = 10
 MOST_HELD = 1 << 31
 
 
+def too_large(file: str, expected: str) -> InputError:
+    """Return the error for an input that is too large to be held."""
+    found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+    return InputError(file, None, found, expected)
+
+
 class Source:
     """An opened input.
 
