@@ -17,10 +17,10 @@ _UNNAMED = "label"
 _HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # others: bytes that are not UTF-8
 
 # By column, then by query.
-Labels = Mapping[str, Mapping[bytes, str]]
+QueryLabels = Mapping[str, Mapping[bytes, str]]
 
 
-def read_query_labels(path: str) -> Labels:
+def read_query_labels(path: str) -> QueryLabels:
     """Read one or more labels of each query.
 
     The file has columns between tabs or commas, the query's id first, and perhaps a line with

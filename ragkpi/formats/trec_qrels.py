@@ -88,7 +88,7 @@ def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
 def parse_numbers(
     file: str, text: Tokens, line: IntArray, truth: bool = False, numbers: Numbers = "gains"
 ) -> tuple[IntArray, FloatArray | None]:
-    """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
+    """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
     ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
 
