@@ -33,7 +33,7 @@ from ragkpi.formats.trec_runs import RunColumns
 _OBJECT = "expected an object with a query and its documents"
 _HEAD = 1 << 16
 # A longer first line is a whole file of JSON without newlines.
-_LONGEST_RECORD = 1 << 26
+_LONGEST_RECORD = 1 << 24
 # Records of one document each that are read together.
 _RECORDS_AT_ONCE = 1 << 10
 
@@ -85,7 +85,7 @@ def _has_lines(source: Source) -> bool:
         line, newline, rest = text.partition(b"\n")
         if newline:
             break
-        if len(head) < length or length > _LONGEST_RECORD:
+        if len(head) < length or length >= _LONGEST_RECORD:
             return False
         length *= 4
     if not rest.strip() and len(head) < length:
