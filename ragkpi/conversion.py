@@ -9,7 +9,8 @@ import numpy as np
 
 from ragkpi import kernel
 from ragkpi.formats import lines, opening
-from ragkpi.formats.file_formats import FileReader, Kind, Reading, reader_of
+from ragkpi.formats.column_names import Kind
+from ragkpi.formats.file_formats import FileReader, Reading, reader_of
 from ragkpi.formats.format_registry import FileFormat
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rankings import Ranking, Rankings
@@ -62,14 +63,14 @@ class Conversion:
         if self.kind == "qrels":
             qrels = self._format.read_qrels(self._source)
             group_judgements(qrels)  # refuses what is judged twice
-            to.write_qrels(qrels, file)
+            to.writers["qrels"](qrels, file)
             return
         self._source.keep_copy()
         begin = file.tell()
         blocks = _Blocks(self._source, self._format)
         while True:
             try:
-                to.write_run(blocks, blocks.begin(), file)
+                to.writers["run"](blocks, blocks.begin(), file)
                 return
             except ScatteredQueryError:
                 blocks.scattered = True

@@ -1,6 +1,6 @@
-"""The reading kernel: compiled, or the same in plain Python where it is not.
+"""The reading kernel: compiled if possible, else in plain Python.
 
-`ragkpi/plain_kernel.py` says what each function does. ``RAGKPI_READER=plain`` takes the plain one.
+`ragkpi/plain_kernel.py` documents each function. ``RAGKPI_READER=plain`` selects the plain one.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 READER: Literal["compiled", "plain"]
-"""Which of the two reads."""
+"""Which of the two is in use."""
 
 try:
     if os.environ.get("RAGKPI_READER") == "plain":

@@ -1,17 +1,17 @@
 """The reading kernel in plain Python: bytes of runs and qrels to plain arrays.
 
 Start here to learn how ragkpi reads a run. `ragkpi/_kernel.c` does the same, four to twenty times
-as fast, where a compiler was at hand; tests hold the two together, hit by hit.
+as fast, if a compiler was available; tests compare the two, hit by hit.
 
-A run is pushed in, block by block. The lines of a query are collected until another query begins.
-Then its documents go into a dictionary, which finds duplicates; its judged documents are looked up
-there; and the rank of each is 1 plus the number of documents that come before it: those with a
-higher score, and those with the same score and a greater id, as trec_eval has it. A query that
-comes back after another one began is refused as "scattered": whoever reads the run then starts
-again with ``held=True``, and all queries are judged at the end.
+A run is pushed into the kernel in blocks. The lines of a query are collected until another query
+begins. Then its documents go into a dictionary, which finds duplicates, and its judged documents
+are looked up there. The rank of each is 1 plus the number of documents before it: those with a
+higher score, and those with the same score and a greater id, as in trec_eval. A query that comes
+back after another one began is refused as "scattered". The caller then reads the run again with
+``held=True``, and all queries are judged at the end.
 
-All numbers of a result are 64 bits wide; places are counted in bytes, rows from 0, ranks and lines
-from 1.
+All numbers of a result are 64 bits wide. Offsets are in bytes from 0, rows count from 0, ranks and
+lines from 1.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _LOOKED_AT_ROWS, _LOOKED_AT_QUERIES, _LOOKED_AT_DOCUMENTS = 2000, 20, 10
 
 
 class RefusedError(ValueError):
-    """What cannot be read: kind, line, first line, query and text, as `args`."""
+    """A refusal: kind, line, first line, query and text, as `args`."""
 
 
 def _ints(values: Iterable[int]) -> bytearray:
@@ -65,7 +65,7 @@ _Row = tuple[bytes, Any, int]  # document, score (of a line: its text) and line
 
 
 class Documents:
-    """Documents of queries: judged ones, or those that are excluded.
+    """Documents of queries: the judged ones, or the excluded ones.
 
     Query q has the ids from ``starts[q]`` to ``starts[q + 1]``; id i is ``text[start[i]:end[i]]``.
     """
@@ -82,36 +82,36 @@ class Documents:
 
 
 class Run:
-    """A run that is judged while it is read.
+    """Judges a run while it is read.
 
     Parameters
     ----------
     judged
         The judged documents.
     excluded
-        Documents that are left out.
+        The documents that are left out.
     fold
-        The byte before which the id of a passage is the id of its document; -1 for none.
+        The id of a document ends before this byte in the ids of its passages; -1 for no folding.
     drop_identical
         Whether a document is left out for the query of the same id.
     keep_best
-        Whether a document that a query has again keeps its best score; else it is refused.
+        Whether a document that a query repeats keeps its best score; else it is refused.
     ascending
         Whether equal scores are ordered by ascending ids; else by descending ones.
     keep_ties
-        Whether the ranks that each hit shares with equal scores are kept.
+        Whether the range of ranks of equal scores is kept for each hit.
     distance
         Whether the smallest score is the best one.
     depth
-        How many of the first documents of judged queries are named; with `name_all`, of all.
+        How many of the first documents are named, of judged queries, or with `name_all` of all.
     held
-        Whether all rows are held to the end, because queries are scattered.
+        Whether all rows are held until the end, because queries are scattered.
     count_documents
         Whether the hashes of all documents are kept.
     most_held
-        How many bytes the ids may have that are held: those of a query, or of all of the run.
+        The most bytes of ids that are held, of a query, or with `held` of the run.
     longest_line
-        How many bytes a line may have.
+        The most bytes of a line.
     """
 
     def __init__(
@@ -160,7 +160,7 @@ class Run:
         self._sample: list[tuple[int, bytes]] = []
 
     def feed(self, block: Buffer) -> None:
-        """Read text of ``query Q0 document rank score run_id`` lines, cut anywhere."""
+        """Read text of ``query Q0 document rank score run_id`` lines, cut at any byte."""
         text = self._carry + memoryview(block)
         self._enter()
         lines = text.split(b"\n")
@@ -183,7 +183,7 @@ class Run:
         before, size = len(rows), 0
         for number, line in enumerate(lines, start=self._line + 1):
             if nul and b"\0" in line:
-                self._scores_of(rows)  # a line above may be wrong, too
+                self._scores_of(rows)  # refuses a wrong score in an earlier line
                 raise self._refusal("NUL", number)
             words = line.split(None, 6)
             if len(words) < 6 or words[0] != current:
@@ -207,10 +207,10 @@ class Run:
         )
 
     def _hold(self, size: int, line: int) -> None:
-        """Count the bytes of ids that are held in memory."""
+        """Count the bytes of the ids in memory."""
         self._size += size
         if self._size > self._most_held:
-            self._scores_of(self._rows)  # a line above may be wrong
+            self._scores_of(self._rows)  # refuses a wrong score in an earlier line
             raise self._refusal("too much", line)
 
     def add(
@@ -221,7 +221,7 @@ class Run:
         score: Buffer,
         line: Buffer,
     ) -> None:
-        """Take rows: columns of ids (text, start, end), starts of queries, scores and lines."""
+        """Read rows: columns of ids (text, start, end), starts of queries, scores and lines."""
         ids, scores = _strings(*document), _numbers(score, "d")
         lines, names = _numbers(line), _strings(*query)
         bounds = _bounds(starts, len(names), len(ids))
@@ -236,7 +236,7 @@ class Run:
         self._closed = False
 
     def mapping(self, run: object) -> bool:
-        """Take {query: {document: score}}; False for anything but str and numbers."""
+        """Read {query: {document: score}}; False for anything but str and numbers."""
         self._enter()
         if type(run) is not dict:
             return False
@@ -261,7 +261,7 @@ class Run:
         return True
 
     def _begin(self, query: bytes, line: int) -> None:
-        """Begin with the rows of another query."""
+        """Begin another query, and end the one before."""
         if self._current is not None and not self._held:
             self._end(self._current, self._rows)
             self._size = 0
@@ -274,7 +274,7 @@ class Run:
     def _scores_of(self, rows: list[_Row]) -> list[float]:
         scores = texts = [score for _, score, _ in rows]
         if texts and type(texts[0]) is bytes:
-            # float reads more than decimals, but not of these bytes.
+            # Of these bytes, float reads decimals only.
             plain = not b"".join(texts).translate(None, b"0123456789+-.eE")
             try:
                 scores = list(map(float, texts if plain else [b""]))
@@ -303,7 +303,7 @@ class Run:
         return kept
 
     def _end(self, query: bytes, rows: list[_Row]) -> None:
-        """Judge the documents of a query, all of which have come."""
+        """Judge the documents of a complete query."""
         self._current = query
         values = self._scores_of(rows)
         scores = dict(zip([row[0] for row in rows], values, strict=True))
@@ -361,7 +361,7 @@ class Run:
                 self._tied_last.append(above + equal)
 
     def _look_at(self, scores: dict[bytes, float], number: int) -> None:
-        """Look at a ranking at the beginning of a run, for what makes all values doubtful."""
+        """Sample the first rankings of a run, for signs that make all values doubtful."""
         before, self._looked_at = self._looked_at, self._looked_at + len(scores)
         if before and self._looked_at > _LOOKED_AT_ROWS:
             return
@@ -375,7 +375,7 @@ class Run:
             self._sample += [(number, id_) for id_ in list(scores)[:_LOOKED_AT_DOCUMENTS]]
 
     def take_names(self) -> dict[str, bytearray]:
-        """Return the names of the first documents of queries since the last call, best first."""
+        """Return the first documents of the queries since the last call, best first."""
         names, self._names = self._names, []
         rows = [row for _, order in names for row in order]
         ends, end = array("Q"), 0
@@ -395,13 +395,13 @@ class Run:
         return self._last[5] if self._last else b""
 
     def query_names(self, first: int, count: int) -> list[bytes]:
-        """Return some of the queries so far, as they first appeared."""
+        """Return some of the queries so far, in the order in which they first appeared."""
         if first < 0 or count < 0 or first + count > len(self._of_query):
             raise ValueError("no such queries")
         return list(islice(self._of_query, first, first + count))
 
     def finish(self) -> dict[str, Any]:
-        """Judge what is left, and return what was found."""
+        """Judge the last queries, and return the hits and counts of the run."""
         self._enter()
         if self._carry:
             line, self._carry = self._carry, b""
@@ -451,21 +451,21 @@ def columns(
     width
         How many columns a line has to have; with `extra`, at least.
     separator
-        What ends a column: a byte, or -1 for white space.
+        The byte between columns, or -1 for white space.
     comments
-        Whether a ``#`` begins a comment after white space, too. At the beginning of a line it
-        always does, where white space separates columns.
+        Whether a comment's ``#`` may follow white space. Where white space separates columns, a
+        ``#`` at the beginning of a line always begins a comment.
     tolerant
-        Whether lines that are wrong are passed over; else the first one ends the reading.
+        Whether wrong lines are skipped; else the first one ends the reading.
 
     Returns
     -------
     start, end : (n * width,)
-        Where each value begins and ends.
+        The offsets of each value.
     line, stop : (n,)
-        The number of each line, and where its text ends.
+        The number of each line, and the offset of its end.
     wrong
-        Number, beginning and end of each line that is wrong.
+        Number, begin and end of each wrong line.
     """
     octets = bytes(text)
     if width < 1 or not -1 <= separator < 256 or (octets and not octets.endswith(b"\n")):
@@ -498,14 +498,14 @@ _VALUE = re.compile(rb'"([^"]*)"(?=,|$)|([^,"]*)(?=,|$)')
 
 
 def _words(line: bytes, comments: bool) -> list[tuple[int, int]]:
-    """Return the places of words; none in a comment."""
+    """Return the spans of words; [] for a comment."""
     if (line.lstrip() if comments else line).startswith(b"#"):
         return []
     return [match.span() for match in _WORD.finditer(line)]
 
 
 def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
-    """Return the places of values; none if CSV has quotes that are not around a whole value."""
+    """Return the spans of values; [] for CSV with quotes that are not around a whole value."""
     if b"\r" in line:
         return []
     if separator != ord(",") or b'"' not in line:
@@ -521,21 +521,21 @@ def _values(line: bytes, separator: int) -> list[tuple[int, int]]:
 
 
 def numbers(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
-    """Read decimals, which may have spaces around them; NaN for what is none."""
+    """Read decimals, perhaps with spaces around them; NaN for anything else."""
     words = (word.strip(b" ") for word in _strings(text, start, end))
     read = (float(word) if _DECIMAL.fullmatch(word) else nan for word in words)
     return bytearray(array("d", read).tobytes())
 
 
 def changes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
-    """Return the rows whose id is not that of the row before, and how many rows there are."""
+    """Return the rows whose id differs from the row before, and the number of rows."""
     ids = _strings(text, start, end)
     rows = [row for row, id_ in enumerate(ids) if row == 0 or id_ != ids[row - 1]]
     return _ints([*rows, len(ids)])
 
 
 def first_rows(text: Buffer, start: Buffer, end: Buffer, group: Buffer) -> bytearray:
-    """Return for each row the first one of its group that has its id."""
+    """Return for each row the first row of its group with the same id."""
     groups = _numbers(group)
     first: dict[tuple[int, bytes], int] = {}
     ids = _strings(text, start, end)
@@ -549,7 +549,7 @@ def _hash(id_: bytes) -> int:
 
 
 def hashes(text: Buffer, start: Buffer, end: Buffer) -> bytearray:
-    """Return what `Run` counts documents by."""
+    """Return the hashes by which `Run` counts documents."""
     return bytearray(array("Q", map(_hash, _strings(text, start, end))).tobytes())
 
 

@@ -124,7 +124,7 @@ def read(folder, text, name):
     with Source(str(path)) as source:
         return [
             (block.query[group], document, score)
-            for block in RUN_FORMATS[name].stream_run(source)
+            for block in RUN_FORMATS[name].readers["run"](source)
             for group, document, score in zip(
                 block.group(), block.document, block.score.tolist(), strict=True
             )
@@ -179,7 +179,7 @@ def test_rankings_are_written_as_their_rows(rankings, run_id, name):
     ]
     out = io.BytesIO()
     try:
-        RUN_FORMATS[name].write_run([Rankings.of(made)], run_id, out)
+        RUN_FORMATS[name].writers["run"]([Rankings.of(made)], run_id, out)
     except DataError:
         ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
         assert name in ("trec", "csv")

@@ -98,11 +98,11 @@ def reading_options(
     said = (qrels_format, run_format, map_qrels, map_run, subset, max_passage, exclude)
     if said.count(None) == len(said) and scores == "similarity" and not ignore_identical_ids:
         return None, None
-    from ragkpi.formats.file_formats import reading
+    from ragkpi.formats.file_formats import reading_for
     from ragkpi.formats.sieve import sieve_for
 
     sieve = sieve_for(max_passage, ignore_identical_ids, exclude)
     return (
-        reading("qrels", qrels_format, map_qrels, sieve=sieve),
-        reading("run", run_format, map_run, scores, sieve, subset=subset),
+        reading_for("qrels", qrels_format, map_qrels, sieve=sieve),
+        reading_for("run", run_format, map_run, scores, sieve, subset=subset),
     )

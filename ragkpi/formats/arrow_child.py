@@ -1,10 +1,10 @@
-"""The process in which pyarrow reads a table: a damaged file may end it, and nobody else.
+"""The child process in which pyarrow reads a table: a damaged file may crash it alone.
 
-`arrow_tables.ArrowTable` starts it and talks to it through its standard streams. A message is a
-line of JSON and as many bytes as its ``"sizes"`` say. Of each part of the table the child gets the
-bytes, in messages with a buffer and a last one without; it answers with ``"names"`` and
-``"nested"``. After the first part it gets what is wanted, ``"columns"`` or ``"rows"``. It answers
-with batches and an ``"end"``. Whatever goes wrong is an answer with ``"error"``, the last one.
+`arrow_tables.ArrowTable` starts the child, and both write messages to its standard streams. A
+message is a line of JSON, followed by buffers of the lengths in its ``"sizes"``. The parent sends
+the bytes of each part of the table in messages with a buffer, and a last one without. The child
+answers with ``"names"`` and ``"nested"``. After the first part, the parent orders ``"columns"`` or
+``"rows"``. The child answers with batches and an ``"end"``. The last answer may be an ``"error"``.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ import sys
 from collections.abc import Iterator, Sequence
 from typing import Any, BinaryIO
 
-# Rows that are decoded at a time: each may have an id that is long and takes few bytes in the file.
+# Rows that are decoded at a time: an id of few bytes in the file may be long.
 _ROWS_AT_ONCE = 1 << 11
 _BYTES_AT_ONCE = 1 << 24  # of batches that are sent together
-# Types that are sent as they are. A cast imports pyarrow.compute, which takes time.
+# Types that are sent without a cast, because a cast imports pyarrow.compute, which takes time.
 _SAME = {
     "large_binary": ("large_binary", "large_string"),
     "float64": ("double",),
     "int64": ("int64",),
 }
-# With zero length, a message of a stream is its end; before Arrow 0.15 it had no continuation mark.
+# A message of zero length ends a stream; before Arrow 0.15 it had no continuation mark.
 _ENDS_OF_STREAM = (b"\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\0")
 
 
 class _Refused(Exception):  # noqa: N818 - the parent makes an error of it
-    """The table is not what is expected; the parent says so in its words."""
+    """The table is refused; the parent words the error."""
 
     def __init__(self, error: str, **details: Any) -> None:
         super().__init__(error)
@@ -75,7 +75,7 @@ def serve() -> None:
             send(answers, {"error": "table", "reason": _first_line(problem)})
         answers.flush()
     finally:
-        os._exit(0)  # taking the interpreter down takes as long as reading a small table
+        os._exit(0)  # an orderly exit takes as long as reading a small table
 
 
 def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
@@ -116,9 +116,9 @@ def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
 
 
 def _import_pyarrow() -> str | None:
-    """Import pyarrow; return what is wrong where that cannot be.
+    """Import pyarrow; return the reason if that fails.
 
-    numpy takes longer to import than all of pyarrow, which does without.
+    pyarrow works without numpy, which would take longer to import than all of pyarrow.
     """
     sys.modules["numpy"] = None  # type: ignore[assignment]
     try:
@@ -130,9 +130,9 @@ def _import_pyarrow() -> str | None:
 
 
 def _tables(octets: bytearray, most: int) -> Iterator[Any]:
-    """Yield a table without rows, and then tables that are checked in full.
+    """Yield a table without rows, and then tables that are validated in full.
 
-    A row may have very many elements: `most` is how many of them can be held.
+    A row may have very many elements; `most` of them can be held.
     """
     import pyarrow
 
@@ -192,7 +192,7 @@ def _of_stream(file: Any, octets: bytearray) -> Iterator[Any]:
 
 
 def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
-    """Put tables together to so many rows, or to fewer that are large."""
+    """Concatenate tables to at least `rows` rows, or to fewer if these are large."""
     import pyarrow
 
     held: list[Any] = []
@@ -208,7 +208,7 @@ def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
 
 
 def _rows(table: Any, names: Sequence[str]) -> bytes:
-    """Return rows as an array of JSON; what JSON has no type for becomes text."""
+    """Return rows as an array of JSON; values of other types become text."""
     import pyarrow
 
     table = table.select([name for name in names if name in table.column_names])
@@ -223,15 +223,15 @@ def _text(value: Any) -> str:
 
 
 def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
-    """Return the type in which a column is sent, and the column, in one piece and without nulls.
+    """Return the type in which a column is sent, and the column in one piece, without nulls.
 
-    The kinds are ``"ids"``; ``"number"``, any; and ``"level"``, whole if all of a batch are.
+    The kind ``"level"`` is int64 if all numbers of the batch are whole.
     """
     import pyarrow
 
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
-    if name not in table.column_names:  # as it stands in the first part
+    if name not in table.column_names:  # the first part has it
         raise _Refused("null", name=name, row=above + 1)
     column = table[name]
     if column.null_count:
@@ -271,7 +271,7 @@ def _as_ids(column: Any) -> Any:
 
 
 def _buffers(array: Any, type_: str) -> list[memoryview]:
-    """Return numbers; of ids where each begins and the last ends, and their text."""
+    """Return the buffer of numbers, or for ids the buffers of their offsets and of their text."""
     first, last = 8 * array.offset, 8 * (array.offset + len(array))
     if type_ != "large_binary":
         return [memoryview(array.buffers()[1]).cast("B")[first:last]]

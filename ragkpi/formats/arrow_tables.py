@@ -1,7 +1,7 @@
-"""Tables of parquet and Arrow, whose columns a child process reads for this one.
+"""Tables of parquet and Arrow, read by a child process.
 
-A flipped bit can make pyarrow end its process. So it gets bytes of files in a child only
-(`arrow_child`), and this process gets plain ids and numbers, some rows at a time.
+A flipped bit can make pyarrow end its process. So pyarrow runs in a child (`arrow_child`), which
+sends plain ids and numbers to this process, some rows at a time.
 """
 
 from __future__ import annotations
@@ -18,37 +18,40 @@ import numpy as np
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.arrow_child import send
-from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.opening import MOST_HELD, Source, too_large
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 
-# A column is of ids; of numbers; or of levels, which are int64 in a batch where all are whole.
+# What a column holds. Levels are int64 in a batch where all of them are whole.
 Wanted = Literal["ids", "number", "level"]
-Column: TypeAlias = "Tokens | FloatArray | IntArray"
+TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
 _PATIENCE = 5  # seconds for a child to end that has closed its pipe
-_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # somebody else sends them
-_COST = 200  # bytes of memory that the smallest row or element needs
-# Modules come from where those of this process come from, and not from the current folder.
+_KILLING = (
+    signal.SIGTERM,
+    getattr(signal, "SIGKILL", signal.SIGTERM),
+)  # by another process
+_COST = 200  # bytes of memory of the smallest row or element
+# The child imports modules from the path of this process, and not from the current folder.
 _PROGRAM = (
     "import sys; sys.path[:] = sys.argv[1:]; from ragkpi.formats.arrow_child import serve; serve()"
 )
 
 
 class ArrowTable:
-    """A table, or the parts of one in a folder; a child process reads it until it is closed.
+    """A table, or a folder with its parts, read by a child process until it is closed.
 
     Attributes
     ----------
     names
-        Its columns, those of the first part.
+        Its columns, as the first part names them.
     nested
         Whether a column holds lists or objects.
 
     Raises
     ------
     InputError
-        If it is damaged, even so that its reader crashes; from every method.
+        If it is damaged, also if pyarrow crashes; from every method.
     UsageError
         If pyarrow is not installed.
     """
@@ -63,15 +66,17 @@ class ArrowTable:
             self.close()
             raise
 
-    def columns(self, wanted: Sequence[tuple[str, Wanted]], at_once: int) -> Iterator[list[Column]]:
-        """Yield columns of the next rows, at least `at_once` of them where they are short.
+    def columns(
+        self, wanted: Sequence[tuple[str, Wanted]], at_once: int
+    ) -> Iterator[list[TableColumn]]:
+        """Yield columns of the next rows, at least `at_once` of them where rows are short.
 
-        A null and a number that is NaN are refused with their row.
+        Refuses nulls, and numbers that are NaN, with their row.
         """
         order = {"columns": wanted, "at_once": at_once}
         for message, sizes in self._batches(order):
             buffers = iter(sizes)
-            columns: list[Column] = []
+            columns: list[TableColumn] = []
             for (name, kind), type_ in zip(wanted, message["types"], strict=True):
                 if type_ == "large_binary":
                     columns.append(self._ids(next(buffers), next(buffers)))
@@ -81,7 +86,7 @@ class ArrowTable:
             yield columns
 
     def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
-        """Yield the next rows as JSON would have them, with these columns; none may lack."""
+        """Yield the next rows as objects of JSON, with these columns where a part has them."""
         for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
             yield json.loads(self._buffer(size).tobytes())
 
@@ -89,7 +94,7 @@ class ArrowTable:
         """End the child."""
         self._child.kill()
         for pipe in (self._child.stdin, self._child.stdout):
-            with suppress(OSError):  # the child took not all of what was written
+            with suppress(OSError):  # the child did not read all of it
                 pipe.close()
         self._child.wait()
 
@@ -100,7 +105,7 @@ class ArrowTable:
         self.close()
 
     def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        """Yield the batches of all parts: each message, and how long the buffers behind it are."""
+        """Yield the batches of all parts: each message, and the sizes of its buffers."""
         self._send(order)
         yield from self._batches_of_part()
         for path in self._source.parts[1:]:
@@ -113,14 +118,13 @@ class ArrowTable:
             yield message, message["sizes"]
 
     def _open_part(self, part: Source) -> tuple[list[str], bool]:
-        """Send the bytes of a part; return its columns, and whether some are nested."""
+        """Send the bytes of a part; return the names of its columns, and whether any is nested."""
         self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
         piece, total = memoryview(bytearray(_PIECE)), 0
         while count := part.fill(piece):
             total += count
             if part.size is None and total > MOST_HELD:
-                found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
-                raise InputError(part.name, None, found, "expected a format of lines")
+                raise too_large(part.name, "expected a format of lines")
             self._send({}, piece[:count])
         self._send({"most": MOST_HELD // _COST})
         answer = self._answer()
@@ -156,7 +160,7 @@ class ArrowTable:
         raise broken(self._part, f"no table ({message['reason']})")
 
     def _buffer(self, size: int) -> Any:
-        """Return the bytes that come next, (size,) uint8."""
+        """Read a buffer of the child, (size,) uint8."""
         buffer = np.zeros(size, dtype=np.uint8)
         rest = buffer.data
         while len(rest):
@@ -185,11 +189,11 @@ class ArrowTable:
         return numbers
 
     def _ended(self) -> InputError:
-        """Say how the child ended before its answer."""
+        """Return the error for a child that ended before its answer."""
         try:
             status = self._child.wait(_PATIENCE)
         except subprocess.TimeoutExpired:
-            status = 0  # it lives, and what it says is no answer
+            status = 0  # the child runs, but its answer is malformed
         reader = f"the {self._format} reader"
         if -status in _KILLING:
             found = f"{reader} was killed (signal {-status}), perhaps for want of memory"
@@ -202,7 +206,7 @@ class ArrowTable:
 
 
 def _start(source: Source) -> Any:
-    """Start a child process, in a session of its own: signals from a terminal are for this one."""
+    """Start a child in its own session, so that signals from a terminal reach this process only."""
     if not sys.executable or getattr(sys, "frozen", False):
         raise InputError(
             source.name,
@@ -225,7 +229,7 @@ def _start(source: Source) -> Any:
 
 
 def no_pyarrow(reason: object) -> UsageError:
-    """Say how pyarrow is installed."""
+    """Return the error for a missing pyarrow."""
     return UsageError(
         f"parquet and Arrow files need a package ({reason}); "
         "expected it installed, e.g. pip install 'ragkpi[arrow]'"
@@ -233,20 +237,15 @@ def no_pyarrow(reason: object) -> UsageError:
 
 
 def refuse_bomb(source: Source, rows: int) -> None:
-    """Raise `InputError` for rows that would need more memory than is held."""
+    """Raise `InputError` for more rows than can be held in memory."""
     if rows * _COST > MOST_HELD:
         raise _bomb(source)
 
 
 def _bomb(source: Source) -> InputError:
-    return InputError(
-        source.name,
-        None,
-        f"more than {MOST_HELD >> 30} GB that have to be held in memory",
-        "expected a smaller table, or a format of lines",
-    )
+    return too_large(source.name, "expected a smaller table, or a format of lines")
 
 
 def broken(source: Source, found: str) -> InputError:
-    """Say that a file is no table, or one with columns of odd types."""
+    """Return the error for a file that is no table, or has columns of unsuitable types."""
     return InputError(source.name, None, found, "expected a complete parquet or Arrow table")

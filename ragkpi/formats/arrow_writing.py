@@ -15,7 +15,7 @@ _ROWS_OF_BATCH = 1 << 16  # that are written at a time
 
 
 class _NoTextError(Exception):
-    """An id is not UTF-8, so that its column holds binary."""
+    """An id is not UTF-8, so its column has to be binary."""
 
 
 def _pyarrow(name: str) -> Any:
@@ -32,7 +32,7 @@ def _write(
     file: BinaryIO,
     kind: str,
 ) -> None:
-    """Write batches of columns; all again with columns of binary, if some ids are not UTF-8."""
+    """Write batches of columns; write all again with binary columns if some ids are not UTF-8."""
     arrow = _pyarrow("pyarrow")
     begin = file.tell()
     binary: set[str] = set()
@@ -69,7 +69,7 @@ def _array(values: Sequence[Any], name: str, type_: str) -> Any:
 
 
 class _Batches:
-    """Rankings in batches of columns; whoever goes through them again begins anew."""
+    """Rankings in batches of columns; each iteration starts with the first ranking."""
 
     def __init__(self, rankings: Iterable[Rankings], run_id: bytes) -> None:
         self._rankings, self._run_id = rankings, run_id

@@ -1,19 +1,23 @@
-"""Names that files give to their columns and keys, and which of them say what.
+"""The names of columns and keys in files, by meaning.
 
-They are written here in snake case; ``queryId``, ``Query-ID`` and ``query id`` are ``query_id``,
-and ``_id`` is ``id``.
+Here they are in snake case: ``queryId``, ``Query-ID`` and ``query id`` are ``query_id``, and
+``_id`` is ``id``.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from ragkpi.errors import InputError
 from ragkpi.wording import shown
 
-# The first of these that a file has is meant: with `qid` there, `query` is the query's text, and
-# with `docno` there, `docid` is an internal number (PyTerrier has all four).
+Kind = Literal["run", "qrels"]
+"""What a file holds."""
+
+# The first name in a file counts: beside `qid`, `query` is the text of the query, and beside
+# `docno`, `docid` is an internal number (PyTerrier has all four).
 QUERY = (
     "qid",
     "query_id",
@@ -87,16 +91,16 @@ JUDGED = (
     "positive_ids",
     "ground_truth_ids",
 )
-# Lists of texts in most files: strings in them are never taken for ids.
+# Lists of texts in most files: their strings are never ids.
 TEXTS = ("contexts", "passages")
 
-# Keys of records, which cannot be ids of queries.
+# Keys of records, and so no ids of queries.
 RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
-# Of these, keys under which an object may stand that has such keys itself.
+# Those whose value may be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
-# What `<query>` and so on stand for in the paths of a shape. A record's own `id` is no document,
-# but that of an object in a list of documents is.
+# `<query>` and its like in the paths of a shape. A record's own `id` is no document, but the `id`
+# of an object in a list of documents is.
 NAMES = {
     "<query>": QUERY,
     "<query id>": QUERY[:-2],  # `topic` and `query` may be texts
@@ -115,12 +119,12 @@ _HUMP = r"(?<=[a-z0-9])(?=[A-Z])"
 
 
 def plain_name(name: str) -> str:
-    """Return a name as it stands in the lists above."""
+    """Return a name in the form of the lists above."""
     return re.sub(_HUMP, "_", name.strip()).lower().replace("-", "_").replace(" ", "_").strip("_")
 
 
 def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
-    """Return the name that means one of `wanted`, the earliest there; None without any."""
+    """Return the name that means the earliest of `wanted`, or None."""
     by_plain_name: dict[str, str] = {}
     for name in names:
         by_plain_name.setdefault(plain_name(name), name)
@@ -128,12 +132,12 @@ def find(names: Iterable[str], wanted: Sequence[str]) -> str | None:
 
 
 def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
-    """Return what `find` finds; `ValueError` if two names mean it, such as score and Score."""
+    """As `find`; `ValueError` if two names mean the same, such as score and Score."""
     name = find(names, wanted)
     if name is None:
         return None
     same = [other for other in names if plain_name(other) == plain_name(name)]
-    # Elasticsearch's _id stands beside an id of the document's own.
+    # Elasticsearch has an _id beside the document's own id.
     exact = [other for other in same if other in wanted]
     if len(same) > 1 and not (len(exact) == 1 and {other.strip("_") for other in same} == {*exact}):
         raise ValueError(f"{same[0]} and {same[1]} both name the {plain_name(name)}")
@@ -143,7 +147,7 @@ def find_only(names: Sequence[str], wanted: Sequence[str]) -> str | None:
 def find_one(
     file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]
 ) -> str | None:
-    """Return what `find` finds; `InputError` if two names mean the same."""
+    """As `find`; `InputError` if two names mean the same."""
     try:
         return find_only(names, wanted)
     except ValueError as problem:
@@ -152,19 +156,6 @@ def find_one(
         ) from None
 
 
-def need(file: str, line: int | None, names: Sequence[str], wanted: Sequence[str]) -> str:
-    """Return what `find_one` finds; `InputError` if it is nothing."""
-    name = find_one(file, line, names, wanted)
-    if name is None:
-        raise InputError(
-            file,
-            line,
-            f"names no {wanted[0]} ({shown_names(names)})",
-            f"expected one of {' '.join(wanted)}",
-        )
-    return name
-
-
 def shown_names(names: Iterable[str], most: int = 20) -> str:
-    """List names for a message, the first of them."""
+    """List the first names for a message."""
     return shown(" ".join(list(names)[:most]).encode("utf-8", "surrogatepass"), 200)

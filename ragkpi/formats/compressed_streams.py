@@ -1,7 +1,7 @@
-"""Compressed streams read member by member, so that what follows a member is read or refused.
+"""Read compressed streams member by member, so that all bytes are read or refused.
 
-The readers of bz2, lzma and zstandard take a truncated file for a complete one, or drop whatever
-follows the first member if it is damaged.
+The readers of bz2, lzma and zstandard take a truncated file for a complete one, or drop everything
+behind the first member if it is damaged.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, BinaryIO
 
-# Few bytes may expand to very many: 4 of zstandard to 128 kB, so these to 64 MB.
+# Few bytes may expand to very many: 4 bytes of zstandard to 128 kB, and these to 64 MB.
 _COMPRESSED_AT_ONCE = 1 << 11
-# What bz2 and lzma give at a time.
+# Bytes that bz2 and lzma return at a time.
 _TEXT_AT_ONCE = 1 << 20
 
 
@@ -25,9 +25,9 @@ class MemberStream:
     decompressor
         Makes a decompressor of one member, with `decompress`, `eof` and `unused_data`.
     padding
-        A multiple of so many zero bytes may follow a member; 0 if none may.
+        The zero bytes behind a member have to be a multiple of this; 0 allows none.
     limited
-        Whether `decompress` takes how much it may give, and says when it needs more input.
+        Whether `decompress` takes a limit of its output, and `needs_input` tells its needs.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class MemberStream:
         self._text = memoryview(b"")
 
     def readinto(self, buffer: Any, /) -> int:
-        """Fill the buffer as far as there is text; `EOFError` for a member that is cut off."""
+        """Fill the buffer, at least in part; `EOFError` for a truncated member."""
         while not self._text:
             if self._member is None and not self._begin():
                 return 0

@@ -1,7 +1,7 @@
-"""Lines with a separator and a line of names: CSV and TSV, of which BEIR's qrels are.
+"""CSV and TSV with a line of names; BEIR's qrels are TSV.
 
-CSV is quoted as RFC 4180 has it. TSV is not quoted at all: tabs and newlines cannot stand in an
-id. Neither is decoded, so ids of any bytes survive.
+CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Neither is
+decoded, so ids of any bytes survive.
 """
 
 from __future__ import annotations
@@ -12,24 +12,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import partial
 
 from ragkpi.errors import InputError
-from ragkpi.formats import column_names as fields
-from ragkpi.formats.lines import Block, Lines, blocks, split_lines
+from ragkpi.formats.lines import Block, LineColumns, blocks, split_lines
 from ragkpi.formats.opening import Source
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
 from ragkpi.formats.score_order import descending, warn_of_order
-from ragkpi.formats.shape import Shape
+from ragkpi.formats.shape import Shape, find_column, need_column
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, plain_qrels
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, columns_of_blocks, refuse_empty
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-Records = Iterator[tuple[int, Sequence[bytes]]]
+CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
-    """A block of CSV with quotes around more than a value, to be read line by line."""
+    """A block of CSV with quotes inside values: it has to be read record by record."""
 
     def __init__(self, block: Block) -> None:
         super().__init__()
@@ -37,14 +36,14 @@ class _QuotedError(Exception):
 
 
 class _Header(NamedTuple):
-    """The names of the columns, and the line that holds them; 0 if they are numbered."""
+    """The names of the columns, and their line; 0 if the columns are numbered."""
 
     names: list[str]
     line: int
 
 
-class _Table:
-    """A file of lines with a separator, its header read.
+class _DelimitedFile:
+    """A file of delimited lines, after its header.
 
     Parameters
     ----------
@@ -53,7 +52,7 @@ class _Table:
     separator
         A tab or a comma.
     shape
-        Which columns hold what; names of columns, or numbers from 1 where there are no names.
+        Which columns hold what, by name, or by number from 1 in a file without names.
     """
 
     def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
@@ -95,11 +94,9 @@ class _Table:
             lines = self._scan(block)
         except _QuotedError as quoted:
             return collect_qrels(file, self._judged(quoted.block, query, document, level))
-        columns = [lines.column(number) for number in (query, document)]
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
-        columns.append(levels)
-        line = lines.line
-        # Quepid has a line without document and rating for a query that nobody judged.
+        columns, line = [lines.column(query), lines.column(document), levels], lines.line
+        # Quepid writes a line without document and rating for an unjudged query.
         empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
         if empty.any():
             columns, line = [column.take(~empty) for column in columns], line[~empty]
@@ -108,28 +105,22 @@ class _Table:
         refuse_empty(file, columns[0], line, "query id")
         refuse_empty(file, columns[1], line, "document id")
         judged, gain = parse_numbers(file, columns[2], line, truth=True)
-        return QrelsColumns(
-            file=file,
-            query=columns[0],
-            iteration=Tokens.repeated(b"0", len(line)),
-            document=columns[1],
-            level=judged,
-            line=line,
-            gain=gain,
-        )
+        return plain_qrels(file, columns[0], columns[1], judged, line, gain)
 
     def _take_header(self) -> _Header:
-        """Read the line of names, and leave what follows it in the blocks."""
+        """Read the line of names, and leave the lines behind it in the blocks."""
         for block in self._blocks:
             filled = ((number, line) for number, line in block.lines() if line.strip())
             number, line = next(filled, (0, b""))
             if not number:
                 continue
-            words = next(_values(self._source, self._separator, iter([(number, line)])))[1]
+            words: Sequence[bytes] = line.removesuffix(b"\r").split(self._separator)
+            if self._separator == b",":
+                _, words = next(_csv_records(self._source.name, [(number, line)]))
             names = [word.decode("utf-8", "surrogateescape") for word in words]
             begin = block.text.index(line)
             if self._shape.query.isdigit():
-                names, header = [str(place) for place in range(1, len(names) + 1)], 0
+                names, header = [str(number) for number in range(1, len(names) + 1)], 0
             else:
                 begin, header = begin + len(line) + 1, number
             rest = Block(block.file, block.text[begin:], number + bool(header))
@@ -138,31 +129,16 @@ class _Table:
         raise InputError(self._source.name, None, "is empty", "expected a line of column names")
 
     def _number(self, part: str) -> int | None:
-        """Return which column holds a part; None if none does."""
-        names = self._header.names
-        for path in str(getattr(self._shape, part)).split("|"):
-            wanted = fields.NAMES.get(path, (fields.plain_name(path),))
-            name = path if path in names else None
-            if name is None and path:
-                name = fields.find_one(self._source.name, self._header.line or None, names, wanted)
-            if name is not None:
-                return names.index(name)
-        return None
+        """Return the number of the column of a part, or None."""
+        names, line = self._header.names, self._header.line or None
+        name = find_column(self._shape, part, names, self._source.name, line)
+        return None if name is None else names.index(name)
 
     def _needed(self, part: str) -> int:
-        number = self._number(part)
-        if number is None:
-            path = getattr(self._shape, part).split("|")[0]
-            wanted = fields.NAMES.get(path, (path,))
-            raise InputError(
-                self._source.name,
-                self._header.line or 1,
-                f"names no {wanted[0]} ({fields.shown_names(self._header.names)})",
-                f"expected one of {' '.join(wanted)}, or --map-{self._shape.kind} '{part}=…'",
-            )
-        return number
+        names, line = self._header.names, self._header.line or 1
+        return names.index(need_column(self._shape, part, names, self._source.name, line))
 
-    def _scan(self, block: Block) -> Lines:
+    def _scan(self, block: Block) -> LineColumns:
         width = len(self._header.names)
         lines, wrong = split_lines(block, width, self._separator[0])
         if not wrong:
@@ -187,12 +163,12 @@ class _Table:
             f"expected {width}, as line {self._header.line or 1} names",
         )
 
-    def _records(self, block: Block) -> Records:
-        """Read a block, and what follows it, record by record."""
+    def _records(self, block: Block) -> CsvRecords:
+        """Read a block and all blocks behind it, record by record."""
         width, line = len(self._header.names), self._header.line or 1
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
-        for number, record in _values(self._source, self._separator, lines):
+        for number, record in _csv_records(self._source.name, lines):
             if len(record) != width:
                 raise InputError(
                     self._source.name,
@@ -230,18 +206,13 @@ class _Table:
                 yield Listed(number, record[query], [record[document]], [value])
 
 
-def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]) -> Records:
-    """Split lines into values; only in CSV may a value be quoted."""
-    if separator != b",":
-        for number, line in lines:
-            if line.strip():
-                yield number, line.removesuffix(b"\r").split(separator)
-        return
+def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+    """Yield the values of each record of CSV, and the number of its first line."""
     number = start = 0
     first = True
 
     def decoded() -> Iterator[str]:
-        # As Latin-1, each byte is a character and becomes the same byte again.
+        # In Latin-1 each byte is a character, so that encoding restores the bytes.
         nonlocal number, start, first
         for number, line in lines:
             if first:
@@ -254,7 +225,7 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
             record = next(records, None)
         except csv.Error as problem:
             raise InputError(
-                source.name, start, f"no CSV ({problem})", "expected values separated by commas"
+                file, start, f"no CSV ({problem})", "expected values separated by commas"
             ) from None
         if record is None:
             return
@@ -263,19 +234,17 @@ def _values(source: Source, separator: bytes, lines: Iterable[tuple[int, bytes]]
         start, first = number + 1, False
 
 
-def stream_table(
-    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
+def _stream_run(
+    source: Source, shape: Shape | None = None, *, separator: bytes
 ) -> Iterator[RunColumns]:
-    """Read a run with a line of names."""
-    yield from _Table(source, separator, shape or SHAPES["run"]["flat"]).run()
+    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
 
 
-def read_table_qrels(
-    source: Source, shape: Shape | None = None, separator: bytes = b"\t"
-) -> QrelsColumns:
-    """Read qrels with a line of names."""
-    return _Table(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
+    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
 
 
-stream_csv = partial(stream_table, separator=b",")
-read_csv_qrels = partial(read_table_qrels, separator=b",")
+stream_csv = partial(_stream_run, separator=b",")
+stream_tsv = partial(_stream_run, separator=b"\t")
+read_csv_qrels = partial(_read_qrels, separator=b",")
+read_tsv_qrels = partial(_read_qrels, separator=b"\t")

@@ -1,6 +1,6 @@
-"""Columns of data frames (pandas, polars, pyarrow, whatever gives lists) as ids and numbers.
+"""Ids and numbers from the columns of data frames: pandas, polars, pyarrow or lists.
 
-With pyarrow they go by its buffers; without, as lists.
+With pyarrow they are read from its buffers; without, from lists.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def tokens(column: Any) -> Tokens:
         array = array.cast(kind.value_type)
         kind = kind.value_type
     if array.null_count:
-        octets(None)  # refuses it
+        octets(None)  # raises the error
     text = (
         pyarrow.types.is_string(kind)
         or pyarrow.types.is_large_string(kind)
@@ -43,7 +43,7 @@ def tokens(column: Any) -> Tokens:
 
 
 def _tokens_of_array(array: Any) -> Tokens:
-    """Return an array of large strings or large binary, without nulls, as a column."""
+    """Return an array of large_string or large_binary, without nulls, as a column."""
     if not len(array):
         return Tokens.from_strings([])
     _, offsets, data = array.buffers()
@@ -54,7 +54,7 @@ def _tokens_of_array(array: Any) -> Tokens:
 
 
 def numbers(column: Any) -> Any:
-    """Return scores or levels: an array where all are numbers, or else a list."""
+    """Return scores or levels: an array if all are numbers, else a list."""
     array = _arrow(column)
     if array is None:
         return _list(column)
@@ -67,7 +67,7 @@ def numbers(column: Any) -> Any:
 
 
 def _arrow(column: Any) -> Any | None:
-    """Return a column as an array or chunked array of pyarrow; None if that cannot be."""
+    """Return a column as an array or chunked array of pyarrow; None if that is impossible."""
     try:
         import pyarrow
     except ImportError:

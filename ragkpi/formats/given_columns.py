@@ -1,6 +1,6 @@
-"""Columns of ids and numbers that were given as Python objects.
+"""Columns of ids and numbers from Python objects.
 
-Ids are joined and encoded many at a time, because a step per row is what takes the time.
+Ids are joined and encoded many at a time, because a step per row is slow.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ _IDS_AT_ONCE = 1 << 16
 
 
 class GivenColumns(NamedTuple):
-    """What was given, n rows in groups: the query of each group, and where the groups start.
+    """Rows of a caller, n of them in groups: the query of each group, and the starts of groups.
 
-    `number` holds the scores or levels as they were given: a list, or an array of numbers.
+    `number` holds the scores or levels unchanged: a list, or an array of numbers.
     """
 
     query: Tokens
@@ -35,7 +35,7 @@ class GivenColumns(NamedTuple):
     number: Sequence[Any]
 
     def scores(self) -> FloatArray:
-        """Read scores, (n,); `UsageError` names the row of one that is no number."""
+        """Read scores, (n,); `UsageError`, with query and document, for anything but a number."""
         score: FloatArray = _numbers(self.number).astype(np.float64)
         wrong = np.flatnonzero(np.isnan(score))
         if len(wrong):
@@ -43,13 +43,14 @@ class GivenColumns(NamedTuple):
         return score
 
     def levels(self, numbers: Numbers) -> tuple[IntArray, FloatArray | None]:
-        """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
+        """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
-        `UsageError` names the row of one that is no number, or no whole one where all are to be.
+        `UsageError`, with query and document, for anything but a number, and for a fraction
+        among levels.
         """
         given = _numbers(self.number)
         if given.dtype.kind not in "ib":
-            # Beyond 2 ** 53 a float is not the number that was given.
+            # Beyond 2 ** 53 a float may not be the number of the caller.
             wrong = ~(np.abs(given) <= 2**53)
             fractional = given != np.floor(given)
             refused = wrong | fractional if numbers == "levels" else wrong
@@ -72,7 +73,7 @@ class GivenColumns(NamedTuple):
 
 
 def octets(id_: Any) -> bytes:
-    """Return an id as the bytes that a file would hold; `UsageError` if there are none."""
+    """Return an id as the bytes of a file; `UsageError` for anything but text or an integer."""
     if isinstance(id_, bytes):
         return id_
     try:
@@ -86,7 +87,7 @@ def octets(id_: Any) -> bytes:
 
 
 def tokens_of(ids: Sequence[Any]) -> Tokens:
-    """Encode ids, as `octets` does each."""
+    """Encode ids, as `octets`."""
     if len(ids) <= _IDS_AT_ONCE:
         return _encoded(ids)
     parts = range(0, len(ids), _IDS_AT_ONCE)
@@ -107,7 +108,7 @@ def _encoded(ids: Sequence[Any]) -> Tokens:
 
 
 def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
-    """Return numbers, which may be texts as the rows of a file have them; NaN for what is none."""
+    """Return numbers, which may be texts of a file; NaN for anything else."""
     try:
         numbers = np.asarray(given)
     except (ValueError, OverflowError):

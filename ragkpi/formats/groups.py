@@ -1,4 +1,4 @@
-"""Groups of rows that stand together: where they start, how they are cut and gathered.
+"""Groups of neighbouring rows: cut into spans, and gathered.
 
 Group g is the rows ``starts[g]:starts[g + 1]``.
 """
@@ -13,7 +13,7 @@ from ragkpi.formats.tokens import BoolArray, IntArray
 
 
 def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
-    """Cut groups into spans ``first, last`` of at most `most` rows, or of one larger group."""
+    """Yield spans ``first, last`` of groups with at most `most` rows, or of one larger group."""
     first = 0
     while first < len(starts) - 1:
         last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
@@ -23,9 +23,9 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
 
 
 def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear what holds between a row and the next, (n-1,), where another group begins.
+    """Clear the elements of `holds`, (n-1,), that compare rows of two different groups.
 
-    Groups may be empty, also the first and the last ones.
+    Element i compares rows i and i + 1. Groups may be empty.
     """
     inner = starts[(starts > 0) & (starts <= len(holds))]
     holds[inner - 1] = False
@@ -33,7 +33,7 @@ def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
 
 
 def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
-    """Return the rows of some groups, in the order given, and where each starts among them."""
+    """Return the rows of some groups, in that order, and where each group starts among them."""
     sizes = np.diff(starts)[groups]
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     rows = np.arange(bounds[-1]) + np.repeat(starts[groups] - bounds[:-1], sizes)

@@ -1,6 +1,6 @@
-"""Qrels and runs that are in memory already: mappings, rows and data frames, as columns.
+"""Columns of qrels and runs that are in memory: mappings, rows and data frames.
 
-A mapping, which may be as long as a file, comes in blocks of whole queries.
+A mapping may be as large as a file, so it becomes blocks of whole queries.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ from ragkpi.formats.given_columns import GivenColumns, tokens_of
 from ragkpi.formats.groups import spans
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
+from ragkpi.formats.trec_qrels import Numbers, QrelsColumns, plain_qrels
 from ragkpi.formats.trec_runs import RunColumns
 
-_ROWS_AT_ONCE = 1 << 14  # of a mapping
+ROWS_OF_BLOCK = 1 << 14  # of a mapping
 
 
 def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
@@ -33,31 +33,25 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
         ``{query: {document: level}}``; rows (query, document, level) or those of a file; a data
         frame of pandas, polars or pyarrow. Ids are str, bytes or int.
     numbers
-        Whether the numbers are to be levels, or may be real ``"gains"``.
+        Whether the numbers have to be levels, or may be real ``"gains"``.
 
     Raises
     ------
     UsageError
-        If it is nothing of the kind, or a level is no whole number.
+        For other data, and for a level that is no whole number.
     """
     parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
     columns = _joined(list(parts), "qrels")
     level, gain = columns.levels(numbers)
-    return QrelsColumns(
-        file="qrels",
-        query=columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts))),
-        iteration=Tokens.repeated(b"0", len(level)),
-        document=columns.document,
-        level=level,
-        line=np.arange(1, len(level) + 1),
-        gain=gain,
-    )
+    query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
+    line = np.arange(1, len(level) + 1)
+    return plain_qrels("qrels", query, columns.document, level, line, gain)
 
 
 def mapped_rows(data: Any, shape: Shape) -> Any:
-    """Take the columns that a map names out of a data frame or rows with names, as rows.
+    """Return the columns of a data frame, or of rows with names, that a map names, as rows.
 
-    Raises `UsageError` if there is no such column, or nothing that has names.
+    Raises `UsageError` if a column is missing, or the data has no names.
     """
     names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
     names_of_frame: Any = getattr(data, "column_names", None)  # pyarrow
@@ -89,12 +83,12 @@ def mapped_rows(data: Any, shape: Shape) -> Any:
 
 
 def run_blocks(data: Any) -> list[RunColumns]:
-    """Read a ranking for each query, in whatever order; as `qrels_columns`, with scores.
+    """Read a run, its rows in any order; data as for `qrels_columns`, with scores.
 
     Returns
     -------
     list of RunColumns
-        Blocks of rows; a query may come in several of them.
+        Blocks of rows; a query may continue in another block.
     """
     parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
     if not any(len(part.document) for part in parts):
@@ -118,7 +112,7 @@ def _run(columns: GivenColumns, before: int = 0) -> RunColumns:
 def _parts(
     data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
 ) -> Iterator[GivenColumns]:
-    """Split data into ids of queries and of documents, and what is said about both."""
+    """Split data into queries, documents and numbers."""
     if isinstance(data, Mapping):
         _refuse_wrong_values(data, what)
         yield from _of_mapping(data)
@@ -152,7 +146,7 @@ def _empty(what: str) -> UsageError:
 
 
 def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
-    # Most often all is as it should be, and then nothing is looked at one by one.
+    # Usually all values are dicts, and no value is checked by itself.
     if not set(map(type, data.values())) <= {dict}:
         for query, documents in data.items():
             if not isinstance(documents, Mapping):
@@ -163,11 +157,11 @@ def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
 
 
 def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[GivenColumns]:
-    """Cut a mapping into columns of whole queries, so many that their ids stay in the cache."""
+    """Cut a mapping into columns of whole queries, small enough for the processor's cache."""
     queries = [query for query, documents in data.items() if documents]
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in spans(starts, _ROWS_AT_ONCE):
+    for first, last in spans(starts, ROWS_OF_BLOCK):
         rankings = [data[query] for query in queries[first:last]]
         yield GivenColumns(
             query=tokens_of(queries[first:last]),
@@ -178,7 +172,7 @@ def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[GivenColumns]
 
 
 def _documents_of(rankings: Sequence[Mapping[Any, Any]]) -> Tokens:
-    """Encode ids ranking by ranking: each text is touched once more while it is in the cache."""
+    """Encode ids ranking by ranking, while their texts are in the processor's cache."""
     texts: list[str] = []
     lengths: list[int] = []
     try:
@@ -224,7 +218,7 @@ def _of_rows(
 def _keys(
     first: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
 ) -> Sequence[Any]:
-    """Say where rows like this one have query, document and number."""
+    """Return the keys of query, document and number in rows like the first one."""
     if isinstance(first, Mapping):
         return _named(list(first), what, names)
     if hasattr(first, "_fields"):  # a named tuple
@@ -253,7 +247,7 @@ def _brief(value: Any) -> str:
 
 
 def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
-    """Find the columns of query, document and number among those that there are."""
+    """Find the columns of query, document and number by their names."""
     found = []
     for wanted in (fields.QUERY, fields.DOCUMENT, names):
         name = fields.find(known, wanted)

@@ -1,4 +1,4 @@
-"""What a command reads: no pipe twice, no file that changes, none that an output replaces."""
+"""The inputs of a command: no pipe is read twice, no file changes, no output replaces one."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Inputs:
-    """The inputs of one command, by the path that its user gave.
+    """The inputs of one command, by the paths of its user.
 
     Attributes
     ----------
     hashed
-        Whether somebody will ask for hashes: of a pipe they are taken as it is read.
+        Whether hashes may be asked for: a pipe has to be hashed while it is read.
     """
 
     def __init__(self, hashed: bool) -> None:
@@ -27,14 +27,14 @@ class Inputs:
         self._hashes: dict[str, str] = {}
 
     def note(self, path: str, status: os.stat_result) -> None:
-        """Remember an opened input, or one that other processes are about to open.
+        """Remember an opened input, or one that another process will open.
 
         Raises
         ------
         UsageError
             If it is a pipe, a terminal or standard input, and was opened before.
         InputError
-            If it is a file that somebody wrote to since.
+            If it is a file that has changed since.
         """
         before = self._states.setdefault(path, status)
         if before is status:
@@ -46,25 +46,25 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file before other processes open it; what is missing is their error.
+        """Remember a file before another process opens it and refuses it if it is missing.
 
-        A pipe is not opened here, and so it is not remembered.
+        A pipe is not remembered, because this process does not open it.
         """
         try:
             status = os.stat(path)
-        except (OSError, ValueError):  # of a name that the system cannot have
+        except (OSError, ValueError):  # a name that is invalid here
             return
         if stat.S_ISREG(status.st_mode):
             self.note(path, status)
 
     def keep_hash(self, path: str, digest: str) -> None:
-        """Remember the SHA-256 of what was read of a pipe."""
+        """Remember the SHA-256 of the bytes of a pipe."""
         self._hashes[path] = digest
 
     def sha256(self, path: str) -> str | None:
-        """Return the SHA-256 of what was read, in hex; None for a pipe that was not hashed.
+        """Return the SHA-256 of an input, in hex; None for a pipe that was not hashed.
 
-        Of a file it is computed now; `InputError` if that is not the file that was read.
+        A file is hashed now; `InputError` if it has changed since it was read.
         """
         if path in self._hashes:
             return self._hashes[path]
@@ -92,10 +92,10 @@ class Inputs:
         return "\n".join(self.sha256(part) or "" for part in parts).encode()
 
     def refuse_replacing(self, path: str, option: str) -> None:
-        """Raise `UsageError` if an output would take the place of an input."""
+        """Raise `UsageError` if an output would replace an input."""
         try:
             target = os.stat(path)
-        except OSError:  # there is nothing to lose
+        except OSError:  # nothing to replace
             return
         for name, status in self._states.items():
             if stat.S_ISREG(target.st_mode) and os.path.samestat(target, status):
@@ -105,7 +105,7 @@ class Inputs:
 
 
 def same_state(before: os.stat_result, now: os.stat_result) -> bool:
-    """Say whether a file is the same, and nobody has written to it."""
+    """Whether a file is the same one, unchanged."""
     return os.path.samestat(before, now) and (before.st_size, before.st_mtime_ns) == (
         now.st_size,
         now.st_mtime_ns,
@@ -116,13 +116,13 @@ _of_command: Inputs | None = None
 
 
 def inputs() -> Inputs:
-    """Return what the command that runs has read; a function remembers what it notes itself."""
+    """Return the inputs of the running command; outside of a command, new ones."""
     return _of_command or Inputs(hashed=True)
 
 
 @contextmanager
 def noted_inputs() -> Iterator[Inputs]:
-    """Remember what is read, for a command."""
+    """Remember the inputs of a command."""
     global _of_command
     before, _of_command = _of_command, Inputs(hashed=False)
     try:
@@ -132,9 +132,9 @@ def noted_inputs() -> Iterator[Inputs]:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the parquet files of a folder, in order; none of a file.
+    """Return the parquet files of a folder, in order; [] for a file.
 
-    Names that begin with a point or an underscore are not data.
+    Files whose names begin with a dot or an underscore hold no data.
     """
     if path == "-" or not os.path.isdir(path):
         return []

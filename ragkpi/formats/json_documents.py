@@ -1,4 +1,4 @@
-"""One document of JSON, an array, or values one after the other: which records are in it."""
+"""JSON that is held as a whole: one value, or values one after the other, and their records."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.formats.column_names import shown_names
+from ragkpi.formats.column_names import Kind, shown_names
 from ragkpi.formats.json_text import (
     QUICK,
     JsonText,
-    Place,
+    Way,
     has_more_keys,
     key_twice,
     rest_behind,
     text_of,
 )
-from ragkpi.formats.opening import MOST_HELD, Source
+from ragkpi.formats.opening import MOST_HELD, Source, too_large
 from ragkpi.formats.paths import Repeated, entries_of
 from ragkpi.formats.record_numbers import Record, no_object
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_choice import (
     LOOKED_AT,
     choose_shape,
@@ -30,40 +30,40 @@ from ragkpi.formats.shape_choice import (
     object_shape,
 )
 from ragkpi.formats.shape_reader import ShapeReader
-from ragkpi.formats.shapes import SHAPES
+from ragkpi.formats.shapes import SHAPES, most_specific_first
 from ragkpi.wording import listed, named, shown
 
-_DOCUMENT = 'expected {"query": {"document": number, …}, …} or an array of results'
+_WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
 MARK = b"\xef\xbb\xbf"
-# Keys of an object that are looked at to recognise a shape.
+# Keys of an object that a shape is recognised by.
 _MOST_KEYS = 40
 _MOST_SUBSETS = 20  # in a message
 _PIECE = 1 << 20
-# A run has more bytes per value, even {"1":1,"2":1}; of fewer there are not enough for a bomb.
+# A run has more bytes per value, even {"1":1,"2":1}; a smaller file does not fill the memory.
 _SHORTEST_VALUE = 5
-_SMALLEST_BOMB = 1 << 24
-_COST = 100  # bytes of memory that a decoded value needs
+SMALLEST_BOMB = 1 << 24
+_COST = 100  # bytes of memory per decoded value
 # A string, which may be a key.
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
-def read_document(
+def read_whole(
     text: JsonText, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
-    """Return the records of a document, and what reads them; without a shape, one that fits."""
+    """Return the reader of a text of JSON, and its records; without a shape, by one that fits."""
     reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
-    return reader, _document_records(text, reader.shape, subset)
+    return reader, _records(text, reader.shape, subset)
 
 
 def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
-    """Return what reads a document, by its first records or keys."""
+    """Choose the reader of a text of JSON, by its first records or keys."""
     probe = text.copy()
     if probe.next() == "[":
         records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
         reader = choose_shape(kind, records, text.file)
         return reader or likely_shape(kind, records[0] if records else None, text.file)
     keys = text.copy().some_keys(_MOST_KEYS)
-    for shape in SHAPES[kind].values():
+    for shape in most_specific_first(kind):
         if shape.records and shape.needs and set(shape.needs) <= set(keys):
             return ShapeReader(shape, text.file)
     first = None
@@ -78,14 +78,14 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
     reader = object_shape(kind, entries, text.file)
     if reader is not None:
         return reader
-    # None fits: its messages explain best what is wrong.
+    # No shape fits. Choose the one whose messages explain best what is wrong.
     queries = not entries or (isinstance(entries[0][1], dict) and not is_record(entries))
     if queries:
         return ShapeReader(SHAPES[kind]["object"], text.file)
     return likely_shape(kind, first, text.file)
 
 
-def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
+def _records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
     steps, number = _steps(shape), 0
     text.decoder = QUICK
     refuse_subset(text.file, shape, subset)
@@ -93,8 +93,8 @@ def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Itera
         if shape.records:
             keys: Sequence[str] = steps
             if len(steps) > 1 or "*" in steps:
-                places = text.places(steps, shape.needs)
-                keys = _chosen(text.file, shape, places, subset)
+                ways = text.ways(steps, shape.needs)
+                keys = _chosen(text.file, shape, ways, subset)
             entries = text.inside(keys)
         elif text.next() == "[":
             entries = text.entries()
@@ -113,7 +113,7 @@ def _document_records(text: JsonText, shape: Shape, subset: str | None) -> Itera
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
-    """Return the physical lines of the keys of a flat object that stands at ``start:end``."""
+    """Return the physical lines of the first `count` keys of the flat object at ``start:end``."""
     lines = []
     for match in _KEY.finditer(text, start, end):
         if match[1]:
@@ -126,25 +126,25 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
 def inside_values(
     shape: Shape, values: Iterable[tuple[int, Any]], file: str, subset: str | None = None
 ) -> Iterator[Record]:
-    """Yield the records inside values that are decoded already."""
+    """Yield the records inside decoded values."""
     steps = _steps(shape)
     number = 0
     for line, value in values:
-        keys = _chosen(file, shape, list(_places(value, steps, shape.needs)), subset, line)
+        keys = _chosen(file, shape, list(_ways(value, steps, shape.needs)), subset, line)
         for key, record in _descend(value, keys, file, line):
             number += 1
             yield Record(line, number, record, key)
 
 
-def _places(value: Any, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Place]:
-    """Yield where steps lead, as `JsonText.places` does."""
+def _ways(value: Any, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
+    """Yield the ways to the records in a decoded value, as `JsonText.ways`."""
     if not steps:
-        yield Place()
+        yield Way()
     elif isinstance(value, dict):
         for key, inner in value.items():
             rest = rest_behind(key, steps, besides)
-            for place in () if rest is None else _places(inner, rest):
-                yield place.under(key, steps)
+            for way in () if rest is None else _ways(inner, rest):
+                yield way.under(key, steps)
 
 
 def _descend(
@@ -164,27 +164,27 @@ def _descend(
 
 
 def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
-    """Raise `InputError` if a subset is asked for, and files of a shape have none."""
+    """Raise `InputError` for a subset of a file whose shape has none."""
     if subset is not None and "*" not in _steps(shape):
         raise no_subsets(file, subset)
 
 
 def no_subsets(file: str, subset: str) -> InputError:
-    """Say that a file holds one ranking of each query, and a subset was asked for."""
+    """Return the error for a subset of a file with one ranking of each query."""
     found = f"no subset {shown(subset)} (subsets: none)"
     return InputError(file, None, found, "expected no --subset here")
 
 
 def _chosen(
-    file: str, shape: Shape, places: Sequence[Place], subset: str | None, line: int | None = None
+    file: str, shape: Shape, ways: Sequence[Way], subset: str | None, line: int | None = None
 ) -> Sequence[str]:
-    """Return the keys to the records: there is one such place, or one that was asked for.
+    """Return the keys to the records of the one subset, or of the one with this name.
 
-    Raises `SeparateRankingsError` where several are left, and `InputError` where none is.
+    Raises `SeparateRankingsError` for several such subsets, and `InputError` for none.
     """
-    if not places:
-        return _steps(shape)  # of which the reader says that they are not there
-    by_name = {"/".join(place.subset or place.keys): place.keys for place in places}
+    if not ways:
+        return _steps(shape)  # the reader refuses the file: it lacks these keys
+    by_name = {"/".join(way.subset or way.keys): way.keys for way in ways}
     left = [
         name
         for name in by_name
@@ -211,30 +211,29 @@ def _steps(shape: Shape) -> list[str]:
     return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
 
 
-def document_text(source: Source) -> JsonText:
-    """Read all that is left of a source as a text of JSON; `InputError` if there is none."""
+def whole_text_of(source: Source) -> JsonText:
+    """Read the rest of a source as a text of JSON; `InputError` if it is empty."""
     octets = _hold(source).removeprefix(MARK)
     if not octets.strip():
-        raise InputError(source.name, None, "is empty", _DOCUMENT)
+        raise InputError(source.name, None, "is empty", _WHOLE)
     refuse_bomb(source.name, None, octets)
-    return JsonText(source.name, text_of(octets), _DOCUMENT)
+    return JsonText(source.name, text_of(octets), _WHOLE)
 
 
 def _hold(source: Source) -> bytes:
-    """Read all that is left of a source; `InputError` if that is more than can be held."""
+    """Read the rest of a source; `InputError` if it is too large to be held."""
     octets = bytearray()
     piece = memoryview(bytearray(_PIECE))
     while count := source.fill(piece):
         octets += piece[:count]
         if len(octets) > MOST_HELD:
-            found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
-            raise InputError(source.name, None, found, "expected a format of lines")
+            raise too_large(source.name, "expected a format of lines")
     return bytes(octets)
 
 
 def refuse_bomb(file: str, line: int | None, text: bytes) -> None:
-    """Raise `InputError` for very many values of hardly a byte, of which each takes a hundred."""
-    if len(text) < _SMALLEST_BOMB:
+    """Raise `InputError` for so many tiny values that decoding them would fill the memory."""
+    if len(text) < SMALLEST_BOMB:
         return
     values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
     if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:

@@ -1,6 +1,6 @@
-"""JSON of any layout: an object a line, one document, an array, or values one after the other.
+"""JSON of any layout: an object a line, one large value, or several values.
 
-What the records mean is a shape's business (`ragkpi.formats.shapes`).
+Shapes interpret the records (`ragkpi.formats.shapes`).
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ from collections.abc import Iterable, Iterator
 from json import JSONDecoder
 from typing import Any
 
+from ragkpi.formats.column_names import Kind
 from ragkpi.formats.json_documents import (
     MARK,
-    document_text,
     inside_values,
-    read_document,
+    read_whole,
     refuse_bomb,
     refuse_subset,
+    whole_text_of,
 )
 from ragkpi.formats.json_text import DECODER, QUICK, no_json, text_of
 from ragkpi.formats.lines import blocks
 from ragkpi.formats.opening import Source
 from ragkpi.formats.record_numbers import Record, no_object
 from ragkpi.formats.rows import Listed, collect_qrels, stream_listed
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_choice import LOOKED_AT, choose_shape, likely_shape, object_shape
 from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.trec_qrels import QrelsColumns
@@ -31,8 +32,8 @@ from ragkpi.formats.trec_runs import RunColumns
 
 _OBJECT = "expected an object with a query and its documents"
 _HEAD = 1 << 16
-# A first line longer than this is a document that stands in one line.
-_LONGEST_RECORD = 1 << 26
+# A longer first line is a whole file of JSON without newlines.
+_LONGEST_RECORD = 1 << 24
 # Records of one document each that are read together.
 _RECORDS_AT_ONCE = 1 << 10
 
@@ -40,23 +41,23 @@ _RECORDS_AT_ONCE = 1 << 10
 def stream_run(
     source: Source, shape: Shape | None = None, subset: str | None = None
 ) -> Iterator[RunColumns]:
-    """Read a run; without a shape, the one that fits the first records.
+    """Read a run; without a shape, by the one that fits the first records.
 
-    `subset` is which of several rankings is read, as `Shape.records` has them.
+    `subset` names one of several rankings, as in `Shape.records`.
     """
     if _has_lines(source):
         records = _read_lines(_lines_of(source), "run", shape, source.name, subset)
     else:
-        records = read_document(document_text(source), "run", shape, subset)
+        records = read_whole(whole_text_of(source), "run", shape, subset)
     yield from stream_listed(source.name, _rows_of(*records))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
-    """Read qrels, as `stream_run` reads a run."""
+    """Read qrels; shapes as in `stream_run`."""
     file = source.name
     if _has_lines(source):
         return collect_qrels(file, _rows_of(*_read_lines(_lines_of(source), "qrels", shape, file)))
-    return collect_qrels(file, _rows_of(*read_document(document_text(source), "qrels", shape)))
+    return collect_qrels(file, _rows_of(*read_whole(whole_text_of(source), "qrels", shape)))
 
 
 def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
@@ -64,19 +65,19 @@ def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
 
 
 def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
-    """Interpret record after record."""
+    """Yield the documents of each record."""
     if reader.shape.list:
         for record in records:
             yield reader.listed(record)
         return
-    for record in itertools.islice(records, 1):  # from which the keys are known
+    for record in itertools.islice(records, 1):  # its keys speed up the others
         yield reader.listed(record)
     while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
         yield from reader.flat(batch)
 
 
 def _has_lines(source: Source) -> bool:
-    """Say whether the first of several lines is a whole value."""
+    """Whether the first of several lines is a whole JSON value."""
     length = _HEAD
     while True:
         head = source.peek(length)
@@ -84,9 +85,7 @@ def _has_lines(source: Source) -> bool:
         line, newline, rest = text.partition(b"\n")
         if newline:
             break
-        if len(head) < length or length > _LONGEST_RECORD:
-            return False
-        if source.size is not None and not _has_newline(source, length):
+        if len(head) < length or length >= _LONGEST_RECORD:
             return False
         length *= 4
     if not rest.strip() and len(head) < length:
@@ -96,18 +95,9 @@ def _has_lines(source: Source) -> bool:
     try:
         DECODER.decode(text_of(line))
     except (ValueError, RecursionError):
-        # A damaged record rather than the beginning of a document: it ends as an object does.
+        # A damaged record if it ends like an object; else the beginning of a value of many lines.
         return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
     return True
-
-
-def _has_newline(source: Source, offset: int) -> bool:
-    """Look for a newline in a plain file, from an offset on, without holding what is before it."""
-    while piece := source.look_at(offset, _HEAD):
-        if b"\n" in piece:
-            return True
-        offset += len(piece)
-    return False
 
 
 def _read_lines(
@@ -153,7 +143,7 @@ def _line_records(
 def _line_values(
     lines: Iterable[tuple[int, bytes]], file: str, decoder: JSONDecoder = DECODER
 ) -> Iterator[tuple[int, Any, str]]:
-    """Yield the number of each line, its value and its text."""
+    """Yield the number, the value and the text of each line that is not blank."""
     for number, line in lines:
         if line.strip():
             refuse_bomb(file, number, line)

@@ -1,8 +1,8 @@
-r"""JSON as opaque ids need it: numbers keep their text, keys their repetitions, bytes their bytes.
+r"""JSON without loss: ids are opaque, so numbers keep their text, and a key may come twice.
 
-That is what `DECODER` makes of a text. `QUICK` needs half the time: it makes floats of decimals,
-and keeps the last of two keys. What it makes is taken where no decimal is an id, and there are as
-many keys in it as the text can have (`has_more_keys`).
+`DECODER` decodes so. `QUICK` takes half the time, but it turns decimals into floats, and of two
+equal keys keeps the last. Its result is used where no decimal is an id, and where it has as many
+keys as the text can have (`has_more_keys`).
 
 Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), which are written as escapes
 such as ``\udcff``: the file stays ASCII there, and reading it gives the same bytes.
@@ -21,22 +21,22 @@ from ragkpi.formats.paths import Repeated
 from ragkpi.wording import shown
 
 
-class Place(NamedTuple):
-    """Where records stand in a document: under which keys, and of which subset they are."""
+class Way(NamedTuple):
+    """The keys that lead to records, and those of them that name the records' subset."""
 
     keys: tuple[str, ...] = ()
     subset: tuple[str, ...] = ()
 
-    def under(self, key: str, steps: Sequence[str]) -> Place:
-        """Return the same seen from outside, where `key` is what the first of `steps` names."""
+    def under(self, key: str, steps: Sequence[str]) -> Way:
+        """Return the way from the object around, whose `key` the first of `steps` names."""
         subset = (key, *self.subset) if steps[0] == "*" else self.subset
-        return Place((key, *self.keys), subset)
+        return Way((key, *self.keys), subset)
 
 
 def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Sequence[str] | None:
-    """Return the steps behind a key; None if it is not what the first of them name.
+    """Return the steps that follow a key; None if the first steps do not name this key.
 
-    ``*`` is any key but `besides`. A key with dots is as many steps.
+    ``*`` is any key except `besides`. A key with dots takes several steps.
     """
     count = key.count(".") + 1
     if ".".join(steps[:count]) == key:
@@ -44,7 +44,7 @@ def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Seque
     return steps[1:] if steps[0] == "*" and key not in besides else None
 
 
-# Line, key (None in an array), value, and from where to where it stands.
+# Line, key (None in an array), value, and its begin and end in the text.
 Entry = tuple[int, str | None, Any, tuple[int, int]]
 
 _MOST_NAMED = 20  # keys in a message
@@ -72,9 +72,9 @@ _KEY_END = re.compile(r'"[ \t\n\r]*:')
 
 
 def has_more_keys(text: str, count: int) -> bool:
-    """Say whether a text of JSON may have more keys than have been counted in its value.
+    """Whether a text of JSON may have more keys than were counted in its decoded value.
 
-    Behind every key is a quote and a colon; in a string there may be more of both.
+    A quote and a colon end every key; strings may hold more of both.
     """
     return text.count(":") > count and len(_KEY_END.findall(text)) > count
 
@@ -87,16 +87,16 @@ def count_keys(value: Any) -> int:
 
 
 class JsonText:
-    """A cursor in a text of JSON values, which knows the line that it is on.
+    """A cursor in a text of JSON values, with the number of its line.
 
     Parameters
     ----------
     file
-        What messages call the text.
+        The name of the text in messages.
     text
-        The whole of it.
+        All of it.
     expected
-        What messages say it should be.
+        The end of messages: the expected text.
     """
 
     def __init__(self, file: str, text: str, expected: str) -> None:
@@ -104,7 +104,7 @@ class JsonText:
         self.text = text
         self._expected = expected
         self.decoder = DECODER
-        self._place = 0
+        self._position = 0
         self._line = 1
 
     def copy(self) -> JsonText:
@@ -112,16 +112,16 @@ class JsonText:
         return JsonText(self.file, self.text, self._expected)
 
     def next(self) -> str:
-        """Go to the next character that is no white space; empty at the end."""
-        match = _SPACE.match(self.text, self._place)
-        self._go(match.end() if match else self._place)
-        return self.text[self._place : self._place + 1]
+        """Go to the next character that is no white space, and return it; empty at the end."""
+        match = _SPACE.match(self.text, self._position)
+        self._go(match.end() if match else self._position)
+        return self.text[self._position : self._position + 1]
 
     def value(self) -> Any:
-        """Decode the value that stands here, and go behind it."""
+        """Decode the value at the cursor, and go behind it."""
         self.next()
         try:
-            value, end = self.decoder.raw_decode(self.text, self._place)
+            value, end = self.decoder.raw_decode(self.text, self._position)
         except RecursionError as problem:
             raise no_json(self.file, self._line, problem, self._expected) from None
         except ValueError as problem:
@@ -130,17 +130,17 @@ class JsonText:
         return value
 
     def single(self) -> Iterator[Entry]:
-        """Yield the value that stands here."""
+        """Yield the value at the cursor."""
         self.next()
         yield self._entry(None)
 
     def entries(self) -> Iterator[Entry]:
-        """Yield what the object or array that stands here holds."""
+        """Yield the entries of the object or array at the cursor."""
         for key in self._keys():
             yield self._entry(key)
 
     def inside(self, keys: Sequence[str]) -> Iterator[Entry]:
-        """Yield the entries of what stands under some keys, one inside the other."""
+        """Yield the entries of the object or array under nested keys."""
         if not keys:
             yield from self.entries()
             return
@@ -162,45 +162,45 @@ class JsonText:
                 "expected the records there",
             )
 
-    def places(self, steps: Sequence[str], besides: Sequence[str]) -> list[Place]:
-        """Return where `steps` lead from here, as `rest_behind` has them; the cursor stays."""
-        place, line = self._place, self._line
-        found = list(self._places(steps, besides))
-        self._place, self._line = place, line
+    def ways(self, steps: Sequence[str], besides: Sequence[str]) -> list[Way]:
+        """Return all ways that match `steps` (`rest_behind`); the cursor does not move."""
+        position, line = self._position, self._line
+        found = list(self._ways(steps, besides))
+        self._position, self._line = position, line
         return found
 
-    def _places(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Place]:
+    def _ways(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
         if not steps or self.next() != "{":
-            self._pass_over()
+            self._skip()
             if not steps:
-                yield Place()
+                yield Way()
             return
         for key in self._keys():
             rest = rest_behind(str(key), steps, besides)
             if rest is None:
-                self._pass_over()
+                self._skip()
             else:
-                for place in self._places(rest):
-                    yield place.under(str(key), steps)
+                for way in self._ways(rest):
+                    yield way.under(str(key), steps)
 
     def some_keys(self, most: int) -> list[str]:
-        """Return the first keys of the object that stands here; values are passed over unread."""
+        """Return the first keys of the object at the cursor, without decoding the values."""
         keys: list[str] = []
         for key in self._keys():
             keys.append(key or "")
             if len(keys) == most:
                 break
-            self._pass_over()
+            self._skip()
         return keys
 
     def _entry(self, key: str | None) -> Entry:
         self.next()
-        line, start = self._line, self._place
+        line, start = self._line, self._position
         value = self.value()
-        return line, key, value, (start, self._place)
+        return line, key, value, (start, self._position)
 
     def _keys(self) -> Iterator[str | None]:
-        """Yield key after key, each with the cursor at its value, which the caller goes behind."""
+        """Yield each key with the cursor at its value; the caller moves it behind the value."""
         seen = set[str]()
         opened = self._take("{[")
         closed = "}" if opened == "{" else "]"
@@ -223,43 +223,43 @@ class JsonText:
             yield key
             separator = self._take("," + closed)
 
-    def _pass_over(self) -> None:
-        """Go behind the value that stands here by its brackets alone, whatever is in them."""
+    def _skip(self) -> None:
+        """Go behind the value at the cursor without decoding it: only brackets are matched."""
         if self.next() not in ("{", "["):
-            match = _PLAIN_VALUE.match(self.text, self._place)
+            match = _PLAIN_VALUE.match(self.text, self._position)
             if match is None:
                 raise self._refusal("Expecting value")
             self._go(match.end())
             return
         depth = 0
-        for match in _BRACKETS.finditer(self.text, self._place):
+        for match in _BRACKETS.finditer(self.text, self._position):
             depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
             if depth == 0:
                 self._go(match.end())
                 return
-        self.value()  # which says what is wrong
+        self.value()  # raises the precise error
         raise self._refusal("Expecting a closing bracket")
 
-    def _go(self, place: int) -> None:
-        self._line += self.text.count("\n", self._place, place)
-        self._place = place
+    def _go(self, position: int) -> None:
+        self._line += self.text.count("\n", self._position, position)
+        self._position = position
 
     def _take(self, wanted: str) -> str:
         found = self.next()
         if not found or found not in wanted:
             raise self._refusal(f"Expecting {' or '.join(wanted)}")
-        self._place += 1
+        self._position += 1
         return found
 
     def _refusal(self, reason: str) -> InputError:
-        column = self._place - self.text.rfind("\n", 0, self._place)
+        column = self._position - self.text.rfind("\n", 0, self._position)
         return InputError(
             self.file, self._line, f"no JSON ({reason} at column {column})", self._expected
         )
 
 
 def text_of(octets: bytes) -> str:
-    """Decode JSON text, or an id for `written`, without losing a byte."""
+    """Decode JSON, or an id for `written`, without losing a byte."""
     return octets.decode("utf-8", "surrogateescape")
 
 
@@ -274,7 +274,7 @@ def octets_of(value: object, file: str, line: int, what: str) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return repr(value).encode()  # of a row of a table
+        return repr(value).encode()  # from a table
     kind = "an object" if isinstance(value, dict) else _KINDS.get(type(value), "no text")
     raise InputError(file, line, f"{what} is {kind}", "expected a string or a number")
 
@@ -283,13 +283,13 @@ _KINDS = {list: "an array", bool: "true or false", type(None): "null"}
 
 
 def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
-    """Say that an object has a key twice."""
+    """Return the error for an object with a key twice."""
     found = f"key {shown(key)} twice"
     return SeparateRankingsError(file, line, found, "expected each key once", "keys-twice")
 
 
 def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:
-    """Explain a text that the decoder refuses: `problem` is its error."""
+    """Return the error for a text that the decoder refuses with `problem`."""
     if isinstance(problem, RecursionError):
         reason = "nested too deeply"
     elif isinstance(problem, json.JSONDecodeError):
@@ -301,5 +301,5 @@ def no_json(file: str, line: int, problem: Exception, expected: str) -> InputErr
 
 
 def written(value: object) -> bytes:
-    """Encode a value as one line of JSON; infinity has no JSON and is written as a string."""
+    """Encode a value as one line of JSON."""
     return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")

@@ -1,4 +1,4 @@
-"""Lines of text: in blocks that stream through, and split into columns by the kernel."""
+"""Lines of text: read in blocks, and split into columns by the kernel."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from ragkpi import kernel
 from ragkpi.errors import InputError
 from ragkpi.formats import opening
 from ragkpi.formats.opening import Source
-from ragkpi.formats.tokens import ByteArray, IntArray, Tokens
+from ragkpi.formats.tokens import BoolArray, ByteArray, IntArray, Tokens
 from ragkpi.records import NamedTuple, dataclass
 from ragkpi.wording import shown
 
 BLOCK_SIZE = 1 << 20
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# A line longer than this is no line of any format, and would have to be held in memory whole.
+# No line of any format is longer, and a line is held in memory whole.
 LONGEST_LINE = 1 << 26
 
 Comments = Literal["first_column", "first_word"]
@@ -33,7 +33,7 @@ class Block(NamedTuple):
     first_line: int
 
     def lines(self) -> Iterator[tuple[int, bytes]]:
-        """Yield every line, without its newline, and its number; refuse a NUL byte."""
+        """Yield the number and the text of every line, without its newline; refuse a NUL byte."""
         for number, line in enumerate(bytes(self.text).split(b"\n")[:-1], start=self.first_line):
             if b"\0" in line:
                 raise InputError(self.file, number, "a NUL byte", "expected text")
@@ -43,9 +43,9 @@ class Block(NamedTuple):
 def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
     """Read whole lines, about `size` bytes at a time, without a byte order mark.
 
-    Raises `InputError` for a line that is too long to be one.
+    Raises `InputError` for a line of more than `LONGEST_LINE` bytes.
     """
-    rest, line, mark_possible = b"", 1, source.at_start
+    rest, line, mark_possible = b"", 1, True
     piece = memoryview(bytearray(size))
     while True:
         count = source.fill(piece)
@@ -72,9 +72,9 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
 
 
 def whole_text(source: Source) -> Block | None:
-    """Read all that is left of a source as one block; None if it is empty.
+    """Read the rest of a source as one block; None if it is empty.
 
-    Raises `InputError` if that is more than can be held.
+    Raises `InputError` if it is too large to be held.
     """
     if source.size is None:
         texts = []
@@ -85,12 +85,11 @@ def whole_text(source: Source) -> Block | None:
             if held > opening.MOST_HELD:
                 raise too_much(source.name)
         return Block(source.name, b"".join(texts), 1) if texts else None
-    marked = source.at_start  # a byte order mark may come
-    text = bytearray(source.size + 1)  # a file in one piece, held once
+    text = bytearray(source.size + 1)  # the only copy of the file in memory
     with memoryview(text) as room:
         count = source.fill(room)
     del text[count:]
-    if marked and text.startswith(BYTE_ORDER_MARK):
+    if text.startswith(BYTE_ORDER_MARK):
         del text[: len(BYTE_ORDER_MARK)]
     if not text:
         return None
@@ -100,17 +99,13 @@ def whole_text(source: Source) -> Block | None:
 
 
 def too_much(file: str) -> InputError:
-    """Say that a file of lines would have to be held, and is too large for that."""
-    return InputError(
-        file,
-        None,
-        f"more than {opening.MOST_HELD >> 30} GB that have to be held in memory",
-        "expected the lines of a query together, or a file that is not compressed",
-    )
+    """Return the error for a file of lines that is too large to be held."""
+    expected = "expected the lines of a query together, or a file that is not compressed"
+    return opening.too_large(file, expected)
 
 
 class LineShape(NamedTuple):
-    """What a line of a format consists of.
+    """The columns of a line.
 
     Attributes
     ----------
@@ -119,10 +114,10 @@ class LineShape(NamedTuple):
     extra
         Whether further columns are ``"refused"`` or ``"ignored"``.
     comments
-        Whether a comment's ``#`` must stand in the first column of the line or may be indented.
-        A ``#`` anywhere else belongs to an id.
+        Whether a comment's ``#`` is the first character of the line, or its first word may begin
+        with it. A ``#`` anywhere else belongs to an id.
     mistaken
-        What a file may be whose first line has so many columns instead.
+        By number of columns, advice for a file whose first line has so many instead.
     """
 
     columns: Sequence[str]
@@ -132,7 +127,7 @@ class LineShape(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class LineColumns:
     """The n data lines of a text, in k columns.
 
     Attributes
@@ -155,20 +150,20 @@ class Lines:
         return len(self.line)
 
     def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
-        """Return a column, or some rows of it; the other columns need not be kept for it."""
+        """Return a column, or some rows of it, as a copy that does not keep the other columns."""
         start, end = self.start[rows, number], self.end[rows, number]
         return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
 
-    def rows(self, rows: slice | IntArray) -> Lines:
+    def rows(self, rows: slice | IntArray) -> LineColumns:
         """Return some lines."""
         parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
-        return Lines(self.text, *parts)
+        return LineColumns(self.text, *parts)
 
-    def joined(self, behind: Lines) -> Lines:
-        """Put other lines behind these, one at least; the text before these is left out."""
+    def joined(self, behind: LineColumns) -> LineColumns:
+        """Append other lines to these, at least one; drop the text before these."""
         first = int(self.start[0, 0])
         shift = len(self.text) - first
-        return Lines(
+        return LineColumns(
             np.concatenate([self.text[first:], behind.text]),
             np.concatenate([self.start - first, behind.start + shift]),
             np.concatenate([self.end - first, behind.end + shift]),
@@ -178,7 +173,7 @@ class Lines:
 
 
 class WrongLine(NamedTuple):
-    """A line that cannot be split as its shape wants it."""
+    """A line that has not the columns of its shape."""
 
     number: int
     text: bytes
@@ -191,10 +186,10 @@ def split_lines(
     extra: Extra = "refused",
     comments: Comments = "first_column",
     wrong: Literal["first", "all"] = "first",
-) -> tuple[Lines, list[WrongLine]]:
-    """Split the lines of a block; the first line that is wrong ends it, unless all are wanted.
+) -> tuple[LineColumns, list[WrongLine]]:
+    """Split the lines of a block, up to the first wrong one, or past ``"all"`` wrong ones.
 
-    Blank lines are passed over, and comments where white space (-1) separates the columns.
+    Blank lines are skipped, and comments where white space (-1) separates the columns.
     """
     start, end, line, stop, found = kernel.columns(
         block.text,
@@ -205,7 +200,7 @@ def split_lines(
         comments == "first_word",
         wrong == "all",
     )
-    lines = Lines(
+    lines = LineColumns(
         np.frombuffer(block.text, np.uint8),
         np.frombuffer(start, np.int64).reshape(-1, width),
         np.frombuffer(end, np.int64).reshape(-1, width),
@@ -217,8 +212,8 @@ def split_lines(
     ]
 
 
-def scan(block: Block, shape: LineShape) -> Lines:
-    """Find the columns of every data line of a block.
+def scan(block: Block, shape: LineShape) -> LineColumns:
+    """Split every data line of a block into columns.
 
     Raises `InputError` for the first line with a wrong number of columns, and for a NUL byte.
     """
@@ -232,7 +227,7 @@ def scan(block: Block, shape: LineShape) -> Lines:
 
 
 def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> InputError:
-    """Say what is wrong with a line; with its first one, the file may be of another kind."""
+    """Return the error for a line; the `first` one may tell that the file is of another kind."""
     if b"\0" in line.text:
         return InputError(file, line.number, "a NUL byte", "expected text")
     count = len(line.text.split())
@@ -245,8 +240,17 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
     )
 
 
-def table_of(source: Source, shape: LineShape) -> Lines:
-    """Read all that is left of a source; `InputError` if it is empty or malformed."""
+def refuse_invalid(
+    file: str, line: IntArray, text: Tokens, valid: BoolArray, what: str, expected: str
+) -> None:
+    """Raise `InputError` for the first row that is not valid, with its line and its text."""
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
+        raise InputError(file, int(line[row]), f"{what} {shown(text[row])}", expected)
+
+
+def table_of(source: Source, shape: LineShape) -> LineColumns:
+    """Read the rest of a source; `InputError` if it is empty or malformed."""
     whole = whole_text(source)
     if whole is None:
         expected = f"expected lines of {' '.join(shape.columns)}"
@@ -254,7 +258,7 @@ def table_of(source: Source, shape: LineShape) -> Lines:
     return scan(whole, shape)
 
 
-def read_table(path: str, shape: LineShape) -> Lines:
-    """Read a whole file, as `table_of` does."""
+def read_table(path: str, shape: LineShape) -> LineColumns:
+    """Read a whole file, as `table_of`."""
     with Source(path) as source:
         return table_of(source, shape)

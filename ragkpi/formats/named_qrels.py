@@ -11,14 +11,14 @@ from ragkpi.formats.rows import Listed, collect_qrels
 from ragkpi.formats.trec_qrels import QrelsColumns
 
 _CHECKOUT = "RAGKPI_QRELS"
-_FOLDERS = ("qrels", "topics-and-qrels")  # in a checkout of today, and in older ones
+_FOLDERS = ("qrels", "topics-and-qrels")  # in current checkouts, and in older ones
 _PREFIX = "irds:"
 
 
 def resolved(path: str) -> str:
-    """Return the file that a name stands for: in ``$RAGKPI_QRELS``, if no file has this path.
+    """Return the file of a name in ``$RAGKPI_QRELS``, unless a file has this path.
 
-    Raises `InputError` if the lists of that folder cannot be read, or its file is not there.
+    Raises `InputError` if the lists of that folder cannot be read, or the file is missing.
     """
     folder = os.environ.get(_CHECKOUT, "")
     if not folder or path == "-" or os.sep in path or os.path.exists(path):
@@ -29,7 +29,7 @@ def resolved(path: str) -> str:
     file = files.get(name)
     if not isinstance(file, str):
         return path
-    # Names of files and nothing else: a list must not lead anywhere on the disk.
+    # Only the name of the file counts: a list must not lead out of the folder.
     paths = [os.path.join(folder, inner, os.path.basename(file)) for inner in _FOLDERS]
     known = next(filter(os.path.exists, paths), None)
     if known is None:
@@ -56,12 +56,12 @@ def _listed(folder: str, name: str) -> dict[str, Any]:
 
 
 def is_dataset(path: str) -> bool:
-    """Say whether a path is the name of a data set of ir_datasets."""
+    """Whether a path is the name of a data set of ir_datasets."""
     return path.startswith(_PREFIX)
 
 
 def read_dataset(path: str) -> QrelsColumns:
-    """Read the qrels of a data set of ir_datasets, which downloads them if it has to.
+    """Read the qrels of a data set of ir_datasets, which may download them.
 
     Raises
     ------

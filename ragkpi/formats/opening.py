@@ -1,4 +1,4 @@
-"""Opening inputs: a path, a pipe or `-`, compressed or not, told by its first bytes."""
+"""Open inputs: a path, a pipe or `-`; compression is recognised by the first bytes."""
 
 from __future__ import annotations
 
@@ -9,41 +9,44 @@ import sys
 from collections.abc import Callable
 from typing import BinaryIO, cast
 
+from ragkpi import progress
 from ragkpi.errors import InputError
 from ragkpi.formats.inputs import UNTOUCHED, inputs, parts_of, same_state
 from ragkpi.formats.streams import DECOMPRESSORS, HashedPipe, PlainFile, Readable
-from ragkpi.progress import reading
 
 _MAGIC_LENGTH = 10
-# No more than this is held, in memory or in a copy, of what does not say how long it is: a bomb.
+# At most so many bytes are held, in memory or in a copy: a compressed file may be a bomb.
 MOST_HELD = 1 << 31
 
 
-class Source:
-    """An opened input: its bytes, and what is known about where they come from.
+def too_large(file: str, expected: str) -> InputError:
+    """Return the error for an input that is too large to be held."""
+    found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+    return InputError(file, None, found, expected)
 
-    A file is opened once. Whatever takes the place of its name afterwards is not read, and a file
-    that somebody writes to while it is read is refused when the source is left.
+
+class Source:
+    """An opened input.
+
+    A file is opened once: another file that takes its name is not read. A file that changes while
+    it is read is refused when the source is closed.
 
     Attributes
     ----------
     name
-        What messages call it: the path, or ``-`` for standard input.
+        The path, or ``-`` for standard input.
     size
-        Bytes of a plain, uncompressed file; None where that is not known beforehand.
+        Bytes of a plain, uncompressed file; else None.
     parts
-        Where the path is a folder of parquet files, as Spark and Dask write them: their paths. The
-        bytes are those of the first.
+        The paths of the parquet files in a folder, as Spark and Dask write them. The bytes are
+        those of the first one.
     place
-        How many bytes lie before those that `fill` reads next.
-    at_start
-        Whether reading starts at the first byte, where a byte order mark may stand.
+        How many bytes `fill` has read.
     """
 
     def __init__(self, path: str) -> None:
         self.name = path
         self.size: int | None = None
-        self.at_start = True
         self._compression: str | None = None
         self._spool: BinaryIO | None = None
         self._copied = False  # whether the copy of a pipe is what is read
@@ -108,9 +111,9 @@ class Source:
         return self._plain
 
     def _state(self) -> os.stat_result | None:
-        """Return what tells that a regular file, opened at its start, is changed; None for others.
+        """Return the state of a regular file, by which changes are noticed; None for other inputs.
 
-        Standard input may be a file of which somebody has read the beginning.
+        None too if standard input is a file whose beginning another program has read.
         """
         status = os.fstat(self._file.fileno())
         if not stat.S_ISREG(status.st_mode) or self._file.tell():
@@ -128,31 +131,10 @@ class Source:
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
         return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
 
-    def _beginning_at(self, offset: int) -> Source:
-        """Return another reader of the same plain file."""
-        from copy import copy
-
-        reader = copy(self)
-        reader._plain = reader._stream = PlainFile(self._plain_file(), offset)
-        reader._ahead = memoryview(b"")
-        reader.place = offset
-        reader.at_start = offset == 0
-        return reader
-
-    def look_at(self, offset: int, length: int) -> bytes:
-        """Return bytes from any place of a plain file; the place to continue at stays."""
-        text = memoryview(bytearray(length))
-        return bytes(text[: self._beginning_at(offset).fill(text)])
-
-    def _plain_file(self) -> io.FileIO:
-        if self._plain is None:
-            raise ValueError(f"{self.name} is no plain file")
-        return self._plain.file
-
     def keep_copy(self) -> None:
-        """Remember what is read, if it could not be read a second time from its path."""
+        """Copy the input while it is read, if it is no file that can be read again."""
         if self._before is None:
-            import tempfile  # rarely needed, and it brings random and hashlib
+            import tempfile  # rarely needed, and imports random and hashlib
 
             try:
                 self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
@@ -161,7 +143,7 @@ class Source:
                 raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
 
     def peek(self, length: int) -> bytes:
-        """Return the next bytes, up to `length` of them, which `fill` will read again."""
+        """Return up to `length` of the next bytes, which stay to be read."""
         if len(self._ahead) < length:
             more = memoryview(bytearray(length - len(self._ahead)))
             self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
@@ -177,11 +159,11 @@ class Source:
         if self._spool is not None:
             self._keep(buffer[:filled])
         self.place += filled
-        reading(self.name, self.place, self.size)
+        progress.reading(self.name, self.place, self.size)
         return filled
 
     def _keep(self, text: memoryview) -> None:
-        """Copy what was read, as long as it is no more than can be held for a second pass."""
+        """Copy bytes for a second pass, as long as the copy is not too large."""
         spool = cast(BinaryIO, self._spool)
         if spool.tell() + len(text) > MOST_HELD:
             spool.close()
@@ -196,7 +178,7 @@ class Source:
             raise InputError(self.name, None, found, "expected room there, or a file") from None
 
     def _finish_hash(self) -> None:
-        """Hash standard input; of a pipe also what no reader asked for."""
+        """Hash standard input; of a pipe also the bytes that no reader wanted."""
         if self._pipe is not None and not self._pipe.closed:
             while self._file.read(1 << 20):
                 pass
@@ -229,7 +211,7 @@ class Source:
         return filled
 
     def _refuse_shrunk(self) -> None:
-        """Raise `InputError` at the end of a file that was longer when it was opened."""
+        """Raise `InputError` if the file ends earlier than when it was opened."""
         if self._plain is not None and self.size is not None and self._plain.place < self.size:
             raise InputError(
                 self.name,
@@ -239,7 +221,7 @@ class Source:
             )
 
     def refuse_changed(self) -> None:
-        """Raise `InputError` if somebody wrote to the file since it was opened."""
+        """Raise `InputError` if the file has changed since it was opened."""
         if self._before is None or self._file.closed:
             return
         now = os.fstat(self._file.fileno())
@@ -256,7 +238,6 @@ class Source:
             self._ahead, self.place = memoryview(b""), 0
             if not self._copied:
                 self._stream = self._decompressed(self._file)
-                self.at_start = True
             return
         if self._spool is None:
             found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
@@ -286,5 +267,5 @@ class Source:
                 self._finish_hash()
                 self.refuse_changed()
         finally:
-            reading(self.name, 0, 0)  # nobody waits for it any more
+            progress.reading(self.name, 0, 0)  # ends the report of progress
             self.close()

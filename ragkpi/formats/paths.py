@@ -1,15 +1,15 @@
 """Paths into decoded JSON and into rows of tables: ``query.qid``, ``output[].provenance``.
 
-A path is steps between dots; alternatives stand between bars, and the first that leads somewhere
-counts. A step is the name of a key; ``<document>`` and its like stand for all names of the kind
-(`column_names.NAMES`). Where an object has a key with dots in it, ``node.id``, that key is meant.
-``[]`` behind a name goes through the elements of a list. ``@key`` is the key under which a record
-or a document stands, ``@value`` what stands there, ``@number`` the number of the record from 1.
+A path is steps between dots. A bar separates alternatives: the first one that leads to a value
+counts. A step is the name of a key; ``<document>`` and its like are all names of that kind
+(`column_names.NAMES`). If an object has a key with dots, ``node.id``, the path means that key.
+``[]`` behind a name goes through the elements of a list. ``@key`` is the key of the record or
+document, ``@value`` the record or document itself, ``@number`` the number of the record from 1.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ragkpi.formats.column_names import NAMES, find_only, plain_name
@@ -18,27 +18,37 @@ from ragkpi.wording import shown
 _MOST_LAYOUTS = 256
 _OF_RECORDS = ("@key", "@value", "@number")
 
+Keys = tuple[str, ...]
+
 
 class Repeated(dict[str, Any]):
-    """An object with a key twice; `pairs` are its keys and values in the order of the file."""
+    """An object with a repeated key; `pairs` are its keys and values in the order of the file."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
         self.pairs = pairs
 
     def twice(self) -> str:
-        """Name the first key that comes again."""
+        """Return the first key that is repeated."""
         names = [name for name, _ in self.pairs]
-        return next(name for place, name in enumerate(names) if name in names[:place])
+        return next(name for number, name in enumerate(names) if name in names[:number])
 
 
 class KeyTwiceError(ValueError):
-    """An object on the way has a key twice, or two keys that mean the same."""
+    """An object on the path has a key twice, or two keys of the same meaning."""
 
 
 def is_scalar(value: Any) -> bool:
-    """Say whether a value may be an id or a number, which no list, null or truth value is."""
+    """Whether a value may be an id or a number: no list, object, null or truth value is."""
     return value is not None and not isinstance(value, dict | list | bool)
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None
+
+
+def _is_anything(_: Any) -> bool:
+    return True
 
 
 class Path:
@@ -47,111 +57,86 @@ class Path:
     Parameters
     ----------
     text
-        As the module describes it; empty for a path that leads nowhere.
+        A path as in the description of this module; empty for a path that leads nowhere.
     """
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self._alternatives = [one.strip().split(".") for one in text.split("|")] if text else []
-        # By the keys of an object: the one that holds the value, where a single step leads to it;
-        # None where no key can.
-        self._layouts: dict[tuple[str, ...], str | None] = {}
+        self._alternatives = [steps.strip().split(".") for steps in text.split("|")] if text else []
+        # A cache. By the keys of an object: the key with the value, if the path leads to it in a
+        # single step; None if the path leads nowhere in any object with these keys.
+        self._layouts: dict[Keys, str | None] = {}
 
     def __bool__(self) -> bool:
         return bool(self.text)
 
     def scalar(self, value: Any, key: str | None = None, number: int = 0) -> Any:
-        """Return the id or number that the path leads to; None if there is none.
+        """Return the first id or number on the path, or None; may raise `KeyTwiceError`."""
+        return self._first(value, key, number, is_scalar)[0]
+
+    def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
+        """Return the first value on the path, of whatever kind; None for none and for null."""
+        return self._first(value, key, number, _is_there)[0]
+
+    def first(self, value: Any, key: str | None = None) -> tuple[Any, Keys | None]:
+        """Return the first value on the path, null too, and its keys; (None, None) for none.
 
         Raises `KeyTwiceError`.
         """
-        layout: tuple[str, ...] = ()
+        return self._first(value, key, 0, _is_anything)
+
+    def _first(
+        self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
+    ) -> tuple[Any, Keys | None]:
+        layout: Keys = ()
         if type(value) is dict:
             layout = tuple(value)
-            name = self._layouts.get(layout)
-            if name is not None and is_scalar(value[name]):
-                return value[name]
-            if name is None and layout in self._layouts:
-                return None
-        first = True  # whether no key before it could hold the value in another object
+            if layout in self._layouts:
+                name = self._layouts[layout]
+                if name is None:
+                    return None, None
+                if accepted(value[name]):
+                    return value[name], (name,)
+        alone = True  # no key before could hold the value in another object of this layout
         for steps in self._alternatives:
-            for found, way in _follow(value, steps, key, number):
-                if is_scalar(found):
-                    if first and layout and len(way) == 1 and way[0] in value:
-                        self._remember(layout, way[0])
-                    return found
-                first = first and not way
-        if layout and not any(self._begins(value, steps) for steps in self._alternatives):
-            self._remember(layout, None)
-        return None
-
-    def first(self, value: Any, key: str | None = None) -> tuple[Any, tuple[str, ...] | None]:
-        """Return the first thing that the path leads to, null too, and by which keys.
-
-        None and None if it leads nowhere. Raises `KeyTwiceError`.
-        """
-        layout = tuple(value) if type(value) is dict else ()
-        if layout in self._layouts:
-            name = self._layouts[layout]
-            return (None, None) if name is None else (value[name], (name,))
-        for steps in self._alternatives:
-            for found, way in _follow(value, steps, key, 0):
-                if layout and len(way) == 1 and is_scalar(found):
-                    self._remember(layout, way[0])
-                return found, way
-        if layout and not any(self._begins(value, steps) for steps in self._alternatives):
+            for found, keys in _follow(value, steps, key, number):
+                if accepted(found):
+                    if alone and layout and len(keys) == 1 and is_scalar(found):
+                        self._remember(layout, keys[0])
+                    return found, keys
+                alone = alone and not keys
+        if layout and not any(_begins(value, steps) for steps in self._alternatives):
             self._remember(layout, None)
         return None, None
 
-    def name_in(self, layout: tuple[str, ...]) -> str | None:
-        """Return the key that the path leads to in objects of some keys, where one is known."""
+    def name_in(self, layout: Keys) -> str | None:
+        """Return the key on the path in objects with these keys, if known from objects before."""
         return self._layouts.get(layout)
 
-    def lacks(self, layout: tuple[str, ...]) -> bool:
-        """Say whether the path is known to lead nowhere in objects of some keys."""
+    def lacks(self, layout: Keys) -> bool:
+        """Whether the path is known to lead nowhere in objects with these keys."""
         return not self.text or self._layouts.get(layout, "") is None
 
-    def _remember(self, layout: tuple[str, ...], name: str | None) -> None:
+    def _remember(self, layout: Keys, name: str | None) -> None:
         if len(self._layouts) >= _MOST_LAYOUTS:
             self._layouts.clear()
         self._layouts[layout] = name
 
-    @staticmethod
-    def _begins(value: dict[str, Any], steps: list[str]) -> bool:
-        step = steps[: _length_of_first(value, steps)]
-        return step[0] in _OF_RECORDS or any(_names(value, ".".join(step).removesuffix("[]")))
-
-    def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
-        """Return what the path leads to, of whatever kind; None if it is nothing."""
-        layout = tuple(value) if type(value) is dict else ()
-        name = self._layouts.get(layout)
-        if name is not None and value[name] is not None:
-            return value[name]
-        first = True
-        for steps in self._alternatives:
-            for found, way in _follow(value, steps, key, number):
-                if found is not None:
-                    if first and layout and len(way) == 1 and is_scalar(found):
-                        self._remember(layout, way[0])
-                    return found
-                first = False
-        return None
-
     def listed(
         self, value: Any, key: str | None = None, objects: bool = False
     ) -> tuple[str, list[tuple[Any, Any]]] | None:
-        """Return the name and the entries, (key or None, value), of the list the path leads to.
+        """Return the key of the first list on the path, and its entries as (key or None, value).
 
-        With `objects`, the keys and values of an object are such entries too.
+        With `objects`, an object is such a list too, of its keys and values.
         """
         kinds = list | dict if objects else list
         for steps in self._alternatives:
             flat = any(step.endswith("[]") for step in steps)
             entries: list[tuple[Any, Any]] = []
             name = None
-            for found, way in _follow(value, steps, key, 0):
+            for found, keys in _follow(value, steps, key, 0):
                 if isinstance(found, kinds):
-                    name = way[-1] if way else ""
+                    name = keys[-1] if keys else ""
                     entries += entries_of(found)
                     if not flat:
                         break
@@ -161,7 +146,7 @@ class Path:
 
 
 def entries_of(container: Any) -> list[tuple[Any, Any]]:
-    """Return the elements of a list, or the keys and values of an object."""
+    """Return the elements of a list as (None, element), or the keys and values of an object."""
     if isinstance(container, Repeated):
         return container.pairs
     if isinstance(container, dict):
@@ -177,8 +162,8 @@ def _leads_to_list(value: Any, steps: list[str]) -> bool:
 
 def _follow(
     value: Any, steps: list[str], key: str | None, number: int
-) -> Iterator[tuple[Any, tuple[str, ...]]]:
-    """Yield what steps lead to, and by which keys."""
+) -> Iterator[tuple[Any, Keys]]:
+    """Yield each value that the steps lead to, and its keys."""
     if not steps:
         yield value, ()
         return
@@ -186,10 +171,8 @@ def _follow(
     step, rest = ".".join(steps[:length]), steps[length:]
     if step in _OF_RECORDS:
         if not rest:
-            yield (
-                {"@key": key, "@value": value, "@number": str(number) if number else None}[step],
-                (),
-            )
+            numbered = str(number) if number else None
+            yield {"@key": key, "@value": value, "@number": numbered}[step], ()
         elif step == "@value":
             yield from _follow(value, rest, key, number)
         return
@@ -198,17 +181,23 @@ def _follow(
     if isinstance(value, Repeated):
         raise KeyTwiceError(f"key {shown(value.twice())} twice")
     name, through = step.removesuffix("[]"), step.endswith("[]")
-    for known in _names(value, name):
+    for known in _named_keys(value, name):
         children = value[known]
         if through and not isinstance(children, list):
             continue
         for child in children if through else (children,):
-            for found, way in _follow(child, rest, key, number):
-                yield found, (known, *way)
+            for found, keys in _follow(child, rest, key, number):
+                yield found, (known, *keys)
+
+
+def _begins(value: dict[str, Any], steps: list[str]) -> bool:
+    """Whether an object has the first key of a path."""
+    step = ".".join(steps[: _length_of_first(value, steps)])
+    return steps[0] in _OF_RECORDS or any(_named_keys(value, step.removesuffix("[]")))
 
 
 def _length_of_first(value: Any, steps: list[str]) -> int:
-    """Return how many steps the first key is: as many as name a key with dots, or one."""
+    """Return how many steps make up the first key: several if the object has a key with dots."""
     if isinstance(value, dict):
         for length in range(len(steps), 1, -1):
             if ".".join(steps[:length]).removesuffix("[]") in value:
@@ -216,8 +205,8 @@ def _length_of_first(value: Any, steps: list[str]) -> int:
     return 1
 
 
-def _names(value: dict[str, Any], name: str) -> Iterator[str]:
-    """Yield the keys of an object that a step names, the one that is meant first."""
+def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
+    """Yield the keys of an object that a step names, the preferred one first."""
     if name in value:
         yield name
     elif name in NAMES:

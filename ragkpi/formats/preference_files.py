@@ -1,15 +1,13 @@
-"""Preference judgements: which of an assessor's documents is better, `prefs` and `qrels_prefs`."""
+"""Preference judgements: an assessor prefers one document to another (`prefs`, `qrels_prefs`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.errors import InputError
-from ragkpi.formats.lines import LineShape, read_table
+from ragkpi.formats.lines import LineShape, read_table, refuse_invalid
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import read_qrels
 from ragkpi.records import dataclass
-from ragkpi.wording import shown
 
 LINE = LineShape(("query", "group", "subgroup", "document", "level"), "refused", "first_column")
 
@@ -34,20 +32,13 @@ class PreferenceColumns:
 def read_preferences(path: str) -> PreferenceColumns:
     """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number).
 
-    Raises `InputError` with the line for anything that is no preference.
+    Raises `InputError` with the line for anything but a preference.
     """
     table = read_table(path, LINE)
     query, group, subgroup, document, level_text = map(table.column, range(5))
     level = level_text.numbers()
-    wrong = np.flatnonzero(~np.isfinite(level))
-    if len(wrong):
-        row = int(wrong[0])
-        raise InputError(
-            path,
-            int(table.line[row]),
-            f"level {shown(level_text[row])}",
-            "expected a decimal number such as 0, 1 or 2.5",
-        )
+    expected = "expected a decimal number such as 0, 1 or 2.5"
+    refuse_invalid(path, table.line, level_text, np.isfinite(level), "level", expected)
     return PreferenceColumns(path, query, group, subgroup, document, level, table.line)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragkpi.formats.shape import ANY_ID, ID, Shape
 
-# In the order in which they are tried; the last ones fit most.
+# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
 QRELS_SHAPES = (
     Shape(
         "rank_eval",
@@ -121,7 +121,7 @@ QRELS_SHAPES = (
     ),
 )
 
-# What BRIGHT's examples say about documents that are not to be ranked.
+# The documents that BRIGHT excludes from its rankings.
 EXCLUSIONS = Shape(
     "exclusions",
     "qrels",

@@ -1,4 +1,4 @@
-"""Files with a line per query: sizes of the corpus, quality of responses, means for z-scores."""
+"""Files with a line per query: sizes of the corpus, quality of responses, norms of z-scores."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats.lines import LineShape, read_table, scan, whole_text
+from ragkpi.formats.lines import LineShape, read_table, refuse_invalid, scan, whole_text
 from ragkpi.formats.opening import Source
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
@@ -16,27 +16,20 @@ _SIZES = LineShape(("query", "size"), "refused", "first_column")
 
 
 def read_corpus_sizes(path: str) -> dict[bytes, int]:
-    """Read how many documents could have been retrieved for each query.
+    """Read the size of the corpus for each query.
 
     Raises
     ------
     InputError
-        With the line, for anything that is no query and size.
+        With the line, for anything but a query and a size.
     DataError
         If a query has two sizes.
     """
     table = read_table(path, _SIZES)
     query, size_text = table.column(0), table.column(1)
     size = size_text.numbers()
-    bad = np.flatnonzero(~((size >= 1) & (size < 2.0**53) & (size == np.floor(size))))
-    if len(bad):
-        row = int(bad[0])
-        raise InputError(
-            path,
-            int(table.line[row]),
-            f"size {shown(size_text[row])}",
-            "expected a whole number from 1",
-        )
+    whole = (size >= 1) & (size < 2.0**53) & (size == np.floor(size))
+    refuse_invalid(path, table.line, size_text, whole, "size", "expected a whole number from 1")
     sizes: dict[bytes, int] = {}
     for row, (name, number) in enumerate(zip(query, size.astype(np.int64).tolist(), strict=True)):
         if name in sizes:
@@ -56,9 +49,9 @@ Quality = Mapping[bytes | None, Mapping[bytes, float]]
 
 
 def read_quality(path: str) -> Quality:
-    """Read how good the response to each query was.
+    """Read the quality of the response to each query.
 
-    The first line says whether there is a column for runs.
+    The lines have two columns or three, as the first one: query, perhaps run, and score.
 
     Raises
     ------
@@ -79,12 +72,7 @@ def read_quality(path: str) -> Quality:
         raise InputError(path, None, "no scores", "expected lines of query score")
     query, *run, score_text = (table.column(number) for number in range(len(shape.columns)))
     score = score_text.numbers()
-    bad = np.flatnonzero(~np.isfinite(score))
-    if len(bad):
-        row = int(bad[0])
-        raise InputError(
-            path, int(table.line[row]), f"score {shown(score_text[row])}", "expected a number"
-        )
+    refuse_invalid(path, table.line, score_text, np.isfinite(score), "score", "expected a number")
     runs: list[bytes | None] = list(run[0].tolist()) if run else [None] * len(score)
     by_run: dict[bytes | None, dict[bytes, float]] = {}
     for row, (name, of, number) in enumerate(
@@ -104,7 +92,7 @@ _NORMS = LineShape(("query", "measure", "mean", "deviation"), "refused", "first_
 
 
 class Norm(NamedTuple):
-    """How one measure is distributed for one query: its mean and its standard deviation."""
+    """The mean and the standard deviation of a measure for a query."""
 
     mean: float
     deviation: float
@@ -125,13 +113,10 @@ def read_zscores(path: str) -> Norms:
     numbers = []
     for name, text in zip(("mean", "deviation"), number_texts, strict=True):
         number = text.numbers()
-        valid = np.isfinite(number) if name == "mean" else np.isfinite(number) & (number >= 0)
-        if not valid.all():
-            row = int(np.flatnonzero(~valid)[0])
-            expected = "a decimal number" if name == "mean" else "a decimal number from 0"
-            raise InputError(
-                path, int(table.line[row]), f"{name} {shown(text[row])}", f"expected {expected}"
-            )
+        valid, expected = np.isfinite(number), "expected a decimal number"
+        if name == "deviation":
+            valid, expected = valid & (number >= 0), "expected a decimal number from 0"
+        refuse_invalid(path, table.line, text, valid, name, expected)
         numbers.append(number.tolist())
     norms: dict[bytes, dict[bytes, Norm]] = {}
     for line, query_id, name, *norm in zip(

@@ -1,4 +1,4 @@
-"""Labels of queries, by which an evaluation is looked at in slices: their language, their kind."""
+"""Labels of queries, such as their language, by which an evaluation is cut into slices."""
 
 from __future__ import annotations
 
@@ -14,24 +14,23 @@ from ragkpi.formats.opening import Source
 from ragkpi.wording import visible
 
 _UNNAMED = "label"
-_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # the others are bytes that are no UTF-8
+_HALVES = re.compile("[\ud800-\udc7f\udd00-\udfff]")  # others: bytes that are not UTF-8
 
 # By column, then by query.
-Labels = Mapping[str, Mapping[bytes, str]]
+QueryLabels = Mapping[str, Mapping[bytes, str]]
 
 
-def read_query_labels(path: str) -> Labels:
+def read_query_labels(path: str) -> QueryLabels:
     """Read one or more labels of each query.
 
-    The file has tab- or comma-separated columns, the first of them with the query's id, and
-    perhaps a first line that names them (``query_id``, then the kinds of labels); or JSON objects
-    whose keys are such names, one a line or in an array; or ``{query: {kind: label}}``. An empty
-    label is none.
+    The file has columns between tabs or commas, the query's id first, and perhaps a line with
+    their names (``query_id``, then the kinds of labels). Or it has JSON objects with these names
+    as keys, one a line or in an array; or ``{query: {kind: label}}``. Empty labels are skipped.
 
     Raises
     ------
     InputError
-        With the line, where there is no label.
+        With the line, for a malformed line; also for a file without labels.
     DataError
         If a query has two lines.
     """
@@ -99,7 +98,7 @@ def _of_json(path: str, text: str) -> Iterator[tuple[int, bytes, Mapping[str, st
 
 
 def _records(text: str) -> Iterator[tuple[int, Any]]:
-    """Yield objects with a query and its labels: of an array, by query, or one a line."""
+    """Yield objects with a query and its labels, from all forms of JSON."""
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -120,7 +119,7 @@ def _loaded(line: str) -> Any:
 
 
 def _text_of(text: str) -> str:
-    """Replace halves of pairs, which JSON can hold and no output can."""
+    """Replace halves of surrogate pairs, which no output can hold."""
     return _HALVES.sub("\ufffd", text)
 
 

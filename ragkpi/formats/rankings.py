@@ -1,4 +1,4 @@
-"""Rankings that are to be written: many in columns, or one with its documents."""
+"""Rankings to be written: many in columns, or one as lists."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class Rankings(NamedTuple):
     query : Tokens of length G
         Their ids.
     starts : (G+1,)
-        The ranking of query g is the rows ``starts[g]:starts[g + 1]``; there may be none.
+        The ranking of query g is the rows ``starts[g]:starts[g + 1]``, perhaps none.
     document, score : length n
-        What was retrieved.
+        The retrieved documents.
     """
 
     query: Tokens
@@ -39,7 +39,7 @@ class Rankings(NamedTuple):
 
     @classmethod
     def of(cls, rankings: Iterable[Ranking]) -> Rankings:
-        """Put rankings into columns."""
+        """Build columns from rankings."""
         listed = list(rankings)
         sizes = [len(ranking.documents) for ranking in listed]
         return cls(
@@ -75,7 +75,7 @@ class Rankings(NamedTuple):
         return Rankings(self.query, starts, self.document.take(kept), self.score[kept])
 
     def pieces(self, most: int = 1 << 16) -> Iterator[Rankings]:
-        """Yield them in pieces of so many rows, or of one query with more."""
+        """Yield pieces of at most `most` rows, or of one query with more."""
         for first, last in spans(self.starts, most):
             rows = slice(int(self.starts[first]), int(self.starts[last]))
             yield Rankings(

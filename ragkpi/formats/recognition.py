@@ -1,4 +1,4 @@
-"""Which format a file has, by its first bytes. What could be TREC is TREC."""
+"""Recognise the format of a file by its first bytes. A file that could be TREC is TREC."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def recognise_qrels(head: bytes) -> str:
 
 
 def foreign(head: bytes) -> tuple[str, str] | None:
-    """Say what a file is that is neither run nor qrels, and what to do; None for any other."""
+    """Return the kind of a file that is neither run nor qrels, and advice; None for others."""
     if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
         return "a pickle, which runs code when it is loaded", "expected it written as JSON"
     if head.startswith((b"PK\3\4", b"\x93NUMPY")):
@@ -52,15 +52,15 @@ def foreign(head: bytes) -> tuple[str, str] | None:
 
 
 def recognise_layout(head: bytes) -> str:
-    """Return the layout of a file whose names a map explains, such as json or csv."""
+    """Return the layout, such as json or csv, of a file whose columns a map explains."""
     name = _by_magic(head) or _json_layout(head)
     return name or ("tsv" if b"\t" in _first_line(head) else "csv")
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
-    """Say whether a file holds qrels; what could be a run is one.
+    """Return whether a file holds a run or qrels; a file that could be both counts as a run.
 
-    JSON documents of numbers and binary tables could be both.
+    An object of numbers in JSON and a binary table could be both.
     """
     name = recognise_qrels(head)
     line = _first_line(head)
@@ -80,7 +80,7 @@ def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
 def _recognise(
     head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
 ) -> str:
-    # What is binary may have four words and a number up to its first newline; text has no NUL.
+    # Binary bytes up to a newline may look like four words and a number, but text has no NUL.
     name = _by_magic(head)
     if name and b"\0" in head:
         return name
@@ -101,12 +101,11 @@ def _by_magic(head: bytes) -> str | None:
 
 
 def _json_layout(head: bytes) -> str | None:
-    """Tell objects a line from one document; the reader looks more closely."""
+    """Return "jsonl" for an object a line, "json" for other JSON; the reader checks the rest."""
     text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
     if text.startswith(b"["):
-        # "[1 Q0 d1 1 2.5 me" is TREC, which was seen before.
+        # "[1 Q0 d1 1 2.5 me" is TREC, which has been ruled out.
         return "json"
-    # Compiled here because hardly any start needs it.
     if not re.match(rb'\{\s*["}]', text):
         return None
     line, newline, rest = text.partition(b"\n")
@@ -120,7 +119,7 @@ def _json_layout(head: bytes) -> str | None:
 
 
 def _data_lines(head: bytes) -> Iterator[bytes]:
-    """Yield the lines that are neither blank nor comments; one that is cut off only if alone."""
+    """Yield the lines that are neither blank nor comments, without an incomplete last line."""
     lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
     if len(head) >= HEAD_LENGTH:
         lines = lines[:-1] or lines
@@ -128,7 +127,7 @@ def _data_lines(head: bytes) -> Iterator[bytes]:
 
 
 def _first_line(head: bytes) -> bytes:
-    """Return the first of these lines; empty if there is none."""
+    """Return the first line that is neither blank nor a comment; empty if there is none."""
     return next(_data_lines(head), b"")
 
 
@@ -145,7 +144,7 @@ def _is_integer(word: bytes) -> bool:
 
 
 def is_number(word: bytes) -> bool:
-    """Say what looks like a number; reading it will tell exactly."""
+    """Whether a word looks like a number; its reader is stricter."""
     try:
         float(word)
     except ValueError:
@@ -154,10 +153,10 @@ def is_number(word: bytes) -> bool:
 
 
 def _numbered_columns(lines: Iterable[bytes]) -> str | None:
-    """Tell the forms of three and four columns without names, by their first query.
+    """Recognise runs of three and four columns without names, by their first query.
 
-    Ranks count from 1. Scores in the place of ranks would rank documents the other way round, so
-    that three columns of whole numbers that do not count are none of these.
+    Ranks count from 1. Scores read as ranks would reverse the ranking, so three columns of whole
+    numbers that do not count from 1 are not recognised.
     """
     rows = [line.split() for line in lines]
     width = len(rows[0])
@@ -170,7 +169,7 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
     if width == 4:
         documents = {row[1] for row in first}
         scored = counted and all(is_number(row[3]) for row in rows)
-        # Lines of qrels have an iteration there, the same for all.
+        # In qrels this column is the iteration, the same in all lines.
         alike = documents <= {b"0", b"Q0"}
         return "colbert" if scored and len(documents) == len(first) and not alike else None
     scored = all(is_number(row[2]) for row in rows)
@@ -178,6 +177,6 @@ def _numbered_columns(lines: Iterable[bytes]) -> str | None:
 
 
 def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
-    """Say whether a line names all the columns."""
+    """Whether a line names all the columns."""
     names = [word.decode("utf-8", "replace").strip().strip('"') for word in words]
     return all(fields.find(names, aliases) is not None for aliases in columns)

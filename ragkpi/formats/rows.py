@@ -1,4 +1,4 @@
-"""Rows as the slower formats read and write them, and how they become columns."""
+"""Rows, as the readers of JSON, tables and quoted CSV yield them, and their columns."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ import numpy as np
 from ragkpi.errors import InputError
 from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
+from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers, plain_qrels
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
 
 _ROWS_AT_ONCE = 1 << 16
 
 
 class Listed(NamedTuple):
-    """The documents that one record holds for a query: a list, or a single one.
+    """The documents of one record for a query: a list, or a single document.
 
     Attributes
     ----------
     lines
-        The physical line of each document, or the one line of all; in a file without lines, the
-        row from 1.
+        The physical line of each document, or the line of the record; in a file without lines,
+        the row from 1.
     values
         The scores, as texts or floats, or the texts of the judged levels.
     ranks
-        The texts of the ranks, where there are scores as well; else empty.
+        The texts of ranks beside scores; else empty.
     by_rank
-        Whether the values are negative ranks, of which the query has each once.
+        Whether the values are negative ranks, each of them once per query.
     """
 
     lines: int | list[int]
@@ -41,8 +41,8 @@ class Listed(NamedTuple):
     by_rank: bool = False
 
 
-class _Gathered:
-    """Records whose documents will be one block of columns."""
+class _RecordColumns:
+    """Gathers records for one block of columns."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -81,7 +81,7 @@ class _Gathered:
         return parse_scores(self.file, self.texts(), line)
 
     def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
-        """Return the query of each record and the documents; none of them may be empty."""
+        """Return the query of each record and the documents; refuse empty ids."""
         query, document = Tokens.from_strings(self.queries), Tokens.from_strings(self.documents)
         refuse_empty(self.file, document, line, "document id")
         first = np.cumsum(self.counts) - self.counts
@@ -90,25 +90,27 @@ class _Gathered:
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
-    """Put records into blocks, as `trec_runs.stream_run` yields them."""
-    gathered = _Gathered(file)
+    """Gather records into blocks of a run."""
+    gathered = _RecordColumns(file)
     for record in records:
         if not record.documents:
             continue
         if len(gathered.documents) >= _ROWS_AT_ONCE:
             yield _run_columns(gathered)
-            gathered = _Gathered(file)
+            gathered = _RecordColumns(file)
         gathered.add(record)
     if gathered.documents:
         yield _run_columns(gathered)
 
 
-def _run_columns(gathered: _Gathered) -> RunColumns:
+def _run_columns(gathered: _RecordColumns) -> RunColumns:
     line = gathered.line()
     query, document = gathered.ids(line)
     groups = query.changes()
     starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
-    ranked = len(gathered.ranks) == len(line)
+    rank = None
+    if len(gathered.ranks) == len(line):
+        rank = parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line)
     return RunColumns(
         file=gathered.file,
         query=query.take(groups[:-1]),
@@ -117,18 +119,14 @@ def _run_columns(gathered: _Gathered) -> RunColumns:
         score=gathered.scores(line),
         line=line,
         run_id=gathered.run_id or run_id_of(gathered.file),
-        rank=(
-            parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line)
-            if ranked
-            else None
-        ),
-        by_rank=(np.repeat(gathered.by_rank, gathered.counts) if any(gathered.by_rank) else None),
+        rank=rank,
+        by_rank=np.repeat(gathered.by_rank, gathered.counts) if any(gathered.by_rank) else None,
     )
 
 
 def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
-    """Put the records of a qrels file into columns; `InputError` without any."""
-    gathered = _Gathered(file)
+    """Gather the records of qrels into columns; `InputError` if there are none."""
+    gathered = _RecordColumns(file)
     for record in records:
         gathered.add(record)
     if not gathered.documents:
@@ -136,12 +134,5 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     line = gathered.line()
     query, document = gathered.ids(line)
     level, gain = parse_numbers(file, gathered.texts(), line, truth=True)
-    return QrelsColumns(
-        file=file,
-        query=query.take(np.repeat(np.arange(len(query)), gathered.counts)),
-        iteration=Tokens.repeated(b"0", len(line)),
-        document=document,
-        level=level,
-        line=line,
-        gain=gain,
-    )
+    query = query.take(np.repeat(np.arange(len(query)), gathered.counts))
+    return plain_qrels(file, query, document, level, line, gain)

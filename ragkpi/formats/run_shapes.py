@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ragkpi.formats.shape import ANY_ID, ID, Shape
 
-# In the order in which they are tried; the last ones fit most.
+# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
 RUN_SHAPES = (
     Shape(
         "mteb",

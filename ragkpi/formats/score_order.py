@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
+from ragkpi.errors import RagkpiWarning, SeparateRankingsError
+from ragkpi.formats.column_names import shown_names
 from ragkpi.formats.groups import within_groups
+from ragkpi.formats.lines import refuse_invalid
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.wording import named, shown
+from ragkpi.wording import named
 
 if TYPE_CHECKING:
     from ragkpi.formats.trec_runs import RunColumns
@@ -21,50 +23,42 @@ _DIGITS = 16  # of 2 ** 53
 
 
 def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, (n,); `InputError` with the line for one that is no whole number from 0.
+    """Read ranks, (n,); `InputError` with the line for anything but a whole number from 0.
 
-    ``1.0`` is one: a column with gaps becomes a column of decimals.
+    ``1.0`` is valid: programs write a column with gaps as decimals.
     """
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
-    if not whole.all():
-        row = int(np.flatnonzero(~whole)[0])
-        raise InputError(
-            file, int(line[row]), f"rank {shown(text[row])}", "expected a whole number from 1"
-        )
+    refuse_invalid(file, line, text, whole, "rank", "expected a whole number from 1")
     return rank
 
 
 def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read scores, (n,); `InputError` with the line for one that is no number."""
+    """Read scores, (n,); `InputError` with the line for anything but a number."""
     score = text.numbers()
-    if np.isnan(score).any():
-        row = int(np.flatnonzero(np.isnan(score))[0])
-        raise InputError(
-            file, int(line[row]), f"score {shown(text[row])}", "expected a decimal number"
-        )
+    refuse_invalid(file, line, text, ~np.isnan(score), "score", "expected a decimal number")
     return score
 
 
 def descending(file: str, line: int, rank: bytes) -> bytes:
-    """Return the text of a score that falls with the rank; errors as `parse_ranks` has them."""
+    """Return the text of a score that falls with the rank; errors as `parse_ranks`."""
     rank = rank.strip()
-    if rank.isdigit() and len(rank) < _DIGITS:  # as a rule
+    if rank.isdigit() and len(rank) < _DIGITS:  # nearly always
         return b"-" + rank
     return b"-%d" % parse_ranks(file, Tokens.from_strings([rank]), np.array([line]))[0]
 
 
 def ranked_once(columns: RunColumns) -> RunColumns:
-    """Return the columns of whole queries; `SeparateRankingsError` if one is ranked again.
+    """Return the columns of whole queries; `SeparateRankingsError` if a query is ranked twice.
 
-    That is a rank that comes twice, or documents without scores beside others with scores.
+    Either a rank comes twice, or some documents of the query have scores and others ranks only.
     """
     if columns.by_rank is None:
         return columns
     group, score = columns.group(), columns.score
     rises = (group[1:] == group[:-1]) & (score[1:] >= score[:-1])
-    if columns.by_rank.all() and not rises.any():  # as a rule
+    if columns.by_rank.all() and not rises.any():  # nearly always
         return columns._replace(by_rank=None)
     order = np.lexsort((columns.line, score, group))
     again = (group[order[1:]] == group[order[:-1]]) & (score[order[1:]] == score[order[:-1]])
@@ -77,8 +71,8 @@ def ranked_once(columns: RunColumns) -> RunColumns:
         first, what = of_group[rows], "query {query} with and without scores"
     if not len(rows):
         return columns._replace(by_rank=None)
-    place = int(np.lexsort((rows, columns.line[rows]))[0])  # the one that comes first
-    row, line = int(rows[place]), int(columns.line[first[place]])
+    earliest = int(np.lexsort((rows, columns.line[rows]))[0])
+    row, line = int(rows[earliest]), int(columns.line[first[earliest]])
     text = what.format(rank=abs(score[row]), query=named(columns.query[int(group[row])]))
     raise SeparateRankingsError(
         columns.file,
@@ -90,9 +84,7 @@ def ranked_once(columns: RunColumns) -> RunColumns:
 
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:
-    """Say that rows have neither scores nor ranks, by the names that they have."""
-    from ragkpi.formats.column_names import shown_names
-
+    """Warn that rows have neither scores nor ranks; `names` are those of their columns."""
     warnings.warn(
         f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
         RagkpiWarning,
@@ -101,7 +93,7 @@ def warn_of_order(file: str, names: Sequence[str]) -> None:
 
 
 def warn_of_contradiction(columns: RunColumns) -> bool:
-    """Warn of a query whose scores contradict the ranks beside them; say whether there is one."""
+    """Warn of a query whose scores contradict its ranks; return whether there is one."""
     if columns.rank is None:
         return False
     rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]

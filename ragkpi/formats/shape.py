@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal
 
+from ragkpi.errors import InputError
+from ragkpi.formats import column_names as fields
+from ragkpi.formats.column_names import Kind
 from ragkpi.records import NamedTuple
 
-Kind = Literal["run", "qrels"]
 ID = "<query id>|metadata.<query id>"
 ANY_ID = (
     "query.<query or id>|topic.<query or id>|<query id>|metadata.<query id>|"
@@ -17,16 +20,16 @@ RUN = "<run>|metadata.<run>"
 
 
 class Shape(NamedTuple):
-    """Where the parts of a run or of qrels stand; `ragkpi.formats.paths` explains the paths.
+    """The keys that hold the parts of a run or of qrels; `ragkpi.formats.paths` explains paths.
 
     Attributes
     ----------
     name
-        What ``--run-format`` and ``--qrels-format`` call it.
+        The name that ``--run-format`` and ``--qrels-format`` take.
     kind
         Whether it is a run or qrels.
     written_by
-        What writes such files, and what they look like.
+        The programs that write such files, and what the files look like.
     doc, query
         The ids of the document, from an element of the list, and of the query, from the record.
     list
@@ -37,18 +40,18 @@ class Shape(NamedTuple):
     scores
         A second list, of the scores of the documents in the first one.
     records
-        Where the records stand: empty if each line, or each element of one array, is a record;
-        ``$`` for the values of one object; ``$.results`` for what stands there. ``*`` is any key:
-        under each stands another ranking of the queries, a subset, of which one is read.
+        The path to the records: empty if each line, or each element of one array, is a record;
+        ``$`` for the values of one object; ``$.results`` for the values under that key. ``*`` is
+        any key: each holds another ranking of the queries, a subset, and one of them is read.
     needs
         Keys beside `records`, or of the record, without which the shape is not recognised.
     repeated
-        Whether a document that stands in one list again is ``"refused"`` or ``"dropped"``; one
-        with another level is refused.
+        Whether a document that a list repeats is ``"refused"`` or ``"dropped"``; with another
+        level it is always refused.
     run_id
         The name of the run.
     required
-        The parts without which a record is refused: those that a map names.
+        The parts that a map names: a record that lacks one is refused.
     """
 
     name: str
@@ -66,3 +69,51 @@ class Shape(NamedTuple):
     repeated: Literal["refused", "dropped"] = "refused"
     run_id: str = RUN
     required: tuple[str, ...] = ()
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How many keys a file must have for this shape, by name; and how many parts it names.
+
+        Of two shapes that fit a file, the one with the greater specificity is meant.
+        """
+        paths = (self.query, self.list, self.doc)
+        names = len(self.needs) + sum(map(_count_names, paths))
+        parts = (self.list, self.score, self.scores, self.rank, self.level)
+        return names, sum(map(bool, parts))
+
+
+def find_column(
+    shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
+) -> str | None:
+    """Return the name of the column that holds a part, or None; `InputError` if it is ambiguous."""
+    for path in filter(None, str(getattr(shape, part)).split("|")):
+        if path in names:
+            return path
+        wanted = fields.NAMES.get(path, (fields.plain_name(path),))
+        name = fields.find_one(file, line, names, wanted)
+        if name is not None:
+            return name
+    return None
+
+
+def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
+    """Return the name of the column that holds a part; `InputError` if there is none."""
+    name = find_column(shape, part, names, file, line)
+    if name is None:
+        path = getattr(shape, part).split("|")[0]
+        wanted = fields.NAMES.get(path, (path,))
+        raise InputError(
+            file,
+            line,
+            f"names no {wanted[0]} ({fields.shown_names(names)})",
+            f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
+        )
+    return name
+
+
+def _count_names(path: str) -> int:
+    """Count the names of keys in a path without `<…>` and `@…`; of alternatives, the fewest."""
+    return min(
+        sum(not step.startswith(("<", "@")) for step in steps.split(".") if step)
+        for steps in path.split("|")
+    )

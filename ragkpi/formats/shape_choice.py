@@ -1,23 +1,27 @@
-"""Which shape a file has, by its first records."""
+"""Choose the shape of a file by its first records."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ragkpi.formats.column_names import RECORD_KEYS, RECORDS_INSIDE, plain_name
+from ragkpi.formats.column_names import RECORD_KEYS, RECORDS_INSIDE, Kind, plain_name
 from ragkpi.formats.paths import KeyTwiceError, Path, is_scalar
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 from ragkpi.formats.shape_reader import ShapeReader
-from ragkpi.formats.shapes import SHAPES
+from ragkpi.formats.shapes import SHAPES, most_specific_first
 
-# Records that are looked at to recognise a shape.
+# Records that a shape is recognised by.
 LOOKED_AT = 100
 
 
 def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader | None:
-    """Return the first shape of single records that fits one of some; None if none does."""
-    readers = [ShapeReader(shape, file) for shape in SHAPES[kind].values() if not shape.records]
+    """Return the most specific shape that fits the first record that any shape fits, or None.
+
+    Where all lists of documents are empty, it is the most specific shape with such a list.
+    """
+    shapes = [shape for shape in most_specific_first(kind) if not shape.records]
+    readers = [ShapeReader(shape, file) for shape in shapes]
     empty: ShapeReader | None = None
     for record in records:
         for reader in readers:
@@ -30,7 +34,7 @@ def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader |
 
 
 def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
-    """Return the shape whose messages explain best why no shape fits a record."""
+    """Return the shape whose messages explain best why a record has no shape."""
     shapes: Mapping[str, Shape] = SHAPES[kind]
     has_list = isinstance(record, dict) and any(
         isinstance(value, list | dict) for value in record.values()
@@ -47,10 +51,10 @@ def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
 
 
 def is_record(entries: list[tuple[Any, Any]]) -> bool:
-    """Say whether an object has the keys of a record, rather than ids of queries.
+    """Whether an object has the keys of a record, rather than ids of queries.
 
-    A query may be called ``qid`` or ``docid``, if what stands under it is an object of documents
-    and numbers: a record has an id there. Under a record's ``query`` may stand another record.
+    The id of a query may be ``qid`` or ``docid``, if its value is an object of documents and
+    numbers, while a record has an id there. A record's ``query`` may be another record.
     """
     return any(
         plain_name(str(key)) in RECORD_KEYS
@@ -67,10 +71,10 @@ def is_record(entries: list[tuple[Any, Any]]) -> bool:
 
 
 def object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
-    """Return the shape of an object of queries that fits its first values."""
+    """Return the most specific shape of objects of queries that fits the first values, or None."""
     if is_record(entries):
         return None
-    for shape in SHAPES[kind].values():
+    for shape in most_specific_first(kind):
         if shape.records == "$":
             reader = ShapeReader(shape, file)
             fits = [reader.fits(value, key) for key, value in entries[:LOOKED_AT]]

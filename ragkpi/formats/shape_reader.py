@@ -1,4 +1,4 @@
-"""The one reader that interprets a shape: records to the documents that they list."""
+"""Read the documents of records, as a shape says."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Columns: TypeAlias = "tuple[list[bytes], Sequence[bytes | float], list[bytes]]"
 
 
 class ShapeReader:
-    """A shape, ready to be interpreted for the records of a file."""
+    """Reads the records of a file by a shape."""
 
     def __init__(self, shape: Shape, file: str) -> None:
         self.shape = shape
@@ -33,7 +33,7 @@ class ShapeReader:
         self._option = f"--map-{shape.kind}"
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
-        """Say whether a record is of this shape, as far as its keys and lists tell."""
+        """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""
         try:
             if any(Path(name).any_value(record) is None for name in self._needed()):
                 return "no"
@@ -60,9 +60,9 @@ class ShapeReader:
         return () if self.shape.records else self.shape.needs
 
     def listed(self, record: Record) -> Listed:
-        """Return the documents that a record lists.
+        """Return the documents of a record.
 
-        Raises `InputError` with the line, and the keys that are there, for one without.
+        Raises `InputError` with the line, and the keys of the record, for one without.
         """
         quick = self._listed_quickly(record)
         if quick is not None:
@@ -90,9 +90,7 @@ class ShapeReader:
         if listed is None:
             if self.shape.name == "object":
                 raise self._no_object(record)
-            raise lacking(
-                self._file, self.shape.kind, record, "list of documents", self.shape.list, "list"
-            )
+            raise lacking(self._file, self.shape, record, "list", "no list of documents")
         return listed
 
     def _of_items(
@@ -123,9 +121,9 @@ class ShapeReader:
         return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
 
     def _listed_quickly(self, record: Record) -> Listed | None:
-        """Read what most records are: an object of documents and numbers, or a list of objects.
+        """Read the two usual forms: an object of documents and numbers, or a list of objects.
 
-        None if anything is unusual: then it is read with care, which comes to the same.
+        None for anything unusual, which is then read item by item, with the same result.
         """
         value = record.value
         if not self._list or type(value) not in (dict, list):
@@ -157,9 +155,9 @@ class ShapeReader:
         return Listed(lines, self._query_of(record), *columns, self._run_id(record))
 
     def _columns(self, items: Sequence[Any]) -> _Columns | None:
-        """Return what objects that all have the same keys say of documents.
+        """Return ids, numbers and ranks of documents, from objects that have the same keys.
 
-        None where these are not known yet to stand under one key each, or anything is unusual.
+        None where the keys of these are not known yet, or for anything unusual.
         """
         if (
             not items
@@ -185,26 +183,26 @@ class ShapeReader:
     def _texts(
         self, documents: Sequence[Any], numbers: Sequence[Any], ranks: Sequence[Any]
     ) -> _Columns | None:
-        """Return ids and numbers as texts, but scores that are floats; None if others are there."""
+        """Return ids and numbers as texts, scores perhaps as floats; None for other values."""
         kinds = set(map(type, numbers))
         values: Sequence[bytes | float] | None = None
         if float not in kinds:
-            values = _encoded(numbers)
+            values = _octets(numbers)
         elif kinds == {float} and self.shape.kind == "run":
             values = numbers
         elif self.shape.kind == "run":
-            values = _encoded([repr(one) if type(one) is float else one for one in numbers])
-        ids, rank_texts = _encoded(documents), _encoded(ranks)
+            values = _octets([repr(score) if type(score) is float else score for score in numbers])
+        ids, rank_texts = _octets(documents), _octets(ranks)
         if ids is None or values is None or rank_texts is None:
             return None
         return ids, values, rank_texts
 
     def flat(self, records: Sequence[Record]) -> list[Listed]:
-        """Return what records of one document each hold, those of a query together."""
+        """Return the documents of records of one document each, neighbours of a query together."""
         values = [record.value for record in records]
         columns = self._columns(values)
         name = self._query.name_in(tuple(values[0])) if columns is not None else None
-        queries = None if name is None else _encoded([value[name] for value in values])
+        queries = None if name is None else _octets([value[name] for value in values])
         if (
             columns is None
             or queries is None
@@ -233,23 +231,14 @@ class ShapeReader:
                     'expected "id" in each of the requests: the query as the run calls it',
                 )
             if value is None or isinstance(value, dict | list):
-                raise lacking(
-                    self._file, self.shape.kind, record, "query id", self.shape.query, "query"
-                )
-        plain = _encoded([value])
+                raise lacking(self._file, self.shape, record, "query", "no query id")
+        plain = _octets([value])
         if plain is None:
             octets = octets_of(value, self._file, record.line, self._query_name(record))
         else:
             octets = plain[0]
         if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
-            raise lacking(
-                self._file,
-                self.shape.kind,
-                record,
-                "query id but a text",
-                self.shape.query,
-                "query",
-            )
+            raise lacking(self._file, self.shape, record, "query", "no query id but a text")
         return octets
 
     def _query_name(self, record: Record) -> str:
@@ -267,26 +256,18 @@ class ShapeReader:
     def _document(self, record: Record, number: int, name: str, key: Any, item: Any) -> bytes:
         line = record.lines[number] if number < len(record.lines) else record.line
         value = self._doc.scalar(item, key)
+        if value is None and item is not None and not isinstance(item, bool | list):
+            record = record._replace(value=item, line=line)
+            raise lacking(self._file, self.shape, record, "doc", "a document without an id")
         if value is None:
-            if item is None or isinstance(item, bool | list):
-                value = item
-            else:
-                raise lacking(
-                    self._file,
-                    self.shape.kind,
-                    record._replace(value=item, line=line),
-                    "document id",
-                    self.shape.doc,
-                    "doc",
-                    "a document without an id",
-                )
+            value = item  # `octets_of` refuses it
         octets = octets_of(value, self._file, line, "document id")
         if value is item and self.shape.name in ("lists", "id-lists"):
             self._refuse_text(line, name, octets)
         return octets
 
     def _refuse_text(self, line: int, name: str, octets: bytes) -> None:
-        """Raise `InputError` for a string in a list that is rather a text than an id."""
+        """Raise `InputError` for a string in a list that seems to be a text, not an id."""
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
             raise InputError(
                 self._file,
@@ -306,8 +287,8 @@ class ShapeReader:
         return no_object(self._file, record.line)
 
 
-def _encoded(values: Sequence[Any]) -> list[bytes] | None:
-    """Return strings and the texts of numbers as bytes; None if there is anything else."""
+def _octets(values: Sequence[Any]) -> list[bytes] | None:
+    """Return strings and the texts of numbers as bytes; None for any other value."""
     if not all(issubclass(kind, str) for kind in set(map(type, values))):
         return None
     try:

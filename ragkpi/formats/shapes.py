@@ -1,23 +1,36 @@
-"""Shapes: where records of JSON and rows of tables hold queries, documents, scores and levels.
+"""All shapes: where records of JSON and rows of tables hold queries, documents, scores and levels.
 
-A shape is what a retrieval or RAG stack writes, as data; `ragkpi.formats.shape_reader` interprets
-all of them. To read what another stack writes, add a line to `run_shapes` or `qrels_shapes`; users
-write one on the command line (``--map-run``, ``--map-qrels``).
+A shape describes the dumps of a retrieval or RAG stack as data, and `ragkpi.formats.shape_reader`
+reads them. To read the dumps of another stack, add a record to `run_shapes` or `qrels_shapes`;
+users write a shape on the command line (``--map-run``, ``--map-qrels``).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from ragkpi.errors import UsageError
+from ragkpi.formats.column_names import Kind
 from ragkpi.formats.qrels_shapes import QRELS_SHAPES
 from ragkpi.formats.run_shapes import RUN_SHAPES
-from ragkpi.formats.shape import Kind, Shape
+from ragkpi.formats.shape import Shape
 
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
     "run": {shape.name: shape for shape in RUN_SHAPES},
     "qrels": {shape.name: shape for shape in QRELS_SHAPES},
 }
+
+
+def most_specific_first(kind: Kind) -> list[Shape]:
+    """Return all shapes, in the order in which they are tried on a file.
+
+    That is by their paths and names, and never by their order in the lists of shapes.
+    """
+    return sorted(
+        SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
+    )
+
 
 _PARTS = {
     "run": ("records", "query", "list", "doc", "score", "scores", "rank"),
@@ -31,16 +44,16 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
     Parameters
     ----------
     text
-        Parts and their paths, between commas; what is not said is found by its name.
+        Parts and their paths, between commas; other parts are found by the names of keys.
     kind
-        Whether a run or qrels are to be read so.
+        Whether a run or qrels are read.
     option
-        What messages call it, such as ``--map-run``.
+        Its name in messages, such as ``--map-run``.
 
     Raises
     ------
     UsageError
-        For a part that there is not, comes twice, or has no path.
+        For a part that is unknown, comes twice, or has no path.
 
     Examples
     --------
@@ -62,7 +75,7 @@ def parse_map(text: str, kind: Kind, option: str) -> Shape:
 
 
 def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
-    """Return the shape that some paths describe; the rest is found by its name."""
+    """Return the shape that some paths describe; other parts are found by the names of keys."""
     base = SHAPES[kind]["lists" if "list" in paths else "flat"]
     if "records" in paths and "query" not in paths:
         base = base._replace(query=f"{base.query}|@key")
@@ -71,19 +84,8 @@ def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
         raise UsageError(
             f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
         )
-    # What is named counts: a score that stands there too does not overrule the rank asked for.
+    # The map counts: a score in the file does not overrule a rank that the map names.
     if "rank" in paths and "score" not in paths:
         base = base._replace(score="")
-    return base._replace(
-        name="map",
-        repeated="refused",
-        required=tuple(paths),
-        records=paths.get("records", base.records),
-        query=paths.get("query", base.query),
-        list=paths.get("list", base.list),
-        doc=paths.get("doc", base.doc),
-        score=paths.get("score", base.score),
-        scores=paths.get("scores", base.scores),
-        rank=paths.get("rank", base.rank),
-        level=paths.get("level", base.level),
-    )
+    parts: dict[str, Any] = dict(paths)
+    return base._replace(name="map", repeated="refused", required=tuple(paths), **parts)

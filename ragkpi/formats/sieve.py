@@ -1,4 +1,4 @@
-"""What happens to documents before they are ranked: chunks become documents, some are left out."""
+"""Before documents are ranked: fold passages into documents, and leave documents out."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ Excluded = Mapping[bytes, frozenset[bytes]]
 
 
 class Fold(NamedTuple):
-    """How the id of a passage becomes the id of its document.
+    """Turns the id of a passage into the id of its document.
 
     Attributes
     ----------
     parent
-        From the one to the other.
+        The id of a passage to that of its document.
     separator
-        The byte at which that is only a cut; -1 for anything else.
+        The byte at which `parent` cuts the id, if it does only that; else -1.
     """
 
     parent: Callable[[bytes], bytes]
@@ -41,21 +41,21 @@ class Fold(NamedTuple):
 _PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
 _PAIRS = LineShape(("query", "document"), "refused", "first_column")
 _HEAD = 1 << 10
-_NOTHING = b"N/A"  # what BRIGHT writes for no document
+_NOTHING = b"N/A"  # BRIGHT's word for no document
 
 
 class Sieve(NamedTuple):
-    """What is done with documents.
+    """Which documents are folded or left out.
 
     Attributes
     ----------
     fold
-        From the ids of chunks to those of documents; a document's score is the best and its level
-        the highest of its chunks. None leaves ids as they are.
+        From passages to documents; a document has the best score and the highest level of its
+        passages. None keeps all ids.
     drop_identical
         Whether a document is left out for the query of the same id.
     excluded
-        By query, documents that are left out.
+        By query, the documents that are left out.
     """
 
     fold: Fold | None = None
@@ -67,12 +67,12 @@ class Sieve(NamedTuple):
 
     @property
     def in_kernel(self) -> bool:
-        """Whether the kernel does all of it."""
+        """Whether the kernel can do all of it."""
         return self.fold is None or self.fold.separator >= 0
 
     @property
     def treatment(self) -> dict[str, Any]:
-        """What the kernel does, as `kernel.Run` takes it."""
+        """The part of the kernel, as arguments of `kernel.Run`."""
         best = {"keep_best": self.fold is not None}
         if not self.in_kernel or (self.fold is None and not self):
             return best
@@ -89,7 +89,7 @@ class Sieve(NamedTuple):
         return kernel.Documents(list(self.excluded), starts, *Tokens.from_strings(documents).column)
 
     def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Leave documents out and fold the others, row by row; say how many are left out."""
+        """Leave documents out and fold the others, row by row; note how many are left out."""
         identical = excluded = 0
         file = ""
         for block in blocks:
@@ -110,24 +110,23 @@ class Sieve(NamedTuple):
                 ids = [self.fold.parent(documents[row]) for row in rows]
                 kept = kept._replace(document=Tokens.from_strings(ids))
             yield kept
-        self._say_left_out(file, identical, excluded)
+        self._note_left_out(file, identical, excluded)
 
-    def _say_left_out(self, file: str, identical: int, excluded: int) -> None:
+    def _note_left_out(self, file: str, identical: int, excluded: int) -> None:
         if self.drop_identical:
-            _say(f"{file}: {counted(identical, 'document')} with the id of the query left out")
+            _note(f"{file}: {counted(identical, 'document')} with the id of the query left out")
         if self.excluded:
-            _say(f"{file}: {counted(excluded, 'excluded document')} left out")
+            _note(f"{file}: {counted(excluded, 'excluded document')} left out")
 
     def say(self, file: str, left_out: tuple[int, int, int, int]) -> None:
-        """Say what the kernel left out: its counts of a run."""
+        """Note how many documents the kernel folded and left out, from its counts of a run."""
         identical, excluded, before, after = left_out
-        if self.fold is not None:
-            _say(f"{file}: {counted(before, 'line')} folded into {counted(after, 'document')}")
+        self._note_folded(file, before, after)
         if self.in_kernel:
-            self._say_left_out(file, identical, excluded)
+            self._note_left_out(file, identical, excluded)
 
     def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
-        """Treat blocks of whole queries, where the kernel does not; say in the end what is gone."""
+        """Sieve blocks of whole queries without the kernel; note how many documents are gone."""
         before = after = 0
         file = ""
         for block in self.folded(blocks):
@@ -137,11 +136,14 @@ class Sieve(NamedTuple):
                 block = _best_of_each(block)
             after += len(block.score)
             yield block
+        self._note_folded(file, before, after)
+
+    def _note_folded(self, file: str, lines: int, documents: int) -> None:
         if self.fold is not None:
-            _say(f"{file}: {counted(before, 'line')} folded into {counted(after, 'document')}")
+            _note(f"{file}: {counted(lines, 'line')} folded into {counted(documents, 'document')}")
 
     def qrels(self, columns: QrelsColumns) -> QrelsColumns:
-        """Fold judgements: of a document's levels the highest counts."""
+        """Fold judgements: a document has the highest level of its passages."""
         if self.fold is None:
             return columns
         document = Tokens.from_strings(map(self.fold.parent, columns.document))
@@ -150,7 +152,7 @@ class Sieve(NamedTuple):
         rows = _best_rows(first, worth)
         if len(rows) < len(document):
             count = counted(len(document), "judgement")
-            _say(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
+            _note(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
         return columns._replace(
             query=columns.query.take(rows),
             iteration=columns.iteration.take(rows),
@@ -162,37 +164,31 @@ class Sieve(NamedTuple):
 
 
 def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
-    """Keep some rows, in ascending order; a query without any stays, as an empty ranking."""
-    return block._replace(
-        starts=np.searchsorted(rows, block.starts),
-        document=block.document.take(rows),
-        score=block.score[rows],
-        line=block.line[rows],
-        rank=None if block.rank is None else block.rank[rows],
-    )
+    """Keep some rows, in ascending order; a query that loses all rows stays, as an empty one."""
+    return block.with_rows(rows, np.searchsorted(rows, block.starts))
 
 
 def _best_of_each(block: RunColumns) -> RunColumns:
-    """Keep the best row of each document of a query."""
+    """Keep the row with the best score of each document of a query."""
     first = block.document.first_rows(block.group())
     return _with_rows(block, _best_rows(first, block.score))
 
 
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
-    """Return, ascending, the row of each document that is worth most; the first of equals."""
+    """Return, ascending, the row of each document that is worth most; of equal rows the first."""
     order = np.lexsort((-worth, document))
     rows: IntArray = np.sort(order[np.unique(document[order], return_index=True)[1]])
     return rows
 
 
-def _say(text: str) -> None:
+def _note(text: str) -> None:
     warnings.warn(text, RagkpiNote, stacklevel=3)
 
 
 def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
-    """Return what is asked for in words; None if nothing is.
+    """Return the sieve of some options; None if none is given.
 
-    Errors as `parse_fold` and `read_excluded` have them.
+    Errors as `parse_fold` and `read_excluded`.
     """
     if max_passage is None and exclude is None and not drop_identical:
         return None
@@ -204,19 +200,19 @@ def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None
 
 
 def parse_fold(text: str) -> Fold:
-    """Read what ``--max-passage`` says: a separator, ``/REGEX/`` or a file.
+    """Parse ``--max-passage``: a separator, ``/REGEX/`` or ``@FILE``.
 
     Parameters
     ----------
     text
-        A separator, such as ``#``: the document's id is what stands before the first. Or a regular
+        A separator, such as ``#``: the document's id is the text before the first one. Or a regular
         expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines
         of chunk and document.
 
     Raises
     ------
     UsageError
-        For an empty text, or an expression that is none or has no group.
+        For an empty text, or an expression that is invalid or has no group.
     """
     octets = text.encode("utf-8", "surrogateescape")
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):
@@ -261,7 +257,7 @@ def _read_parents(path: str) -> dict[bytes, bytes]:
 
 
 def read_excluded(path: str) -> Excluded:
-    """Read what ``--exclude`` names: lines of query and document, or BRIGHT's examples.
+    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples.
 
     Raises `InputError` with the line for anything else.
     """

@@ -9,40 +9,31 @@ from typing import Any, BinaryIO, Protocol, cast
 
 
 class Readable(Protocol):
-    """What a source needs of a stream: filling a buffer, so that no bytes objects are made."""
+    """A stream that fills a buffer, so that no bytes objects are made."""
 
     def readinto(self, buffer: Any, /) -> int | None:
         """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
 
 
-# Without `preadv` (Windows) a file has one place for all, which is moved before each reading.
-_moving = None
-if not hasattr(os, "preadv"):
-    from threading import Lock
-
-    _moving = Lock()
-
-
 class PlainFile:
-    """A regular file read from a place of its own, so that several readers share its descriptor."""
+    """A regular file, read at its own offset: that of the descriptor stays where it can."""
 
     def __init__(self, file: io.FileIO, place: int = 0) -> None:
         self.file = file
         self.place = place
 
     def readinto(self, buffer: Any, /) -> int:
-        if _moving is None:
+        if hasattr(os, "preadv"):
             count = os.preadv(self.file.fileno(), [buffer], self.place)
-        else:
-            with _moving:
-                self.file.seek(self.place)
-                count = self.file.readinto(buffer) or 0
+        else:  # Windows
+            self.file.seek(self.place)
+            count = self.file.readinto(buffer) or 0
         self.place += count
         return count
 
 
 class HashedPipe(io.RawIOBase):
-    """What cannot be read a second time, hashed as it is read."""
+    """A pipe, hashed while it is read."""
 
     def __init__(self, file: io.FileIO) -> None:
         import hashlib

@@ -1,4 +1,4 @@
-"""Runs and qrels written as text, thousands of rows at a time: a step per row is what takes time.
+"""Write runs and qrels as text, thousands of rows at a time, because a step per row is slow.
 
 Scores read back as the same doubles; an id that a format cannot hold is refused.
 """
@@ -20,24 +20,24 @@ from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that are in no word
-# Bytes that a string of JSON may hold otherwise.
+_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that no word may have
+# Bytes that may be escaped in a string of JSON.
 _ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
-# A comment, a byte order mark, gzip and zstandard: what a file that begins so is taken for.
+# The beginnings of a comment, a byte order mark, gzip and zstandard.
 _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 
 
-Column: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
+WrittenColumn: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
 
 
-def _rows(columns: Sequence[Column], count: int) -> bytearray:
+def _rows(columns: Sequence[WrittenColumn], count: int) -> bytearray:
     """Write columns side by side, row after row; scores read back as the same doubles."""
     taken = [column.column if isinstance(column, Tokens) else column for column in columns]
     return kernel.text_rows(taken, count)
 
 
 def _are_plain(ids: Tokens, odd: bytes) -> bool:
-    """Say whether no id has one of some bytes."""
+    """Whether no id has any of the odd bytes."""
     text = _rows([ids], len(ids))
     return len(text.translate(None, odd)) == len(text)
 
@@ -48,9 +48,9 @@ def _spelled(
     spell: Callable[[bytes], bytes],
     spell_query: Callable[[bytes], bytes] | None = None,
 ) -> Rankings:
-    """Return rankings with their ids as they are written: those with odd bytes are spelled.
+    """Return rankings whose ids with odd bytes are spelled, in the order of the rows.
 
-    That goes in the order of the rows, for an id may be refused.
+    The first id that `spell` refuses raises its error.
     """
     if _are_plain(rankings.query, odd) and _are_plain(rankings.document, odd):
         return rankings
@@ -68,7 +68,7 @@ def _spelled(
 
 
 def _words(rankings: Rankings) -> Rankings:
-    """Return rankings as they are; errors as `first_word` and `one_word` have them."""
+    """Return rankings unchanged; errors as `first_word` and `one_word`."""
     odd = _NO_WORDS
     empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
     if empty or any(query.startswith(_NO_BEGINNINGS) for query in rankings.query):
@@ -93,7 +93,7 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
 
 
 def one_word(text: bytes) -> bytes:
-    """Return an id as it is; `DataError` if columns separated by white space cannot hold it."""
+    """Return an id unchanged; `DataError` if columns between white space cannot hold it."""
     if b"\0" in text or text.split() != [text]:
         raise DataError(
             f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
@@ -103,7 +103,7 @@ def one_word(text: bytes) -> bytes:
 
 
 def first_word(query: bytes) -> bytes:
-    """Return a query's id as the first word of a line; `DataError` if it would not be read so."""
+    """Return a query's id unchanged; `DataError` if it cannot be the first word of a line."""
     if query.startswith(_NO_BEGINNINGS):
         raise DataError(
             f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
@@ -112,19 +112,19 @@ def first_word(query: bytes) -> bytes:
     return one_word(query)
 
 
-class _Writing(NamedTuple):
-    """How values stand in a line.
+class _Delimiting(NamedTuple):
+    """How values are written in a line.
 
     Attributes
     ----------
     name
-        What messages call it.
+        The name of the format in messages.
     separator
         Between two values.
     impossible
         Bytes that no value can hold.
     quoted
-        Bytes for which a value is put into quotes.
+        A value with any of these bytes is quoted.
     """
 
     name: str
@@ -133,7 +133,7 @@ class _Writing(NamedTuple):
     quoted: bytes
 
     def value(self, value: bytes) -> bytes:
-        """Return a value as it is written; `DataError` for one that cannot be."""
+        """Return a value, quoted if need be; `DataError` if the format cannot hold it."""
         if set(value) & set(self.impossible):
             raise DataError(
                 f"id {shown(value)} cannot stand in {self.name}; "
@@ -144,19 +144,19 @@ class _Writing(NamedTuple):
         return value
 
     def rankings(self, rankings: Rankings) -> Rankings:
-        """Return rankings with the ids as they are written; errors as `value`."""
+        """Return rankings with quoted ids; errors as `value`."""
         return _spelled(rankings, self.impossible + self.quoted, self.value)
 
     def line(self, values: Sequence[bytes]) -> bytes:
         return self.separator.join(map(self.value, values)) + b"\n"
 
 
-_TABS = _Writing("TSV", b"\t", b"\t\n\r\0", b"")
-_COMMAS = _Writing("CSV", b",", b"\0", b'",\n\r')
+_TABS = _Delimiting("TSV", b"\t", b"\t\n\r\0", b"")
+_COMMAS = _Delimiting("CSV", b",", b"\0", b'",\n\r')
 
 
 def _write_table(
-    rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, writing: _Writing
+    rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, writing: _Delimiting
 ) -> None:
     comma = writing.separator
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
@@ -170,7 +170,7 @@ def _write_table(
 def _write_qrels_table(
     qrels: QrelsColumns,
     file: BinaryIO,
-    writing: _Writing,
+    writing: _Delimiting,
     names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
 ) -> None:
     file.write(writing.line(names))
@@ -208,12 +208,12 @@ def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO
 def _listed(
     rankings: Rankings, begin: bytes, between: bytes, end: bytes
 ) -> Iterator[tuple[bytes, bytes]]:
-    """Yield for each query its id and its documents with scores, as JSON has them."""
+    """Yield for each query its id and its documents with scores, as JSON."""
     block = _spelled(rankings, _ESCAPED, lambda id_: written(text_of(id_))[1:-1])
     sizes = np.diff(block.starts)
     last = np.zeros(len(block.score), dtype=np.int64)
     last[block.starts[1:][sizes > 0] - 1] = 1
-    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # in no id, which would escape it
+    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # an id would escape the newline
     scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
     columns = (begin, block.document, between, scores, end, behind)
     texts = iter(bytes(_rows(columns, len(last))).split(b"\n"))
@@ -222,7 +222,7 @@ def _listed(
 
 
 def _json_numbers(score: FloatArray) -> Tokens:
-    """Write scores; JSON has no infinity, which is written as a string."""
+    """Write scores; infinity becomes a string, because JSON has no infinity."""
     texts = (repr(number) for number in score.tolist())
     return Tokens.from_strings(
         (f'"{text}"' if text.endswith("inf") else text).encode() for text in texts

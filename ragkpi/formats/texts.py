@@ -1,6 +1,6 @@
 """Texts of queries and documents, by id: for people who look at a ranking.
 
-A file may be as large as a corpus, so it is read as a stream and only what is asked for is kept:
+A file may be as large as a corpus, so it is read as a stream, and only wanted texts are kept:
 ``id<TAB>text`` lines, JSON Lines (BEIR's ``corpus.jsonl``, MS MARCO's segments), parquet.
 """
 
@@ -21,7 +21,7 @@ _TEXT = ("text", "contents", "content", "segment", "passage", "body", "query", "
 _LONGEST = 1 << 16  # characters of a text that are kept; the rest is counted
 _PIECE = 1 << 20
 _ROWS_AT_ONCE = 1 << 11  # of a table
-_LONGEST_LINE = 1 << 26  # bytes; what is longer is no text of lines
+_LONGEST_LINE = 1 << 26  # bytes; a longer line is no text
 
 
 class Text(tuple[str, int]):
@@ -31,7 +31,7 @@ class Text(tuple[str, int]):
 
 
 def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
-    """Read the texts of some ids; those that the file lacks are left out.
+    """Read the texts of some ids, as far as the file has them.
 
     Raises
     ------
@@ -40,20 +40,20 @@ def read_texts(path: str, wanted: Collection[bytes]) -> dict[bytes, Text]:
     """
     ids = frozenset(wanted)
     found: dict[bytes, Text] = {}
-    for id_, text in _pairs(path):
+    for id_, text in _ids_and_texts(path):
         if id_ in ids and id_ not in found:
             found[id_] = Text((text[:_LONGEST], len(text)))
     return found
 
 
 def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
-    """Read what a run in JSON Lines says itself of its queries and documents, by their ids."""
+    """Read the texts of queries and documents in a run of JSON Lines, by id."""
     queries: dict[bytes, Text] = {}
     documents: dict[bytes, Text] = {}
     source = Source(path)
     if source.name == "-" or not source.peek(1).startswith(b"{"):
         return queries, documents
-    for _, line in _lines(source):
+    for _, line in _lines_with_title_and_text(source):
         record = _decoded(line)
         listed = record and find(record, RETRIEVED)
         if not record or not listed or not isinstance(record[listed], list):
@@ -72,25 +72,25 @@ def texts_of_run(path: str) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
 
 
 def _keep(texts: dict[bytes, Text], values: Mapping[str, Any], names: Iterable[str]) -> None:
-    name, text = find(values, [*names, "_id"]), _text(values)
+    name, text = find(values, [*names, "_id"]), _title_and_text(values)
     if name is not None and text and isinstance(values[name], str | int):
         key = str(values[name]).encode("utf-8", "surrogateescape")
         texts.setdefault(key, Text((text[:_LONGEST], len(text))))
 
 
-def _pairs(path: str) -> Iterator[tuple[bytes, str]]:
+def _ids_and_texts(path: str) -> Iterator[tuple[bytes, str]]:
     source = Source(path)
     head = source.peek(4)
     if head == b"PAR1":
         yield from _of_parquet(source)
     elif head.lstrip()[:1] in (b"{", b"["):
-        yield from _of_json_lines(source)
+        yield from _of_json_lines_with_title_and_text(source)
     else:
-        yield from _of_lines(source)
+        yield from _of_lines_with_title_and_text(source)
 
 
-def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
-    for number, line in _lines(source):
+def _of_lines_with_title_and_text(source: Source) -> Iterator[tuple[bytes, str]]:
+    for number, line in _lines_with_title_and_text(source):
         id_, tab, text = line.partition(b"\t")
         if not tab:
             raise InputError(
@@ -99,8 +99,8 @@ def _of_lines(source: Source) -> Iterator[tuple[bytes, str]]:
         yield id_, text.decode("utf-8", "replace").replace("\t", " ")
 
 
-def _of_json_lines(source: Source) -> Iterator[tuple[bytes, str]]:
-    for number, line in _lines(source):
+def _of_json_lines_with_title_and_text(source: Source) -> Iterator[tuple[bytes, str]]:
+    for number, line in _lines_with_title_and_text(source):
         values = _decoded(line)
         if values is None:
             raise InputError(source.name, number, "no JSON object", "expected an object on a line")
@@ -110,7 +110,7 @@ def _of_json_lines(source: Source) -> Iterator[tuple[bytes, str]]:
             raise InputError(
                 source.name, number, f"no id among the keys {keys}", f"expected {' or '.join(_ID)}"
             )
-        yield str(values[name]).encode("utf-8", "surrogateescape"), _text(values)
+        yield str(values[name]).encode("utf-8", "surrogateescape"), _title_and_text(values)
 
 
 def _of_parquet(source: Source) -> Iterator[tuple[bytes, str]]:
@@ -126,15 +126,15 @@ def _of_parquet(source: Source) -> Iterator[tuple[bytes, str]]:
         for rows in table.rows([key, *columns], _ROWS_AT_ONCE):
             for row in rows:
                 if row[key] is not None:
-                    yield str(row[key]).encode("utf-8", "surrogateescape"), _text(row)
+                    yield str(row[key]).encode("utf-8", "surrogateescape"), _title_and_text(row)
 
 
-@lru_cache(maxsize=1000)  # the records of a file have the same keys, or nearly
+@lru_cache(maxsize=1000)  # most records of a file have the same keys
 def _found(keys: tuple[str, ...], wanted: tuple[str, ...]) -> str | None:
     return find(keys, wanted)
 
 
-def _text(values: Mapping[str, Any]) -> str:
+def _title_and_text(values: Mapping[str, Any]) -> str:
     """Return the title, if there is one, and the text of a record."""
     keys = tuple(values)
     names = (_found(keys, _TITLE), _found(keys, _TEXT))
@@ -150,8 +150,8 @@ def _decoded(line: bytes) -> dict[str, Any] | None:
     return found if isinstance(found, dict) else None
 
 
-def _lines(source: Source) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are not blank; a passage may be longer than a line of a run."""
+def _lines_with_title_and_text(source: Source) -> Iterator[tuple[int, bytes]]:
+    """Yield the number and the text of each line that is not blank."""
     buffer, rest, number = bytearray(_PIECE), b"", 0
     while True:
         filled = source.fill(memoryview(buffer))

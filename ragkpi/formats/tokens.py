@@ -20,8 +20,7 @@ FloatArray: TypeAlias = "npt.NDArray[np.float64]"
 HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 
 
-# As in all classes that hold arrays, eq=False: arrays are not simply equal or unequal, and code
-# for the comparison would be generated at every start.
+# eq=False, as in all classes that hold arrays: == of two arrays is an array, not a truth value.
 @dataclass(frozen=True, eq=False)
 class Tokens:
     """A column of n byte strings: ``buffer[start[i]:end[i]]``.
@@ -51,7 +50,7 @@ class Tokens:
 
     @property
     def column(self) -> tuple[ByteArray, IntArray, IntArray]:
-        """The column as the kernel takes it."""
+        """The column as an argument of the kernel."""
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
 
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
@@ -59,11 +58,11 @@ class Tokens:
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def changes(self) -> IntArray:
-        """Return where runs of equal neighbours start, and the length at the end: (G+1,)."""
+        """Return the first row of each group of equal neighbours, and the length: (G+1,)."""
         return np.frombuffer(kernel.changes(*self.column), np.int64)
 
     def numbers(self) -> FloatArray:
-        """Read decimals as Python's ``float`` does, (n,); NaN for what is no number.
+        """Read decimals as Python's ``float`` does, (n,); NaN for anything else.
 
         A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or
         ``inf`` or ``infinity`` with an optional sign, in any case. Spaces may surround it.
@@ -71,7 +70,7 @@ class Tokens:
         return np.frombuffer(kernel.numbers(*self.column), np.float64)
 
     def first_rows(self, group: IntArray | None = None) -> IntArray:
-        """Return for each row the first row with the same string, of the same group, (n,)."""
+        """Return for each row the first row of its group with the same string, (n,)."""
         groups = np.zeros(len(self), dtype=np.int64) if group is None else group
         groups = np.ascontiguousarray(groups, dtype=np.int64)
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
@@ -93,7 +92,7 @@ class Tokens:
 
     @classmethod
     def from_text(cls, text: bytes | bytearray, lengths: IntArray) -> Tokens:
-        """Build a column from strings that are joined already, and their lengths in bytes."""
+        """Build a column from joined strings and their lengths in bytes."""
         end = np.cumsum(lengths)
         return cls(np.frombuffer(text, dtype=np.uint8), end - lengths, end)
 
@@ -105,7 +104,7 @@ class Tokens:
 
     @classmethod
     def joined(cls, parts: Sequence[Tokens]) -> Tokens:
-        """Put at least one column together; no text is copied if all are of one buffer."""
+        """Concatenate at least one column; no text is copied if all share one buffer."""
         if len(parts) == 1:
             return parts[0]
         buffer = parts[0].buffer

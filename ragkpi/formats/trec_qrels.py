@@ -15,7 +15,7 @@ from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
-LINE = LineShape(
+QRELS_LINE = LineShape(
     ("query", "iteration", "document", "level"),
     "refused",
     "first_column",
@@ -23,21 +23,21 @@ LINE = LineShape(
 )
 
 
-_EXACT = 2.0**53  # doubles below it have a fraction, or are exactly the number in the file
+_EXACT = 2.0**53  # a whole number below it is exactly a double
 _INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
 _WHOLE = "expected a whole number such as 0, 1, 2 or -1"
 
 Numbers = Literal["levels", "gains"]
-"""Whether judgements are to be whole numbers, or may be any real ones."""
+"""Whether judgements have to be whole numbers, or may be any real numbers."""
 
 
 class QrelsColumns(NamedTuple):
     """Judgements as columns of n rows, in the order of the file.
 
-    `iteration` means nothing in plain qrels; elsewhere it names the assessor (judgment group).
+    `iteration` has no meaning in plain qrels; elsewhere it names the assessor (judgment group).
     `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
-    Where a number is fractional, `gain` holds all of them: there are no levels then, and `level`
-    only says whether a document is judged, 0, or not, -1.
+    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged
+    document and -1 for an unjudged one.
     """
 
     file: str
@@ -49,7 +49,7 @@ class QrelsColumns(NamedTuple):
     gain: FloatArray | None = None
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
-        """Return the same; `InputError` for a fractional level where there are to be none."""
+        """Return these qrels; `InputError` for a fractional number if levels are expected."""
         if numbers == "levels" and self.gain is not None:
             row = self.fractional_row
             raise fractional(self.file, int(self.line[row]), self.gain[row], "--gains reads others")
@@ -57,7 +57,7 @@ class QrelsColumns(NamedTuple):
 
     @property
     def fractional_row(self) -> int:
-        """The first row with a fractional level, where there is one."""
+        """The first row with a fractional number."""
         assert self.gain is not None
         return int(np.flatnonzero(self.gain != np.floor(self.gain))[0])
 
@@ -67,19 +67,19 @@ class QrelsColumns(NamedTuple):
 
 
 def fractional(file: str, line: int, level: float, advice: str) -> InputError:
-    """Return what is said of a fractional level where a whole one is needed."""
+    """Return the error for a fractional level where a whole one is needed."""
     return InputError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
 
 
 def read_qrels(path: str) -> QrelsColumns:
-    """Read a qrels file; `InputError` with the line for anything that is no judged level."""
+    """Read a qrels file; errors as `qrels_of`."""
     with Source(path) as source:
         return qrels_of(source)
 
 
 def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
-    """Read all that is left of a source, as `read_qrels` does."""
-    table = table_of(source, LINE)
+    """Read the rest of a source as TREC qrels; `InputError` with the line for anything else."""
+    table = table_of(source, QRELS_LINE)
     query, iteration, document, level_text = map(table.column, range(4))
     level, gain = parse_numbers(source.name, level_text, table.line, numbers=numbers)
     return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
@@ -88,23 +88,23 @@ def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
 def parse_numbers(
     file: str, text: Tokens, line: IntArray, truth: bool = False, numbers: Numbers = "gains"
 ) -> tuple[IntArray, FloatArray | None]:
-    """Read judged levels, (n,), and gains if any is fractional, as `QrelsColumns` has them.
+    """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
     ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
 
-    Raises `InputError` with the line for one that is no number, or not of the kind that is wanted.
+    Raises `InputError` with the line for anything but a number, and for a fraction among levels.
     """
-    given = text.numbers()
+    value = text.numbers()
     with np.errstate(invalid="ignore"):
-        readable = np.abs(given) < _EXACT
-    whole = readable & (given == np.floor(given))
-    level = np.where(whole, given, 0).astype(np.int64)
+        readable = np.abs(value) < _EXACT
+    whole = readable & (value == np.floor(value))
+    level = np.where(whole, value, 0).astype(np.int64)
     for row in np.flatnonzero(~(whole if numbers == "levels" else readable)).tolist():
         if readable[row]:
-            raise fractional(file, int(line[row]), given[row], "--gains reads others")
+            raise fractional(file, int(line[row]), value[row], "--gains reads others")
         word = text[row].strip()
         if truth and word.lower() in (b"true", b"false"):
-            level[row] = given[row] = word.lower() == b"true"
+            level[row] = value[row] = word.lower() == b"true"
             continue
         integer = _INTEGER.fullmatch(word)
         number = int(b"".join(integer.groups())) if integer else 2**63
@@ -113,9 +113,22 @@ def parse_numbers(
         level[row] = number
     if (whole | ~readable).all():
         return level, None
-    return judged_or_not(given), given
+    return judged_or_not(value), value
+
+
+def plain_qrels(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    level: IntArray,
+    line: IntArray,
+    gain: FloatArray | None,
+) -> QrelsColumns:
+    """Return qrels of a format without iterations."""
+    iteration = Tokens.repeated(b"0", len(line))
+    return QrelsColumns(file, query, iteration, document, level, line, gain)
 
 
 def judged_or_not(gain: FloatArray) -> IntArray:
-    """Return what stands for levels beside gains: 0 for a judged document, -1 below 0."""
+    """Return levels for gains: 0 for a judged document, -1 for a negative gain."""
     return np.where(gain < 0, -1, 0)

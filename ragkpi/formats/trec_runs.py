@@ -7,15 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragkpi.errors import InputError
-from ragkpi.formats.lines import Block, Lines, LineShape, blocks, scan
+from ragkpi.formats.lines import Block, LineColumns, LineShape, blocks, scan
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import parse_ranks, parse_scores
 from ragkpi.formats.tokens import BoolArray, FloatArray, IntArray, Tokens
 from ragkpi.records import NamedTuple
+
+if TYPE_CHECKING:
+    from ragkpi.formats.shape import Shape
 
 LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -23,11 +28,11 @@ LINE = LineShape(
     "first_word",
     {4: " (qrels have 4; they come first)"},
 )
-_LOOKED_AT = 1 << 12  # bytes that hold the first line, or as much of it as matters
+_HEAD = 1 << 12  # bytes; enough for the first line, or for ten documents of it
 
 
 class ColumnOrder(NamedTuple):
-    """In which columns a run of lines holds what.
+    """Which column of a run of lines holds what.
 
     Attributes
     ----------
@@ -36,17 +41,29 @@ class ColumnOrder(NamedTuple):
     query, document
         Numbers of columns, from 0.
     score, rank
-        The same; None where there is none. Ranks without scores become negative scores.
+        Numbers of columns, or None. Without scores, ranks become negative scores.
     run_id
-        The same; None names the run by its file.
+        Number of the column; None names the run after its file.
     """
 
-    scan: Callable[[Block], Lines]
+    scan: Callable[[Block], LineColumns]
     query: int
     document: int
     score: int | None
     rank: int | None = None
     run_id: int | None = None
+
+
+def _unnamed(names: tuple[str, ...], score: int | None, rank: int | None) -> ColumnOrder:
+    """Return the order of query, document and other columns that are separated by white space."""
+    line = LineShape(names, "refused", "first_column")
+    return ColumnOrder(partial(scan, shape=line), 0, 1, score, rank)
+
+
+TREC = ColumnOrder(partial(scan, shape=LINE), query=0, document=2, score=4, run_id=5)
+MSMARCO = _unnamed(("query", "document", "rank"), None, 2)
+COLBERT = _unnamed(("query", "document", "rank", "score"), 3, 2)
+TEVATRON = _unnamed(("query", "document", "score"), 2, None)
 
 
 class RunColumns(NamedTuple):
@@ -55,7 +72,7 @@ class RunColumns(NamedTuple):
     Attributes
     ----------
     file
-        What messages call the run.
+        The name of the run in messages.
     query : Tokens of length G
         The id of each group of neighbouring lines with one query.
     starts : (G+1,)
@@ -65,9 +82,9 @@ class RunColumns(NamedTuple):
     run_id
         The run id of the last row.
     rank : length n
-        The ranks that stand beside the scores, in formats where they mean something; else None.
+        The ranks beside the scores, in formats where ranks have a meaning; else None.
     by_rank : (n,) bool
-        Which scores are negative ranks, of which a query has each once; None if none is.
+        Which scores are negative ranks, each of them once per query; None if no score is.
     """
 
     file: str
@@ -81,18 +98,22 @@ class RunColumns(NamedTuple):
     by_rank: BoolArray | None = None
 
     def group(self) -> IntArray:
-        """Return the group that each row belongs to, (n,)."""
+        """Return the group of each row, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
     @classmethod
     def joined(cls, parts: list[RunColumns]) -> RunColumns:
-        """Put neighbouring blocks together; a query may go on from one to the next."""
+        """Join neighbouring blocks; a query may continue from one to the next."""
         if len(parts) == 1:
             return parts[0]
         query = Tokens.joined([part.query for part in parts])
         sizes = np.concatenate([np.diff(part.starts) for part in parts])
         first = query.changes()
         ranks = [part.rank for part in parts if part.rank is not None]
+        by_rank = [
+            np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
+            for part in parts
+        ]
         return cls(
             parts[0].file,
             query.take(first[:-1]),
@@ -102,15 +123,19 @@ class RunColumns(NamedTuple):
             np.concatenate([part.line for part in parts]),
             parts[-1].run_id,
             np.concatenate(ranks) if len(ranks) == len(parts) else None,
-            _joined_by_rank(parts),
+            None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
         )
 
-    def rows(self, first: int, last: int) -> RunColumns:
-        """Return the groups from `first` to `last`, of which the last one is not included."""
+    def groups(self, first: int, last: int) -> RunColumns:
+        """Return the groups ``first:last``."""
         rows = slice(int(self.starts[first]), int(self.starts[last]))
+        starts = self.starts[first : last + 1] - rows.start
+        return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
+
+    def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
+        """Keep some rows, which the groups are now cut into at `starts`."""
         return self._replace(
-            query=self.query.take(slice(first, last)),
-            starts=self.starts[first : last + 1] - rows.start,
+            starts=starts,
             document=self.document.take(rows),
             score=self.score[rows],
             line=self.line[rows],
@@ -119,20 +144,12 @@ class RunColumns(NamedTuple):
         )
 
 
-def _joined_by_rank(parts: list[RunColumns]) -> BoolArray | None:
-    if all(part.by_rank is None for part in parts):
-        return None
-    return np.concatenate(
-        [np.zeros(len(p.line), dtype=bool) if p.by_rank is None else p.by_rank for p in parts]
-    )
-
-
 def refuse_carriage_returns(source: Source) -> None:
     """Raise `InputError` for a run whose lines end in carriage returns alone.
 
-    trec_eval takes such a file for one line, and so for one document.
+    trec_eval reads such a file as one line, and so as one document.
     """
-    line = source.peek(_LOOKED_AT).split(b"\n", 1)[0]
+    line = source.peek(_HEAD).split(b"\n", 1)[0]
     words = line.split(None, 12)
     if b"\r" in line.rstrip() and len(words) >= 2 * len(LINE.columns) and words[0][:1] != b"#":
         raise InputError(
@@ -144,117 +161,113 @@ def refuse_carriage_returns(source: Source) -> None:
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
-    """Read a TREC run in columns, block by block; errors as `stream_lines` has them."""
-    refuse_carriage_returns(source)
-    yield from stream_lines(source, TREC)
-
-
-def stream_lines(source: Source, layout: ColumnOrder) -> Iterator[RunColumns]:
-    """Read a run in blocks; a query may go on from one to the next.
+    """Read a TREC run in blocks; a query may continue from one to the next.
 
     Raises
     ------
     InputError
         With the physical line, for a wrong number of columns or a score that is no number.
     """
-    yield from columns_of_blocks(blocks(source), layout)
+    refuse_carriage_returns(source)
+    yield from columns_of_blocks(blocks(source), TREC)
+
+
+def stream_words(
+    source: Source, shape: Shape | None = None, *, columns: ColumnOrder
+) -> Iterator[RunColumns]:
+    """Read a run of words between white space, which needs no shape; errors as `stream_run`."""
+    return columns_of_blocks(blocks(source), columns)
 
 
 def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
-    """Read blocks of lines, as `stream_lines`."""
+    """Turn blocks of lines into columns, as `stream_run`."""
     for block in texts:
         lines = layout.scan(block)
         if len(lines):
             yield columns_of(block, lines, layout)
 
 
-def columns_of(block: Block, lines: Lines, layout: ColumnOrder) -> RunColumns:
+def columns_of(block: Block, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
     """Return the columns of lines."""
     line = lines.line
-    rank = None
+    rank = score = None
     if layout.rank is not None:
         rank = parse_ranks(block.file, lines.column(layout.rank), line)
     if layout.score is not None:
         score = parse_scores(block.file, lines.column(layout.score), line)
-    else:
-        score = -(line.astype(np.float64) if rank is None else rank)  # or the order of the lines
-    query = lines.column(layout.query)
+    run_id = run_id_of(block.file)
+    if layout.run_id is not None:
+        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+    query, document = lines.column(layout.query), lines.column(layout.document)
+    return run_columns(block.file, query, document, score, rank, line, run_id)
+
+
+def run_columns(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    score: FloatArray | None,
+    rank: FloatArray | None,
+    line: IntArray,
+    run_id: bytes,
+) -> RunColumns:
+    """Group rows by query. Without scores the rank counts, without ranks the order of the rows.
+
+    Raises `InputError` for an empty id.
+    """
+    by_rank = None
+    if score is None:
+        if rank is not None:
+            by_rank = np.ones(len(line), dtype=bool)
+        score, rank = -(line.astype(np.float64) if rank is None else rank), None
     starts = query.changes()
-    columns = RunColumns(
-        file=block.file,
-        query=query.take(starts[:-1]),
-        starts=starts,
-        document=lines.column(layout.document),
-        score=score,
-        line=line,
-        run_id=(
-            run_id_of(block.file)
-            if layout.run_id is None
-            else lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-        ),
-        rank=None if layout.score is None else rank,
-        by_rank=(
-            np.ones(len(line), dtype=bool)
-            if layout.score is None and layout.rank is not None
-            else None
-        ),
-    )
-    refuse_empty(block.file, columns.document, line, "document id")
-    refuse_empty(block.file, columns.query, line[starts[:-1]], "query id")
-    return columns
-
-
-TREC = ColumnOrder(lambda block: scan(block, LINE), query=0, document=2, score=4, run_id=5)
+    query = query.take(starts[:-1])
+    refuse_empty(file, document, line, "document id")
+    refuse_empty(file, query, line[starts[:-1]], "query id")
+    return RunColumns(file, query, starts, document, score, line, run_id, rank, by_rank)
 
 
 def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
-    """Put blocks together so that no query goes on from one to the next."""
+    """Regroup blocks so that no query continues from one to the next."""
     open_: list[RunColumns] = []
     for part in parts:
-        groups = len(part.query)
-        if open_ and (groups > 1 or part.query[0] != open_[-1].query[-1]):
+        count = len(part.query)
+        if open_ and (count > 1 or part.query[0] != open_[-1].query[-1]):
             same = int(part.query[0] == open_[-1].query[-1])
-            yield RunColumns.joined([*open_, part.rows(0, same)] if same else open_)
-            part, open_ = part.rows(same, groups), []
-            groups -= same
-        if groups > 1:
-            yield part.rows(0, groups - 1)
-            part = part.rows(groups - 1, groups)
-        if groups:
+            yield RunColumns.joined([*open_, part.groups(0, same)] if same else open_)
+            part, open_ = part.groups(same, count), []
+            count -= same
+        if count > 1:
+            yield part.groups(0, count - 1)
+            part = part.groups(count - 1, count)
+        if count:
             open_.append(part)
     if open_:
         yield RunColumns.joined(open_)
 
 
 def regrouped(run: RunColumns) -> RunColumns:
-    """Put the rows of each query together, queries as they first appear."""
+    """Bring the rows of each query together, queries as they first appear."""
     first, number = np.unique(run.query.first_rows(), return_inverse=True)
     of_rows = np.repeat(number, np.diff(run.starts))
     order = np.argsort(of_rows, kind="stable")
-    return run._replace(
-        query=run.query.take(first),
-        starts=np.searchsorted(of_rows[order], np.arange(len(first) + 1)),
-        document=run.document.take(order),
-        score=run.score[order],
-        line=run.line[order],
-        rank=None if run.rank is None else run.rank[order],
-        by_rank=None if run.by_rank is None else run.by_rank[order],
-    )
+    starts = np.searchsorted(of_rows[order], np.arange(len(first) + 1))
+    return run.with_rows(order, starts)._replace(query=run.query.take(first))
 
 
 def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
-    """Raise `InputError` for an id without a byte."""
+    """Raise `InputError` for an empty id."""
     empty = np.flatnonzero(ids.start == ids.end)
     if len(empty):
         raise InputError(file, int(line[empty[0]]), f"an empty {what}", "expected an id")
 
 
 def run_id_of(file: str) -> bytes:
-    """Name a run that does not say its name: by its file, without suffixes and white space."""
+    """Name a run without a run id after its file, without suffixes and white space."""
     name = os.path.basename(file).split(".")[0]
     return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
 
 
 def no_results(file: str) -> InputError:
-    """Say that a file is no run: there is not one line in it."""
+    """Return the error for a run without a single line."""
     return InputError(file, None, "holds no results", "expected a run of at least one line")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.formats.file_formats import Reading, Scores
+from ragkpi.formats.file_formats import Reading, ScoreKind
 from ragkpi.formats.inputs import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.library.vocabulary import Evaluating, HowRead
@@ -95,13 +95,13 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
     """Return how qrels and runs are read; None where nothing is said about it."""
     if not HowRead.__annotations__.keys() & given.keys():
         return None, None
-    from ragkpi.formats.file_formats import reading
+    from ragkpi.formats.file_formats import reading_for
     from ragkpi.formats.sieve import sieve_for
 
     of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
     if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # a command has read them
         return _reading_or_none(of_qrels), _reading_or_none(of_run)
-    scores = one_of("scores", given.get("scores", "similarity"), get_args(Scores))
+    scores = one_of("scores", given.get("scores", "similarity"), get_args(ScoreKind))
     exclude = given.get("exclude")
     sieve = sieve_for(
         given.get("max_passage"),
@@ -111,9 +111,9 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
     map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
     named = ("qrels_format=", "map_qrels="), ("run_format=", "map_run=")
     return (
-        _reading_or_none(reading("qrels", of_qrels, map_qrels, sieve=sieve, options=named[0])),
+        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve, options=named[0])),
         _reading_or_none(
-            reading("run", of_run, map_run, scores, sieve, named[1], given.get("subset"))
+            reading_for("run", of_run, map_run, scores, sieve, named[1], given.get("subset"))
         ),
     )
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import Reading, read_any_qrels
-from ragkpi.formats.format_registry import RUN_FORMATS
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
+from ragkpi.formats.text_writing import write_trec
 from ragkpi.library.arguments import readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.library.vocabulary import HowRead
@@ -120,11 +120,7 @@ def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target
         raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")
     mender = Mender(max_hits)
     with replacing(target, "--fix") as out:
-        run.through(
-            lambda parts: RUN_FORMATS["trec"].write_run(
-                mender.rankings(parts), inspection.last_run_id, out
-            )
-        )
+        run.through(lambda parts: write_trec(mender.rankings(parts), inspection.last_run_id, out))
     return mender.changes
 
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
-from ragkpi.formats.file_formats import Kind, Reading, find_format, kind_of_format
+from ragkpi.formats.column_names import Kind
+from ragkpi.formats.file_formats import Reading, find_format, kind_of_format
 from ragkpi.formats.format_registry import FileFormat, find_written_format, written_formats
 from ragkpi.formats.opening import Source
 from ragkpi.library.arguments import one_of, readings_of

@@ -242,21 +242,15 @@ def _formats_listed() -> Iterator[str]:
     for kind in ("run", "qrels"):
         yield ""
         title = "runs" if kind == "run" else kind
-        yield f"Shapes of {title}, in JSON and tables, in the order in which they are tried"
+        yield f"Shapes of {title}, in JSON and tables; the most specific one that fits is read"
         for shape in SHAPES[kind].values():
             yield f"  {shape.name:18}  {shape.written_by}"
 
 
 def _kinds(form: FileFormat) -> str:
-    kinds = [
-        kind if writer else f"{kind}, read only"
-        for kind, reader, writer in (
-            ("run", form.run, form.run_writer),
-            ("qrels", form.qrels, form.qrels_writer),
-        )
-        if reader
-    ]
-    return " or ".join(kinds)
+    return " or ".join(
+        kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
+    )
 
 
 def _explained(name: str) -> str:

@@ -11,14 +11,14 @@ from ragkpi.formats.given_columns import octets
 from ragkpi.measures.scores import Scores
 
 if TYPE_CHECKING:
-    from ragkpi.formats.query_labels import Labels
+    from ragkpi.formats.query_labels import QueryLabels
     from ragkpi.reports.layout import Report
     from ragkpi.statistics.query_slices import QuerySlice
 
 MOST_SLICES = 1000
 
 
-def labels_of(given: Any) -> Labels | None:
+def labels_of(given: Any) -> QueryLabels | None:
     """Return labels of queries, from a path or by kind and query; None if there are none."""
     if given is None:
         return None
@@ -34,7 +34,7 @@ def labels_of(given: Any) -> Labels | None:
     }
 
 
-def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Return the slices of some queries; none without labels.
 
     Raises
@@ -56,7 +56,7 @@ def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySl
 
 def with_slices(
     whole: Report,
-    labels: Labels | None,
+    labels: QueryLabels | None,
     evaluated: Sequence[bytes],
     reported: Callable[[QuerySlice], Report],
     caution: str = "",

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from ragkpi.formats.file_formats import Reading, Scores
+from ragkpi.formats.file_formats import Reading, ScoreKind
 from ragkpi.library.session import MeasureNames, Names
 from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, TieOrder, Unjudged
 
@@ -49,7 +49,7 @@ class HowRead(TypedDict, total=False):
     map_qrels: str | Mapping[str, str] | None
     map_run: str | Mapping[str, str] | None
     subset: str | None
-    scores: Scores
+    scores: ScoreKind
     max_passage: str | None
     ignore_identical_ids: bool
     exclude: str | os.PathLike[str] | None

@@ -18,7 +18,7 @@ from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, listed
 
 if TYPE_CHECKING:
-    from ragkpi.formats.query_labels import Labels
+    from ragkpi.formats.query_labels import QueryLabels
 
 
 class QuerySlice(NamedTuple):
@@ -50,7 +50,7 @@ class QuerySlice(NamedTuple):
         return scores.over(self.rows(scores.queries))
 
 
-def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
 
     Parameters
@@ -82,7 +82,7 @@ def query_slices(labels: Labels, evaluated: Sequence[bytes]) -> list[QuerySlice]
     return slices
 
 
-def unlabelled(labels: Labels, evaluated: Sequence[bytes]) -> list[str]:
+def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
     """Return a note for each kind about the evaluated queries that are in none of its slices."""
     notes = []
     for by, label_of in labels.items():

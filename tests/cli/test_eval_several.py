@@ -169,7 +169,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         *("ragkpi.cli.help_pages", "ragkpi.cli.completion"),
         *("ragkpi.measures.chance", "ragkpi.ranking.gains", "ragkpi.ranking.pool"),
         *("ragkpi.ranking.scattered", "ragkpi.formats.given_columns"),
-        *("ragkpi.measures.evidence"),
+        "ragkpi.measures.evidence",
     }
     assert done.stdout
     assert not unused & set(done.stderr.split())

@@ -115,13 +115,13 @@ def test_quoted_newlines_count_as_lines(tmp_path):
 @pytest.mark.parametrize(("kind", "values"), [("csv", b"1,d1,x"), ("parquet", b"")])
 def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
     with Source(str(put(tmp_path, b"1 0 d1 1\n"))) as source, pytest.raises(RagkpiError):
-        QRELS_FORMATS[kind].read_qrels(source)
+        QRELS_FORMATS[kind].readers["qrels"](source)
 
 
 @pytest.mark.parametrize("text", [b'{"1":[%s1]}', b'{"qid":"1","hits":[%s1]}\n{"qid":"2"}\n'])
 def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
     """A megabyte of nothing, in the place of gigabytes."""
-    monkeypatch.setattr(json_documents, "_SMALLEST_BOMB", 1 << 20)
+    monkeypatch.setattr(json_documents, "SMALLEST_BOMB", 1 << 20)
     monkeypatch.setattr(json_documents, "MOST_HELD", 1 << 25)
     with pytest.raises(InputError, match="values in 1 MB, which would fill the memory"):
         rows(put(tmp_path, text % (b"[]," * 500_000)))

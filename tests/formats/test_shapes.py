@@ -6,9 +6,10 @@ import pytest
 
 import ragkpi as library
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.formats.file_formats import read_any_qrels, reading, run_format
+from ragkpi.formats.file_formats import read_any_qrels, reading_for, run_format
 from ragkpi.formats.opening import Source
 from ragkpi.formats.shapes import parse_map
+from tests.formats.surroundings import PERMUTATIONS, permute_shapes
 
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]
@@ -129,6 +130,17 @@ def test_qrels(name, layout, tmp_path):
     assert judged(put(tmp_path, layout(QRELS[name]))) == JUDGED
 
 
+@pytest.mark.parametrize("name", PERMUTATIONS)
+def test_the_order_of_the_shapes_changes_nothing(name, tmp_path, monkeypatch):
+    permute_shapes(monkeypatch, PERMUTATIONS[name])
+    for sample in RUNS.values():
+        assert rows(put(tmp_path, sample)) == SCORED
+    for sample in RANKS.values():
+        assert sorted(rows(put(tmp_path, sample))) == LISTED
+    for sample in QRELS.values():
+        assert judged(put(tmp_path, sample)) == JUDGED
+
+
 MAPS = {
     "records under a key": (
         {"took": 1, "data": {"all": [{"q": "1", "d": [{"x": {"y": "a"}, "s": 0.9},
@@ -155,17 +167,17 @@ MAPS = {
 @pytest.mark.parametrize(("value", "text"), MAPS.values(), ids=MAPS)
 def test_maps(value, text, tmp_path):
     path = put(tmp_path, value if isinstance(value, str) else json.dumps(value))
-    assert rows(path, reading("run", map_=text)) == SCORED
+    assert rows(path, reading_for("run", map_=text)) == SCORED
     parts = dict(part.split("=") for part in text.replace(" ", "").split(","))
-    assert rows(path, reading("run", map_=parts)) == SCORED
+    assert rows(path, reading_for("run", map_=parts)) == SCORED
 
 
 def test_a_map_of_qrels(tmp_path):
     path = put(tmp_path, '{"f": "1", "gold": [{"k": "a", "n": 1}, {"k": "b", "n": true}]}\n')
-    how = reading("qrels", map_="query=f, list=gold, doc=k, level=n")
+    how = reading_for("qrels", map_="query=f, list=gold, doc=k, level=n")
     assert judged(path, how) == JUDGED[:2]
     with pytest.raises(InputError, match=r"no level \(keys: 'k n'"):
-        judged(path, reading("qrels", map_="query=f, list=gold, doc=k, level=m"))
+        judged(path, reading_for("qrels", map_="query=f, list=gold, doc=k, level=m"))
 
 
 @pytest.mark.parametrize(
@@ -186,7 +198,7 @@ def test_a_wrong_path_says_which_keys_there_are(tmp_path):
     path = put(tmp_path, '{"q": "1", "docs": [{"uri": "a"}]}\n')
     for text, keys in [("query=x", "'q docs'"), ("query=q, list=docs, doc=id", "'uri'")]:
         with pytest.raises(InputError, match=rf"keys: {keys}.*--map-run"):
-            rows(path, reading("run", map_=text))
+            rows(path, reading_for("run", map_=text))
 
 
 NOT_THERE = {
@@ -319,7 +331,7 @@ def test_a_map_of_levels_that_are_not_there(ragkpi, tmp_path):
 
 def test_distances_are_turned(tmp_path):
     path = put(tmp_path, "qid,docid,score\n1,a,0.1\n1,b,0.2\n2,c,0.1\n2,d,0.7\n")
-    turned = rows(path, reading("run", scores="distance"))
+    turned = rows(path, reading_for("run", scores="distance"))
     assert [score for _, _, score in turned] == [-0.1, -0.2, -0.1, -0.7]
 
 
@@ -367,7 +379,7 @@ def test_tables_with_lists_and_folders_of_parts(tmp_path):
     assert rows(str(folder)) == SCORED
     named = flat.rename_columns(["frage", "dok", "wert"])
     parquet.write_table(named, tmp_path / "named.parquet")
-    how = reading("run", map_="query=frage, doc=dok, score=wert")
+    how = reading_for("run", map_="query=frage, doc=dok, score=wert")
     assert rows(str(tmp_path / "named.parquet"), how) == SCORED
 
 

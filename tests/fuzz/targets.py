@@ -45,7 +45,7 @@ class MemorySource(Source):
     """Bytes as an opened input."""
 
     def __init__(self, text, name="run"):
-        self.name, self.size, self.at_start = name, len(text), True
+        self.name, self.size = name, len(text)
         self._compression = self._spool = self._before = self._plain = self._watched = None
         self._ahead, self.parts, self._copied = memoryview(b""), [], False
         self._text, self.place = text, 0
@@ -53,9 +53,6 @@ class MemorySource(Source):
 
     def _refuse_shrunk(self):
         pass
-
-    def look_at(self, offset, length):
-        return self._text[offset : offset + length]
 
     def keep_copy(self):
         pass
@@ -242,7 +239,7 @@ def _inspected_whole(text, asked):
 
 
 def _mended(parts, most, out):
-    RUN_FORMATS["trec"].write_run(Mender(most).rankings(parts), b"me", out)
+    RUN_FORMATS["trec"].writers["run"](Mender(most).rankings(parts), b"me", out)
     return True
 
 

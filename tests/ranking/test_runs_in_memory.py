@@ -109,7 +109,7 @@ def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):
     run = {f"q{n}": {f"d{m}": m for m in range(7)} for n in range(9)}
     run["empty"] = {}
     whole = run_blocks(run)
-    monkeypatch.setattr(in_memory, "_ROWS_AT_ONCE", 20)
+    monkeypatch.setattr(in_memory, "ROWS_OF_BLOCK", 20)
     cut = run_blocks(run)
     assert len(whole) == 1
     assert len(cut) == 5

@@ -8,7 +8,7 @@ from typing import TypeVar
 import numpy as np
 
 from ragkpi.formats.file_formats import Reading, run_format
-from ragkpi.formats.lines import BLOCK_SIZE, Lines, blocks, whole_text
+from ragkpi.formats.lines import BLOCK_SIZE, LineColumns, blocks, whole_text
 from ragkpi.formats.opening import Source
 from ragkpi.formats.score_order import ranked_once
 from ragkpi.formats.tokens import IntArray, Tokens
@@ -144,7 +144,7 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
             note_extra_columns(lines, problems)
             yield from _of_lines(source.name, lines, problems)
         return
-    last: Lines | None = None  # the last query of a block may continue in the next block
+    last: LineColumns | None = None  # the last query of a block may continue in the next block
     for block in blocks(source, block_size):
         lines = scan_tolerantly(block, problems)
         note_extra_columns(lines, problems)
@@ -159,7 +159,7 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
         yield from _of_lines(source.name, last, problems)
 
 
-def _of_lines(file: str, lines: Lines, problems: Problems) -> Iterator[CheckedRun]:
+def _of_lines(file: str, lines: LineColumns, problems: Problems) -> Iterator[CheckedRun]:
     """Yield the lines whose score is a number, if there are any; note the others."""
     score_text = lines.column(4)
     score = score_text.numbers()

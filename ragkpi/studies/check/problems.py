@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.formats.lines import Block, Lines, split_lines
+from ragkpi.formats.lines import Block, LineColumns, split_lines
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_runs import LINE
 from ragkpi.records import NamedTuple
@@ -39,7 +39,7 @@ class Problems:
             self.first.setdefault(kind, []).append(Example(line, text))
 
 
-def scan_tolerantly(block: Block, problems: Problems) -> Lines:
+def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
     """Split the lines that have all columns; note the others."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
@@ -53,7 +53,7 @@ def scan_tolerantly(block: Block, problems: Problems) -> Lines:
     return lines
 
 
-def note_extra_columns(lines: Lines, problems: Problems) -> None:
+def note_extra_columns(lines: LineColumns, problems: Problems) -> None:
     """Note the lines with text after the run id."""
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
