@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
+from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions, no_level_so_high
 from ragkpi.measures.refusals import refuse_levels, refuse_unserved
@@ -231,7 +232,7 @@ class Evaluator:
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
         lines = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
         if lines and self.settings.doubts == "refused":
-            raise DataError(f"{lines[0]} (--strict)")
+            raise DataError(f"{lines[0]} ({option('doubts', 'refused')})")
         return lines
 
     def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:

@@ -24,6 +24,7 @@ from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, judged_or_not
 from ragkpi.formats.trec_runs import RunColumns, refuse_empty, run_id_of
+from ragkpi.interface import option
 
 _IDS = ("query", "doc")
 _QRELS: tuple[Wanted, ...] = ("ids", "ids", "level")
@@ -169,7 +170,7 @@ def _named(source: Source, table: ArrowTable, shape: Shape, part: str) -> str:
             source.name,
             None,
             f"names no {wanted[0]} ({fields.shown_names(table.names)})",
-            f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
+            f"expected one of {' '.join(wanted)}, or {option('map_' + shape.kind)} '{part}=…'",
         )
     return name
 

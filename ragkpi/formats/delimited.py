@@ -22,6 +22,7 @@ from ragkpi.formats.shapes import SHAPES
 from ragkpi.formats.tokens import Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns, parse_numbers
 from ragkpi.formats.trec_runs import ColumnOrder, RunColumns, columns_of_blocks, refuse_empty
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -158,7 +159,8 @@ class _Table:
                 self._source.name,
                 self._header.line or 1,
                 f"names no {wanted[0]} ({fields.shown_names(self._header.names)})",
-                f"expected one of {' '.join(wanted)}, or --map-{self._shape.kind} '{part}=…'",
+                f"expected one of {' '.join(wanted)}, or "
+                f"{option('map_' + self._shape.kind)} '{part}=…'",
             )
         return number
 

@@ -18,6 +18,7 @@ from ragkpi.formats.recognition import (
 )
 from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -199,7 +200,6 @@ def reading(
     map_: str | Mapping[str, str] | None = None,
     scores: Scores = "similarity",
     sieve: Sieve | None = None,
-    options: tuple[str, str] | None = None,
     subset: str | None = None,
 ) -> Reading:
     """Return how a file is to be read, from what a user says about it.
@@ -216,8 +216,6 @@ def reading(
         Whether the greater or (``"distance"``) the smaller score is the better one.
     sieve
         What is done with documents before they are ranked.
-    options
-        What messages call `format_name` and `map_`; by default the options of the command line.
     subset
         Which ranking is read of a file that holds several of its queries.
 
@@ -228,10 +226,13 @@ def reading(
     """
     from ragkpi.formats.shapes import mapped, parse_map
 
-    format_option, map_option = options or (f"--{kind}-format", f"--map-{kind}")
     if format_name is not None:
-        find_format(kind, format_name, format_option)
+        find_format(kind, format_name, option(f"{kind}_format"))
     shape = None
     if map_ is not None:
-        shape = parse_map(map_, kind, map_option) if isinstance(map_, str) else mapped(map_, kind)
+        shape = (
+            parse_map(map_, kind, option(f"map_{kind}"))
+            if isinstance(map_, str)
+            else mapped(map_, kind)
+        )
     return Reading(format_name, shape, scores, sieve, subset)

@@ -11,6 +11,7 @@ from ragkpi.formats.json_text import DECODER, no_json, octets_of
 from ragkpi.formats.paths import Path
 from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.shape import Kind, Shape
+from ragkpi.interface import option
 from ragkpi.wording import shown
 
 
@@ -205,7 +206,7 @@ def lacking(
         file,
         record.line,
         f"{found or f'no {what}'} (keys: {keys})",
-        f"expected one of {' '.join(names)}, or --map-{kind} '{part}=…'",
+        f"expected one of {' '.join(names)}, or {option('map_' + kind)} '{part}=…'",
     )
 
 

@@ -12,6 +12,7 @@ from ragkpi.errors import InputError
 from ragkpi.formats.lines import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -52,7 +53,9 @@ class QrelsColumns(NamedTuple):
         """Return the same; `InputError` for a fractional level where there are to be none."""
         if numbers == "levels" and self.gain is not None:
             row = self.fractional_row
-            raise fractional(self.file, int(self.line[row]), self.gain[row], "--gains reads others")
+            raise fractional(
+                self.file, int(self.line[row]), self.gain[row], f"{option('gains')} reads others"
+            )
         return self
 
     @property
@@ -101,7 +104,7 @@ def parse_numbers(
     level = np.where(whole, given, 0).astype(np.int64)
     for row in np.flatnonzero(~(whole if numbers == "levels" else readable)).tolist():
         if readable[row]:
-            raise fractional(file, int(line[row]), given[row], "--gains reads others")
+            raise fractional(file, int(line[row]), given[row], f"{option('gains')} reads others")
         word = text[row].strip()
         if truth and word.lower() in (b"true", b"false"):
             level[row] = given[row] = word.lower() == b"true"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
@@ -19,7 +20,6 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.result import Result
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.records import dataclass, replace
 from ragkpi.reports.run_names import run_names
@@ -55,7 +55,6 @@ class AgreeResult(Result):
     panel: Panel | None = None
 
 
-@speaks_python
 def agree(
     qrels: Any,
     other: Any,
@@ -111,8 +110,8 @@ def agree(
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
         read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
-        levels, option = (map_other, "--map-other") if place else (map_levels, "--map-levels")
-        judgements.append(mapped(read.judgements, levels or {}, option))
+        levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
+        judgements.append(mapped(read.judgements, levels or {}, option(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
@@ -144,7 +143,6 @@ def agree(
     )
 
 
-@speaks_python
 def correct(
     human: Any,
     qrels: Any,

@@ -109,12 +109,9 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
         None if exclude is None else os.fspath(exclude),
     )
     map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
-    named = ("qrels_format=", "map_qrels="), ("run_format=", "map_run=")
     return (
-        _reading_or_none(reading("qrels", of_qrels, map_qrels, sieve=sieve, options=named[0])),
-        _reading_or_none(
-            reading("run", of_run, map_run, scores, sieve, named[1], given.get("subset"))
-        ),
+        _reading_or_none(reading("qrels", of_qrels, map_qrels, sieve=sieve)),
+        _reading_or_none(reading("run", of_run, map_run, scores, sieve, given.get("subset"))),
     )
 
 

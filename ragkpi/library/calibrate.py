@@ -22,7 +22,6 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.run_names import run_names
 from ragkpi.studies.calibrate.calibration_answer import calibration_answer
@@ -37,7 +36,6 @@ if TYPE_CHECKING:
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 
 
-@speaks_python
 def calibrate(
     qrels: Any,
     runs: Any,

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     named_runs,
     one_of,
@@ -18,7 +19,6 @@ from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
 from ragkpi.reports.sliced_report import SlicedReport
@@ -84,7 +84,6 @@ class ComparisonResult(Result):
         found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
         return found
 
-    @speaks_python
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make the table of a paper: runs and measures, and marks where a run differs.
 
@@ -111,7 +110,6 @@ class ComparisonResult(Result):
         return Result(PaperTable(names, compared, signatures), None, self.notes, self.signature)
 
 
-@speaks_python
 def compare(
     qrels: Any,
     runs: Any,
@@ -184,7 +182,7 @@ def compare(
     scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
-        asked.voice.refuse(bad)
+        interface().refuse(bad)
     shown = asked.called(list(scored), list(scored.values()))
     signature = asked.signed(metrics, qrels=qrels, by=by)
     of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
@@ -243,11 +241,12 @@ def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
     """Raise `UsageError` for what does nothing where all pairs are compared."""
     default = paired.Procedure()
     if baseline is not None:
-        raise UsageError(f"--all-pairs: there is no baseline ({baseline}); leave it out")
+        raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
     if procedure.test == default.test:
         for name in ("correction", "family"):
             if getattr(procedure, name) != getattr(default, name):
                 raise UsageError(
-                    f"--all-pairs with --{name}: Tukey's test holds for all pairs of a measure; "
-                    "leave it out, or give another --test"
+                    f"{option('all_pairs')} with {option(name)}: Tukey's test holds for all "
+                    f"pairs of a measure; "
+                    f"leave it out, or give another {option('test')}"
                 )

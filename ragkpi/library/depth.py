@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
+from ragkpi.interface import option
 from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
@@ -19,7 +20,6 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
@@ -47,7 +47,6 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
 
-@speaks_python
 def depth(
     qrels: Any = None,
     runs: Any = None,
@@ -103,7 +102,7 @@ def depth(
     numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
     for name, number in {**numbers, "max_tokens": max_tokens}.items():
         if number is not None and number != number:
-            raise UsageError(f"--{name.replace('_', '-')} {number}: expected a number")
+            raise UsageError(f"{option(name)} {number}: expected a number")
     limits = Limits(
         whole("at_least", at_least, 1),
         max_loss,
@@ -114,16 +113,20 @@ def depth(
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     if relevant is not None and (qrels is not None or runs is not None):
-        raise UsageError("--relevant stands in place of files; expected one or the other")
+        raise UsageError(
+            f"{option('relevant')} stands in place of files; expected one or the other"
+        )
     if relevant is None and qrels is None:
         raise UsageError(
             "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
         )
     if runs is None:
         if target is not None:
-            raise UsageError(f"--target {target}: without a run no system reaches it; leave it out")
+            raise UsageError(
+                f"{option('target')} {target}: without a run no system reaches it; leave it out"
+            )
         if bootstrap is not None:
-            raise UsageError("--ci: without a run nothing is estimated; leave it out")
+            raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
         counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
         _refuse_idle(asked.settings, limits, counts)
         by_chance = _judged_alone(asked, qrels) if counts is None else _judged_counts(asked, counts)
@@ -150,42 +153,49 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     if max_tokens is None:
         return None
     if not tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: how long is one? Give --tokens-per-passage")
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: how long is one? Give "
+            f"{option('tokens_per_passage')}"
+        )
     if tokens > max_tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
+        )
     return int(max_tokens // tokens)
 
 
-# What says something about runs, and nothing where there is none.
-_OF_RUNS = {
-    "missing": "-c, --common or --strict",
-    "unjudged": "-J",
-    "max_retrieved": "-M",
-    "draws": "--draws",
-    "grade_map": "--grade-map",
-}
-# What says something about qrels, too.
-_OF_QRELS = {"relevance_level": "-l", "only_query": "-D", "corpus_sizes": "--corpus-sizes"}
+# Settings that are about runs, and those that are about qrels: they change nothing without them.
+_OF_RUNS = ("missing", "unjudged", "max_retrieved", "draws", "grade_map")
+_OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
 def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
-    """Raise `UsageError` for what does nothing where there is no run, or where counts are all."""
+    """Raise `UsageError` for settings that need a run, or that counts alone make useless."""
     default = Settings()
-    idle = _OF_RUNS if counts is None else {**_OF_QRELS, **_OF_RUNS}
-    given = [
-        option for name, option in idle.items() if getattr(settings, name) != getattr(default, name)
-    ]
+    idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
+    given = [name for name in idle if getattr(settings, name) != getattr(default, name)]
     if limits.plateau != Limits().plateau:
-        given.append("--plateau")
+        given.append("plateau")
     if given:
-        alone = "qrels without a run" if counts is None else "--relevant"
-        raise UsageError(f"{alone} with {given[0]}: that is about runs; leave it out")
+        alone = "qrels without a run" if counts is None else option("relevant")
+        raise UsageError(f"{alone} with {_option_of(given[0])}: that is about runs; leave it out")
+
+
+def _option_of(setting: str) -> str:
+    """Name the option, or the options, of a setting."""
+    if setting == "missing":
+        zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
+        return f"{zero}, {common} or {error}"
+    return option(setting, "removed" if setting == "unjudged" else "")
 
 
 def _judged_counts(asked: Session, relevant: Sequence[int]) -> Judged:
     size = asked.settings.corpus_size
     if size is None:
-        raise UsageError("--relevant: the number to choose from is missing; give it with -N")
+        raise UsageError(
+            f"{option('relevant')}: the number to choose from is missing; give it with "
+            f"{option('corpus_size')}"
+        )
     return judged_from_counts(size, relevant, asked.settings)
 
 
@@ -194,7 +204,8 @@ def _judged_alone(asked: Session, qrels: Any) -> Judged:
     settings = asked.settings
     if settings.corpus_size is None and not settings.corpus_sizes:
         raise UsageError(
-            "qrels without a run: the number to choose from is missing; give it with -N, or a run"
+            f"qrels without a run: the number to choose from is missing; give it with "
+            f"{option('corpus_size')}, or a run"
         )
     every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], 1)
@@ -244,7 +255,7 @@ def _curves_of_runs(
         if depths[-1] > deepest:  # success cannot rise there, but chance does
             asked.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
-                f"give a deeper run, or --at down to {deepest} ({path})"
+                f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
         found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
         curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
@@ -254,6 +265,7 @@ def _curves_of_runs(
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
     if depths[-1] > size:
         raise UsageError(
-            f"--at {depths[-1]}: the corpus has only {size} documents; give a smaller K, or -N if "
+            f"{option('at')} {depths[-1]}: the corpus has only {size} documents; give a "
+            f"smaller K, or {option('corpus_size')} if "
             "it is larger"
         )

@@ -12,7 +12,6 @@ from ragkpi.library.arguments import in_one_order, qrels_of, run_of, session, wh
 from ragkpi.library.result import Result
 from ragkpi.library.slicing import labels_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.relevance import Qrels
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from ragkpi.statistics.query_slices import QuerySlice
 
 
-@speaks_python
 def diagnose(
     qrels: Any,
     run: Any,

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 from ragkpi.errors import GateFailedError
+from ragkpi.interface import interface
 from ragkpi.library.arguments import (
     bootstrap_of,
     named_run,
@@ -21,7 +22,6 @@ from ragkpi.library.arguments import (
 from ragkpi.library.run_results import RunResult, RunResults, ZScores
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import steps
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 Problems = Literal["raised", "kept"]
 
 
-@speaks_python
 def evaluate(
     qrels: Any,
     run: Any,
@@ -157,7 +156,7 @@ def evaluate(
     scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
     if problems == "raised" or not evaluated:
-        asked.voice.refuse(bad)
+        interface().refuse(bad)
     if zscores is not None:
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
@@ -212,7 +211,6 @@ def evaluate(
     )
 
 
-@speaks_python
 def zscores(
     qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
 ) -> ZScores:

@@ -6,11 +6,9 @@ import os
 from typing import Any
 
 from ragkpi.library.arguments import one_of, qrels_of
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 
 
-@speaks_python
 def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None = None) -> Relevance:
     """Read qrels once, for evaluation after evaluation, as a training loop needs them.
 
@@ -35,7 +33,6 @@ def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None =
     return READERS[rel_info](given, file_format) if isinstance(given, str) else given
 
 
-@speaks_python
 def read_run(
     run: str | os.PathLike[str], *, file_format: str | None = None
 ) -> dict[str, dict[str, float]]:

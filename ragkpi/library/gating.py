@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from ragkpi.errors import GateFailedError, UsageError
 from ragkpi.evaluation import Run
+from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field, replace
@@ -82,8 +83,9 @@ class Gates:
             if gate not in of_all and not any(gate.is_of(*part[:2]) for part in slices):
                 known = ", ".join(visible(part.name) for part in slices[:10])
                 raise UsageError(
-                    f"--fail-under {visible(gate.name)}: no such slice of the evaluated queries; "
-                    + (f"there are {known}" if slices else "give labels with --by FILE")
+                    f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
+                    f"evaluated queries; "
+                    + (f"there are {known}" if slices else f"give labels with {option('by')} FILE")
                 )
         found: list[Verdict] = []
         for run in runs.items():
@@ -118,16 +120,21 @@ def gates_of(
     gate_confidence: float | None,
 ) -> Gates:
     """Read what runs have to reach; wrong arguments are refused."""
-    given = {"--margin": margin, "--gate-by": gate_by, "--gate-confidence": gate_confidence}
+    given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:
-            raise UsageError(f"{name} {value}: no baseline; give --fail-under-baseline RUN with it")
+            raise UsageError(
+                f"{option(name)} {value}: no baseline; give {option('fail_under_baseline')} "
+                f"RUN with it"
+            )
     pairs = fail_under.items() if isinstance(fail_under, Mapping) else fail_under
     limits = [Gate(name, float(limit)) for name, limit in pairs]
     if baseline is None:
         return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:
-        raise UsageError(f"--gate-confidence {gate_confidence:g}: expected a share such as 0.95")
+        raise UsageError(
+            f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
+        )
     against = BaselineGate(
         Margin(0.0) if margin is None else parse_margin(str(margin)),
         one_of("gate_by", gate_by or "value", get_args(DecidedBy)),

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
+from ragkpi.interface import option
 from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
@@ -19,7 +20,6 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.records import dataclass
 from ragkpi.reports.answer import Answer
@@ -50,7 +50,6 @@ class HolesResult(Result):
     to_judge: Sequence[Candidate] = ()
 
 
-@speaks_python
 def holes(
     qrels: Any,
     runs: Any,
@@ -84,7 +83,10 @@ def holes(
     labels = labels_of(by)
     metrics = asked.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
-        raise UsageError("bounds are by one level of relevance; expected -l in place of rel=")
+        raise UsageError(
+            f"bounds are by one level of relevance; expected {option('relevance_level')} in "
+            f"place of rel="
+        )
     alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
     evaluator = asked.evaluator(given, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING

@@ -18,7 +18,6 @@ from ragkpi.library.arguments import (
 )
 from ragkpi.library.slicing import labels_of
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.records import replace
 from ragkpi.statistics.corrections import CorrectionName
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
 _TITLED = 3  # runs that a title names
 
 
-@speaks_python
 def report(
     qrels: Any,
     runs: Any,

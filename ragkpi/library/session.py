@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, without_strangers
 from ragkpi.formats.inputs import inputs
-from ragkpi.library.voice import Voice, voice
+from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.refusals import default_requests, refuse_unserved
 from ragkpi.measures.requests import find_trec_metrics
@@ -55,8 +55,6 @@ class Session:
         What runs are called in a result.
     measure_names
         What measures are called in a result: as trec_eval prints them, or as they were asked for.
-    voice
-        Who is told what.
     said
         Every note and warning, in order.
     """
@@ -69,7 +67,6 @@ class Session:
     run_format: Reading | None = None
     names: Names = "given"
     measure_names: MeasureNames = "trec"
-    voice: Voice = field(default_factory=voice)
     said: list[str] = field(default_factory=list)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
@@ -232,7 +229,7 @@ class Session:
         self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
     ) -> list[Evaluation]:
         """Return all outcomes; if any is bad, the call ends."""
-        self.voice.refuse(problems_of(names, outcomes))
+        interface().refuse(problems_of(names, outcomes))
         return [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
 
     def say(self, evaluations: Mapping[str, Evaluation]) -> None:
@@ -248,12 +245,12 @@ class Session:
     def note(self, text: str) -> None:
         """Say what was left out or assumed."""
         self.said.append(text)
-        self.voice.note(text)
+        interface().note(text)
 
     def warn(self, text: str) -> None:
         """Say what may mislead."""
         self.said.append(text)
-        self.voice.warn(text)
+        interface().warn(text)
 
 
 @lru_cache(maxsize=256)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.given_columns import octets
+from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 
 if TYPE_CHECKING:
@@ -50,7 +51,9 @@ def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySl
 
     slices = query_slices(labels, evaluated)
     if len(slices) > MOST_SLICES:
-        raise UsageError(f"--by: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
+        raise UsageError(
+            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
+        )
     return slices
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.bits import CEILING, chance_statistics
 from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient, shared
@@ -33,7 +34,8 @@ def corpus_size(judged: Judged) -> IntArray:
     size = judged.corpus_size
     if size is None:
         raise UsageError(
-            "the size of the corpus is not known; give it with -N, with --corpus-sizes for "
+            f"the size of the corpus is not known; give it with {option('corpus_size')}, "
+            f"with {option('corpus_sizes')} for "
             "single queries, or in the environment variable RAGKPI_CORPUS_SIZE"
         )
     labelled = np.bincount(
@@ -47,7 +49,8 @@ def corpus_size(judged: Judged) -> IntArray:
         raise UsageError(
             f"query {query}: {seen[worst]} documents are judged or retrieved, "
             f"but the corpus size is {size[worst]}; "
-            "give -N (or --corpus-sizes) the number of documents that could be retrieved"
+            f"give {option('corpus_size')} (or {option('corpus_sizes')}) the number of "
+            f"documents that could be retrieved"
         )
     return size
 

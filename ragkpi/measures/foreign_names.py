@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option, request_text
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.records import NamedTuple
@@ -74,11 +75,13 @@ def translated(text: str, registry: Mapping[str, Measure]) -> Request | None:
         elif key == "rel" and value.isdecimal() and (name == "numret" or has_level(known[0])):
             level = int(value)
         elif (key, value) != ("judged_only", "False"):
-            raise UsageError(f"-m {text}: {_advice(known[0], key, parameter.strip())}")
+            raise UsageError(f"{request_text(text)}: {_advice(known[0], key, parameter.strip())}")
     if name == "numret" and level is not None:
         return Request("num_rel_ret", level)
     if own is None and name == "judged":
-        raise UsageError(f"-m {text}: of how many documents? Expected a cutoff: Judged@10")
+        raise UsageError(
+            f"{request_text(text)}: of how many documents? Expected a cutoff: Judged@10"
+        )
     if own is None:
         # The uncut measure, where there is one, is what a name without a cutoff means.
         known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
@@ -99,7 +102,9 @@ def with_level(text: str) -> Request | None:
 def refuse_level(text: str, name: str, registry: Mapping[str, Measure]) -> None:
     """Raise `UsageError` if no level changes what a measure is."""
     if name not in registry or not has_level(registry[name]):
-        raise UsageError(f"-m {text}: {name} takes no level from which documents are relevant")
+        raise UsageError(
+            f"{request_text(text)}: {name} takes no level from which documents are relevant"
+        )
 
 
 def has_level(measure: Measure) -> bool:
@@ -112,5 +117,8 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "rel":
         return f"{measure.name} takes no level from which documents are relevant"
     if key == "judged_only":
-        return f"here that is -m {measure.name} with -J, which is of all measures"
+        return (
+            f"here that is {request_text(measure.name)} with "
+            f"{option('unjudged', 'removed')}, which is of all measures"
+        )
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragkpi.errors import DataError
+from ragkpi.interface import request_text
 from ragkpi.measures.c_rounding import log2, plus_ones
 from ragkpi.measures.gain_lists import actual, ideal, worth
 from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
@@ -82,7 +83,10 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     """
     most = int(judged.levels.max(initial=0))
     if most > highest:
-        raise DataError(f"err: level {most} is judged; expected -m err.{cutoff},highest={most}")
+        raise DataError(
+            f"err: level {most} is judged; expected "
+            f"{request_text('err', f'{cutoff},highest={most}')}"
+        )
     shown = judged.rank <= cutoff
     query, rank = judged.query[shown], judged.rank[shown]
     satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest

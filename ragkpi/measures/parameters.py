@@ -15,6 +15,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.interface import request_text
 from ragkpi.records import dataclass, field
 
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
@@ -72,7 +73,10 @@ class NoParameters(Named):
         return [Parameters("", {})]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        raise UsageError(f"-m {measure}.{text}: {measure} takes no parameters; give -m {measure}")
+        raise UsageError(
+            f"{request_text(measure, text)}: {measure} takes no parameters; give "
+            f"{request_text(measure)}"
+        )
 
     def describe(self) -> str:
         return "none"
@@ -106,7 +110,7 @@ class Option:
             value = math.nan
         known = self.least <= value <= self.most and abs(value) < math.inf
         if text.strip() != text or "_" in text or not known:
-            raise UsageError(f"-m {measure}: {key}={text}; expected {self.expected}")
+            raise UsageError(f"{request_text(measure)}: {key}={text}; expected {self.expected}")
         return value
 
 
@@ -148,9 +152,11 @@ class Cutoffs(Named):
                 cutoffs.append(_cutoff(measure, item))
             elif key not in self.options:
                 known = ", ".join(self.options) or "cutoffs only"
-                raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes {known}")
+                raise UsageError(
+                    f"{request_text(measure, text)}: no parameter '{key}'; it takes {known}"
+                )
             elif key in given:
-                raise UsageError(f"-m {measure}.{text}: '{key}' is given twice")
+                raise UsageError(f"{request_text(measure, text)}: '{key}' is given twice")
             else:
                 given.add(key)
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
@@ -158,7 +164,7 @@ class Cutoffs(Named):
         if not cutoffs and not self.default:
             return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         if cutoffs and len(cutoffs) < self.span:
-            raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
+            raise UsageError(f"{request_text(measure, text)}: needs at least {self.span} cutoffs")
         if self.span > 1:
             cutoffs.sort()
         return self._values(cutoffs or self.default, options)
@@ -207,14 +213,16 @@ def _cutoff(measure: str, text: str) -> int:
     elif re.fullmatch(r"\+?\d+\.\d*", text):
         cutoff = int(text.partition(".")[0])
         warnings.warn(
-            f"-m {measure}: cutoff {text} is read as {cutoff}, as trec_eval does",
+            f"{request_text(measure)}: cutoff {text} is read as {cutoff}, as trec_eval does",
             RagkpiWarning,
             stacklevel=2,
         )
     else:
         cutoff = 0
     if not 1 <= cutoff < 2**62:
-        raise UsageError(f"-m {measure}.{text}: '{text}' is not a cutoff; expected a rank from 1")
+        raise UsageError(
+            f"{request_text(measure, text)}: '{text}' is not a cutoff; expected a rank from 1"
+        )
     return cutoff
 
 
@@ -223,5 +231,5 @@ def refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
             raise UsageError(
-                f"-m {measure}.{text}: {shortest(cutoff)} is given twice; give it once"
+                f"{request_text(measure, text)}: {shortest(cutoff)} is given twice; give it once"
             )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from ragkpi.interface import option
 from ragkpi.measures.measure import Caution, Metric
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -72,7 +73,7 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
     if affected:
         yield (
             f"{_names(affected)}: the corpus has only {size.min()} documents; K is taken as "
-            "that number; give a smaller K, or -N if the corpus is larger"
+            f"that number; give a smaller K, or {option('corpus_size')} if the corpus is larger"
         )
 
 
@@ -86,7 +87,7 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
             yield (
                 f"{metric.name}: above 1 for {above} of {len(judged.queries)} queries, whose top K "
                 "holds documents that the pool lacks (see pool_miss); give the pool that the run "
-                "was selected from, or --pool-union"
+                f"was selected from, or {option('pool_union')}"
             )
 
 
@@ -100,11 +101,12 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     if reached:
         yield (
             f"{_names(reached)}: no query has more than {deepest} documents, so the run is its "
-            "own pool and reaches its ceiling; give the first stage with --pool"
+            f"own pool and reaches its ceiling; give the first stage with {option('pool')}"
         )
     if deeper:
         yield (
-            f"{_names(deeper)}: without --pool the run itself, {deepest} documents deep, is the "
+            f"{_names(deeper)}: without {option('pool')} the run itself, {deepest} "
+            f"documents deep, is the "
             "pool; give the first stage if the run was selected from more"
         )
 
@@ -118,7 +120,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         yield (
             f"{_names(metrics)}: no document has grade 5 under the grade map '{grade_map.name}' "
             f"({grade_map}), so every query has fallback weights and n_recall5 is NA; give the "
-            "--grade-map of these judgements"
+            f"{option('grade_map')} of these judgements"
         )
 
 

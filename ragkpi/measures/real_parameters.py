@@ -8,6 +8,7 @@ import warnings
 from typing import Any
 
 from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.interface import request_text
 from ragkpi.measures.parameters import Named, Parameters, refuse_duplicates, shortest
 from ragkpi.records import dataclass
 
@@ -67,10 +68,13 @@ class RealList(Named):
     def parse(self, measure: str, text: str) -> list[Parameters]:
         numbers = tuple(_real(measure, item) for item in text.split(","))
         if self.length is not None and len(numbers) != self.length:
-            raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
+            raise UsageError(
+                f"{request_text(measure, text)}: {len(numbers)} numbers; expected {self.length}"
+            )
         if self.used is not None and len(numbers) > self.used:
             warnings.warn(
-                f"-m {measure}.{text}: only the first {self.used} of {len(numbers)} numbers count",
+                f"{request_text(measure, text)}: only the first {self.used} of "
+                f"{len(numbers)} numbers count",
                 RagkpiWarning,
                 stacklevel=2,
             )
@@ -107,27 +111,30 @@ class Gains(Named):
         for item in text.split(","):
             key, equals, number = item.partition("=")
             if not equals or "=" in number:
-                raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
+                raise UsageError(f"{request_text(measure, text)}: '{item}'; expected key=value")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
                 if "p" in given:
-                    raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
+                    raise UsageError(f"{request_text(measure, text)}: 'p' is given twice")
                 probability = value
             elif re.fullmatch(r"[+-]?\d+", key):
                 if not self.gains:
-                    raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes p")
+                    raise UsageError(
+                        f"{request_text(measure, text)}: no parameter '{key}'; it takes p"
+                    )
                 level = int(key)
                 if level < 0:
                     raise UsageError(
-                        f"-m {measure}.{text}: level {level}; a gain for a negative level would "
+                        f"{request_text(measure, text)}: level {level}; a gain for a "
+                        f"negative level would "
                         "reward unjudged documents, give levels from 0"
                     )
                 if level in gains:
-                    raise UsageError(f"-m {measure}.{text}: level {level} is given twice")
+                    raise UsageError(f"{request_text(measure, text)}: level {level} is given twice")
                 gains[level] = value
             else:
                 warnings.warn(
-                    f"-m {measure}.{text}: '{key}' is not a level and changes nothing",
+                    f"{request_text(measure, text)}: '{key}' is not a level and changes nothing",
                     RagkpiWarning,
                     stacklevel=2,
                 )
@@ -145,4 +152,4 @@ def _real(measure: str, text: str) -> float:
         number = float(text)
         if math.isfinite(number):
             return number
-    raise UsageError(f"-m {measure}: '{text}' is not a number; expected one such as 0.5")
+    raise UsageError(f"{request_text(measure)}: '{text}' is not a number; expected one such as 0.5")

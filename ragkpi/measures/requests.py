@@ -9,6 +9,7 @@ from itertools import count
 from typing import TYPE_CHECKING, NoReturn
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import request_text
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Parameters
 from ragkpi.measures.registry_trec import CLASSIC, LATER, NICKNAMES
@@ -176,14 +177,17 @@ def _add(
         if dot:
             members = " ".join(nicknames[name])
             raise UsageError(
-                f"-m {text}: {name} is a nickname and takes no parameters; "
+                f"{request_text(text)}: {name} is a nickname and takes no parameters; "
                 f"give them to its members ({members})"
             )
         for member in nicknames[name]:
             _add(member, turn, registry, nicknames, requests, from_nickname=True)
         return
     if dot and not parameters:
-        raise UsageError(f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS")
+        raise UsageError(
+            f"{request_text(text)}: nothing follows the dot; give {request_text(name)} or "
+            f"{request_text(name)}.PARAMS"
+        )
     request = requests.setdefault((name, level), _Request())
     if not dot:
         request.plain = True
@@ -191,7 +195,10 @@ def _add(
         return
     cut = f"{name}_cut"
     if parameters.isdecimal() and cut in registry and name in registry:
-        raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
+        raise UsageError(
+            f"{request_text(text)}: {name} takes no cutoff; expected "
+            f"{request_text(cut)}.{parameters}"
+        )
     parsed = registry[name].parameters.parse(name, parameters)
     (request.listed if from_nickname else request.given).extend(parsed)
     for number, one in enumerate(parsed):
@@ -233,10 +240,10 @@ def _refuse(
     advice = "'ragkpi measures' lists them all"
     if here := translated(text, registry):
         level = "" if here.level is None else f",rel={here.level}"
-        advice = f"here that is -m {here.text}{level}"
+        advice = f"here that is {request_text(here.text)}{level}"
     elif near := _near(name, [*registry, *nicknames]):
         advice = f"did you mean {' or '.join(near)}?"
-    raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+    raise UsageError(f"{request_text(text)}: no measure is named '{name}'; {advice}")
 
 
 def _meant(text: str, registry: Mapping[str, Measure]) -> Request | None:

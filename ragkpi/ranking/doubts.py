@@ -10,6 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ragkpi.interface import option
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, queries_meant
@@ -58,7 +59,8 @@ def doubts(
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
         yield (
-            f"no document is relevant: -l {level} is above the highest judged level, {highest}; "
+            f"no document is relevant: {option('relevance_level')} {level} is above the "
+            f"highest judged level, {highest}; "
             "give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
@@ -71,7 +73,7 @@ def doubts(
             f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
             f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
             f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
-            "(--max-passage '#' folds passages)"
+            f"({option('max_passage', '#')} folds passages)"
         )
     top = judged.rank <= _TOP
     retrieved = int(judged.num_ret.sum())
@@ -88,7 +90,7 @@ def doubts(
         yield (
             f"scores rise down the file in {seen.rising} of the first "
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            "--scores distance turns them round"
+            f"{option('scores', 'distance')} turns them round"
         )
     yield from _outside_pool(judged, top)
 
@@ -101,7 +103,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
     if lacking > _MOST_OUTSIDE * len(hits):
         yield (
             f"the pool lacks {lacking} of the {len(hits)} judged documents in the top {_TOP} of "
-            "the run, so the run was not selected from it; are RUN and --pool swapped?"
+            f"the run, so the run was not selected from it; are RUN and {option('pool')} swapped?"
         )
 
 

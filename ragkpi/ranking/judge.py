@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ragkpi.errors import DataError, NothingInCommonError
+from ragkpi.interface import option
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements, TiedRanks
@@ -128,7 +129,8 @@ def _queries(
         number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
             f"{number} missing from the run "
-            f"({listed(coverage.missing, 3)}); --strict expects a ranking for each"
+            f"({listed(coverage.missing, 3)}); {option('missing', 'error')} expects a "
+            f"ranking for each"
         )
     missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.ranking.judgements import TiedRanks
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple, dataclass, replace
@@ -196,7 +197,8 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(
-            f"--relevant {given}: expected numbers from 1 to the corpus size, {corpus_size}"
+            f"{option('relevant')} {given}: expected numbers from 1 to the corpus size, "
+            f"{corpus_size}"
         )
     counts = np.array(relevant, dtype=np.int64)
     queries = np.arange(len(counts))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragkpi.interface import option
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -18,7 +19,8 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
         are = counted(len(coverage.missing), "judged query is", "judged queries are")
         notes.append(
             f"{are} missing from the run and left out of the means "
-            f"({listed(coverage.missing, 3)}); -c counts them as empty rankings"
+            f"({listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
+            f"empty rankings"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
@@ -44,7 +46,8 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
     if seen:
         notes.append(
             f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
-            "run: every bor is a lower bound; give the real size with -N or in the "
+            f"run: every bor is a lower bound; give the real size with "
+            f"{option('corpus_size')} or in the "
             "environment variable RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
@@ -88,5 +91,6 @@ def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
         return ""
     return (
         f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
-        f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
+        f"count as empty rankings: {', '.join(lacking)}; {option('missing', 'common')} "
+        f"takes those that all runs have"
     )

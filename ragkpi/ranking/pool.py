@@ -9,6 +9,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.interface import option
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged
@@ -114,7 +115,8 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     lacking = [query for query in queries if query not in sizes] if given is None else []
     if lacking:
         raise UsageError(
-            f"--corpus-sizes has no line for query {named(lacking[0])} and "
-            f"{len(lacking) - 1} others; expected each evaluated query there, or -N for the rest"
+            f"{option('corpus_sizes')} has no line for query {named(lacking[0])} and "
+            f"{len(lacking) - 1} others; expected each evaluated query there, or "
+            f"{option('corpus_size')} for the rest"
         )
     return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)

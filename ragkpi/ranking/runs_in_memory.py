@@ -12,6 +12,7 @@ from ragkpi.formats.file_formats import Reading
 from ragkpi.formats.in_memory import mapped_rows, run_blocks
 from ragkpi.formats.score_order import ranked_once
 from ragkpi.formats.trec_runs import RunColumns, regrouped
+from ragkpi.interface import option
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, hits_of, run_for
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import ScatteredQueryError, refusals
@@ -39,7 +40,9 @@ class RunInMemory:
         """The run as columns; errors as `run_blocks` has them."""
         shape = None if self.reading is None else self.reading.shape
         if self.reading is not None and self.reading.subset is not None:
-            raise UsageError(f"--subset {self.reading.subset}: only a path can hold subsets")
+            raise UsageError(
+                f"{option('subset')} {self.reading.subset}: only a path can hold subsets"
+            )
         blocks = run_blocks(self.given if shape is None else mapped_rows(self.given, shape))
         if shape is None or shape.score:
             return blocks

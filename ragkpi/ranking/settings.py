@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 from ragkpi.records import dataclass, field
 
@@ -92,7 +93,8 @@ class Settings:
             and self.max_retrieved is not None
         ):
             raise UsageError(
-                "--ties expected: with -J and -M together it depends on chance how many documents "
+                f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
+                f"{option('max_retrieved')} together it depends on chance how many documents "
                 "are left; expected one of the two"
             )
         for name in ("max_retrieved", "pool_depth"):

@@ -10,6 +10,8 @@ from ragkpi.formats.file_formats import read_any_qrels, reading, run_format
 from ragkpi.formats.opening import Source
 from ragkpi.formats.shapes import parse_map
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]
 JUDGED = [(b"1", b"a", 1), (b"1", b"b", 1), (b"2", b"c", 1)]

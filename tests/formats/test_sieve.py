@@ -16,6 +16,8 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
 from ragkpi.formats.trec_runs import stream_run
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 QRELS = b"1 0 d#1 0\n1 0 d#2 2\n1 0 e#1 1\n2 0 f 1\n"
 RUN = (
     b"1 Q0 d#1 1 0.9 me\n1 Q0 x#1 2 0.8 me\n1 Q0 d#2 3 0.7 me\n1 Q0 e#1 4 0.6 me\n"

@@ -9,6 +9,8 @@ from ragkpi.ranking.grade_maps import GRADE_MAPS
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, lines, population, summary
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 FIELDS = ("Formula:    ", "Range:      ", "Edge cases: ", "Source:     ")
 
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import IntArray
+from ragkpi.interface import option
 from ragkpi.measures.aggregates import FloatArray
 from ragkpi.records import dataclass
 from ragkpi.statistics.agreement import (
@@ -124,7 +125,7 @@ def label_agreement(panel: Panel, bootstrap: Bootstrap) -> LabelAgreement:
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(
             f"the judges give {len(panel.levels())} different levels; expected at most "
-            f"{MOST_LEVELS}: put them on a smaller scale with --map-levels"
+            f"{MOST_LEVELS}: put them on a smaller scale with {option('map_levels')}"
         )
     pairs = [
         _pair(panel, first, second, bootstrap)

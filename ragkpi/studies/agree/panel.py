@@ -8,6 +8,7 @@ import numpy as np
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.interface import option
 from ragkpi.ranking.judged import BoolArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import dataclass, replace
@@ -135,7 +136,7 @@ def scales_differ(panel: Panel) -> str:
         if (other_low, other_high) != (low, high):
             return (
                 f"{reference} gives levels {low} to {high}, {name} {other_low} to {other_high}; if "
-                "these are different scales, give --map-levels or --map-other"
+                f"these are different scales, give {option('map_levels')} or {option('map_other')}"
             )
     return ""
 

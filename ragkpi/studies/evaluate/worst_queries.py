@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -72,7 +73,9 @@ def worst_queries(
     ]
     if name is None:
         if not orderable:
-            raise UsageError("--worst: no value per query that can be better; ask for more with -m")
+            raise UsageError(
+                f"{option('worst')}: no value per query that can be better; ask for more with -m"
+            )
         metric = orderable[0]
         if metric is not runs[0].metrics[0]:
             metric = next((one for one in orderable if one.measure.aggregate is not SUM), metric)
@@ -107,4 +110,4 @@ def _named(name: str, metrics: Sequence[Metric]) -> Metric:
             if same and metric.arguments == asked.arguments:
                 return metric
     names = ", ".join(metric.name for metric in metrics) or "no value"
-    raise UsageError(f"--sort {name}: expected one of {names}")
+    raise UsageError(f"{option('sort')} {name}: expected one of {names}")
