@@ -15,10 +15,10 @@ from ragkpi.library.arguments import (
     named_runs,
     one_of,
     procedure_of,
-    qrels_of,
     session,
 )
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good, qrels_of
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.records import dataclass, replace
@@ -137,7 +137,7 @@ def agree(
     return AgreeResult(
         agree_answer(agreement, "shown" if per_query else "hidden"),
         charts,
-        tuple(asked.said),
+        tuple(asked.told),
         asked.signed(metrics, **files),
         panel=together,
     )
@@ -178,16 +178,15 @@ def correct(
         raise UsageError("one run is given; expected a baseline and others")
     level = bootstrap_of(1, 0, confidence).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
-    settings = asked.settings
-    if settings.missing == "intersection":  # every run over the same queries
-        asked = replace(asked, settings=replace(settings, missing="zero"))
+    if asked.settings.missing == "intersection":  # every run over the same queries
+        asked = replace(asked, settings=replace(asked.settings, missing="zero"))
     metrics = asked.metrics(JUDGED)
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
     other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
     # Nothing is said about the queries that people did not judge: that is why one is here.
     evaluator = asked.evaluator(by_people, metrics)
     read = asked.read(evaluator, named, evaluator.needs(metrics))
-    of_people = asked.done(list(named), evaluator.score(read, metrics))
+    of_people = all_good(named, evaluator.score(read, metrics))
     scored = [[run.scores for run in of_judge] for of_judge in (of_people, other)]
     people_say = correct_scores(scored[0], scored[1], kind, level, chosen)
     doubt = doubts(people_say)
@@ -196,7 +195,7 @@ def correct(
     question = "eval" if kind == "values" else "compare"
     names = asked.called(list(named), scored[1])
     answer = correction_answer(people_say, question, names, (people, model))
-    return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
+    return Result(answer, None, tuple(asked.told), asked.signed(metrics, qrels=qrels))
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:

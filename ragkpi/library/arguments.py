@@ -14,7 +14,7 @@ from ragkpi.formats.inputs import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.library.vocabulary import Evaluating, HowRead
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
-from ragkpi.ranking.relevance import READERS, Qrels, Relevance
+from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import (
     Doubts,
     Draws,
@@ -117,26 +117,6 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
 
 def _reading_or_none(how: Reading | str | None) -> Reading | None:
     return how if isinstance(how, Reading) and how != Reading() else None
-
-
-def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
-    """Return qrels as an `Evaluator` takes them: a path, or what is in memory."""
-    if isinstance(qrels, str | os.PathLike):
-        return os.fspath(qrels)
-    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before
-        read: Relevance = qrels
-        return read
-    if rel_info != "qrels":
-        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
-    from ragkpi.formats.in_memory import mapped_rows, qrels_columns
-    from ragkpi.ranking.judgements import group_judgements
-
-    if how is not None and how.shape is not None:
-        qrels = mapped_rows(qrels, how.shape)
-    columns = qrels_columns(qrels, "gains")
-    if how is not None and how.sieve:
-        columns = how.sieve.qrels(columns)
-    return Qrels(group_judgements(columns))
 
 
 def run_of(run: Any) -> Run:

@@ -15,7 +15,6 @@ from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
     named_runs,
-    qrels_of,
     session,
     whole,
 )
@@ -70,12 +69,11 @@ def calibrate(
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
     bootstrap = bootstrap_of(resamples, seed, confidence)
     parts = whole("folds", folds, 2)
-    given = qrels_of(qrels, how=asked.qrels_format)
     named = named_runs(runs)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
     metrics = asked.metrics(CALIBRATED)
-    results = asked.evaluate_every(asked.evaluator(given, metrics), named, metrics)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
     observed = observe(_scored(asked, list(named), results, scores, path))
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts)
 
@@ -84,7 +82,7 @@ def calibrate(
         return noted(calibration_charts(calibration), notes)
 
     signature = asked.signed(metrics, qrels=qrels)
-    return Result(calibration_answer(calibration), charts, tuple(asked.said), signature)
+    return Result(calibration_answer(calibration), charts, tuple(asked.told), signature)
 
 
 def _scored(

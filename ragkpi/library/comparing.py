@@ -11,7 +11,6 @@ from ragkpi.library.arguments import (
     named_runs,
     one_of,
     procedure_of,
-    qrels_of,
     session,
 )
 from ragkpi.library.evaluating import Problems
@@ -162,7 +161,7 @@ def compare(
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
     [0.0078]
     """
-    asked = session(measures, how)
+    asked = session(measures, how).side_by_side()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     one_of("problems", problems, get_args(Problems))
     named = named_runs(runs)
@@ -175,10 +174,8 @@ def compare(
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     labels = labels_of(by)
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
-    outcomes = asked.evaluate_side_by_side(judged, named, metrics)
-    asked = asked.side_by_side()
-    bad = problems_of(list(named), outcomes)
+    outcomes = asked.aligned(named, asked.evaluate(qrels, named, metrics))
+    bad = problems_of(named, outcomes)
     scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
@@ -203,7 +200,7 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(asked.said),
+        notes=tuple(asked.told),
         signature=signature,
         problems=bad,
         names=dict(zip(scored, shown, strict=True)),

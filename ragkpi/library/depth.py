@@ -13,19 +13,17 @@ from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
     named_runs,
-    qrels_of,
     session,
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session
+from ragkpi.library.session import Session, all_good
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
 from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
-from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import replace
 from ragkpi.statistics.bootstrap import Bootstrap, Method
@@ -133,10 +131,9 @@ def depth(
         judged = [by_chance]
         curves = _curves_of_chance(by_chance, depths, limits)
     else:
-        given = qrels_of(qrels, how=asked.qrels_format)
         named = named_runs(runs)
-        alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
-        curves, judged = _curves_of_runs(alone, asked, given, named, depths, limits, bootstrap)
+        asked = asked.side_by_side() if len(named) > 1 else asked
+        curves, judged = _curves_of_runs(asked, qrels, named, depths, limits, bootstrap)
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
@@ -145,7 +142,7 @@ def depth(
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(asked.said), asked.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(asked.told), asked.signed(metrics, qrels=qrels))
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
@@ -209,8 +206,8 @@ def _judged_alone(asked: Session, qrels: Any) -> Judged:
         )
     every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], 1)
-    evaluator = every.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
-    (nothing,) = asked.done(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
+    evaluator = every.evaluator(qrels, metrics)
+    (nothing,) = all_good(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
     return nothing.plain
 
 
@@ -224,9 +221,8 @@ def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limi
 
 
 def _curves_of_runs(
-    alone: Session,
     asked: Session,
-    qrels: str | Relevance,
+    qrels: Any,
     runs: Mapping[str, Run],
     depths: Sequence[int] | None,
     limits: Limits,
@@ -243,9 +239,9 @@ def _curves_of_runs(
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     outcomes = evaluator.score(read, run_values(depths, limits.m))
-    for result in asked.done(list(runs), outcomes):
+    for result in all_good(runs, outcomes):
         _refuse_above(int(corpus_size(result.plain).min()), depths)
-    results = asked.done(list(runs), asked.compared(alone, runs, evaluator, outcomes))
+    results = all_good(runs, asked.checked(evaluator, runs, outcomes))
     curves = []
     names = asked.called(list(runs), [result.scores for result in results])
     all_runs = zip(names, runs, results, strict=True)

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
-from ragkpi.library.arguments import in_one_order, qrels_of, run_of, session, whole
+from ragkpi.library.arguments import in_one_order, run_of, session, whole
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good
 from ragkpi.library.slicing import labels_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.measures.registry import find_metrics
@@ -74,9 +75,9 @@ def diagnose(
     thresholds = Thresholds(good_proc, good_pct_proc)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
-    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
+    evaluator = asked.evaluator(qrels, metrics)
     (read,) = asked.read(evaluator, named, evaluator.needs(metrics, shown))
-    (result,) = asked.every(list(named), evaluator.score([read], metrics))
+    (result,) = asked.every(named, evaluator.score([read], metrics))
     documents = whole("missed", missed, 0)
 
     def diagnosed(
@@ -88,7 +89,7 @@ def diagnose(
             best = with_shown_at_their_best(judgements, read, asked.settings, shown)
             if best is not None:
                 generous = asked.evaluator(Qrels(best[0]), metrics)
-                (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
+                (at_best,) = all_good(list(named), generous.score([best[1]], metrics))
                 study = diagnose_run(at_best.plain, best[0], shown, thresholds)
                 diagnosis = replace(diagnosis, best_case=study.decomposition.means())
         return diagnosis_answer(diagnosis, judgements.document, most, documents), diagnosis
@@ -96,7 +97,7 @@ def diagnose(
     def of_slice(part: QuerySlice) -> Answer:
         narrowed, view = evaluator.over(part.queries)
         some = view(read) if isinstance(read, Hits) else read
-        (of_part,) = asked.done(list(named), narrowed.score([some], metrics))
+        (of_part,) = all_good(list(named), narrowed.score([some], metrics))
         return diagnosed(narrowed, some, of_part)[0]
 
     answer, diagnosis = diagnosed(evaluator, read, result)
@@ -104,6 +105,6 @@ def diagnose(
     return Result(
         with_slices(answer, labels, result.scores.queries, of_slice),
         lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
-        tuple(asked.said),
+        tuple(asked.told),
         asked.signed(metrics, qrels=qrels, by=by),
     )

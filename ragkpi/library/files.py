@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from ragkpi.library.arguments import one_of, qrels_of
+from ragkpi.library.arguments import one_of
+from ragkpi.library.session import qrels_of
 from ragkpi.ranking.relevance import READERS, Relevance
 
 

@@ -13,11 +13,11 @@ from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
     one_of,
-    qrels_of,
     session,
     whole,
 )
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.ranking.hits import Hits
@@ -79,7 +79,7 @@ def holes(
     asked = session(measures, in_one_order(how))
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
-    given, named = qrels_of(qrels, how=asked.qrels_format), named_runs(runs)
+    named = named_runs(runs)
     labels = labels_of(by)
     metrics = asked.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
@@ -87,12 +87,12 @@ def holes(
             f"bounds are by one level of relevance; expected {option('relevance_level')} in "
             f"place of rel="
         )
-    alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
-    evaluator = asked.evaluator(given, metrics)
+    asked = asked.side_by_side() if len(named) > 1 else asked
+    evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING
     read = asked.read(evaluator, named, evaluator.needs(metrics, depth))
-    outcomes = asked.compared(alone, named, evaluator, evaluator.score(read, metrics))
-    results = asked.done(list(named), outcomes)
+    outcomes = asked.checked(evaluator, named, evaluator.score(read, metrics))
+    results = all_good(named, outcomes)
     hits = [run for run in read if isinstance(run, Hits)]
     names = asked.called(list(named), [result.scores for result in results])
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
@@ -108,7 +108,7 @@ def holes(
     def of_slice(part: QuerySlice) -> Answer:
         narrowed, view = evaluator.over(part.queries)
         some = list(map(view, hits))
-        return bounded(narrowed, some, asked.done(names, narrowed.score(some, metrics)))[0]
+        return bounded(narrowed, some, all_good(names, narrowed.score(some, metrics)))[0]
 
     answer, found, listed = bounded(evaluator, hits, results)
     queries = queries_of([result.scores for result in results])
@@ -120,7 +120,7 @@ def holes(
     return HolesResult(
         with_slices(answer, labels, queries, of_slice),
         charts,
-        tuple(asked.said),
+        tuple(asked.told),
         asked.signed(metrics, qrels=qrels, by=by),
         listed,
     )

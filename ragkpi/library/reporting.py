@@ -12,7 +12,6 @@ from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
     procedure_of,
-    qrels_of,
     session,
     whole,
 )
@@ -91,14 +90,14 @@ def report(
     asked = replace(asked.side_by_side() if len(named) > 1 else asked, requests=requests)
     metrics = asked.metrics()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
-    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
+    evaluator = asked.evaluator(qrels, metrics)
     read = asked.read(evaluator, named, wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)
-    evaluations = asked.every(list(named), evaluator.score(read, needed))
+    evaluations = asked.every(named, evaluator.score(read, needed))
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
     compared: list[str] = []
     if len(named) > 1 and asked.settings.missing == "zero":
-        compared = asked.say_what_is_compared(dict(zip(names, evaluations, strict=True)))
+        compared = asked.tell_what_is_compared(dict(zip(names, evaluations, strict=True)))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,

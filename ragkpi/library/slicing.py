@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.given_columns import octets
 from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 
@@ -29,6 +28,8 @@ def labels_of(given: Any) -> Labels | None:
         return read_query_labels(os.fspath(given))
     if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
         raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+    from ragkpi.formats.given_columns import octets
+
     return {
         str(kind): {octets(query): str(label) for query, label in labels.items()}
         for kind, labels in given.items()
