@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
@@ -13,11 +12,12 @@ from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.reader_warnings import cautions, no_level_so_high
 from ragkpi.measures.refusals import refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
-from ragkpi.progress import steps
+from ragkpi.progress import doing, steps
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
 from ragkpi.ranking.reading import read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
@@ -108,15 +108,11 @@ class Evaluator:
         self.settings = settings
         self.rel_info = rel_info
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
-        self.run_format = run_format
+        self.run_format = Reading(run_format) if isinstance(run_format, str) else run_format
         self.pool = pool
         # The pool has a format of its own, but its documents are treated as the run's are.
-        self._pool_reading = run_format.of_pool() if isinstance(run_format, Reading) else None
-        self._pool_hits = (
-            None
-            if pool is None
-            else read_run(pool, self.relevance.judgements, format_name=self._pool_reading)
-        )
+        self._pool_reading = None if self.run_format is None else self.run_format.of_pool()
+        self._pool_hits = None if pool is None else self._read_pool(self.relevance.judgements)
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
         """Return what evaluates as if the qrels had these queries alone, and its view of runs."""
@@ -154,27 +150,14 @@ class Evaluator:
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
         return Wanted("counted" if counted else "ignored", depth, ties)
 
-    def read(
-        self,
-        runs: Sequence[Run],
-        wanted: Wanted = JUDGED_ONLY,
-        watch: Callable[[int], None] = lambda _: None,
-    ) -> list[Hits | RagkpiError]:
-        """Read runs, several at a time; in the place of one that cannot be read is its error.
-
-        `watch` is told how many are read, as `read_runs` has it.
-        """
-        judgements = self.relevance.judgements
-        return read_runs(
-            runs, lambda run: read_run(run, judgements, wanted, self.run_format), watch
-        )
+    def read(self, runs: Collection[Run], wanted: Wanted = JUDGED_ONLY) -> list[Hits | RagkpiError]:
+        """Read runs, several at a time; an unreadable run becomes its error."""
+        with doing("reading runs", len(runs)) as watch:
+            return read_runs(list(runs), self.relevance.judgements, wanted, self.run_format, watch)
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
-        judgements = self.relevance.judgements
-        (outcome,) = self.score(
-            [read_run(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
-        )
+        (outcome,) = self.score(self.read([run], self.needs(metrics)), metrics)
         if isinstance(outcome, RagkpiError):
             raise outcome
         return outcome
@@ -248,14 +231,13 @@ class Evaluator:
 
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
-                outside = outside_pool(
-                    judgements,
-                    run,
-                    judged,
-                    partial(read_run, self.pool, format_name=self._pool_reading),
-                )
+                outside = outside_pool(judgements, run, judged, self._read_pool)
                 judged = replace(judged, outside_pool=outside)
         return judged
+
+    def _read_pool(self, judgements: Judgements) -> Hits:
+        assert self.pool is not None
+        return read_run(self.pool, judgements, reading=self._pool_reading)
 
     def _says_corpus_size(self) -> bool:
         return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)

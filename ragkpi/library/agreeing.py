@@ -185,7 +185,7 @@ def correct(
     other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
     # Nothing is said about the queries that people did not judge: that is why one is here.
     evaluator = asked.evaluator(by_people, metrics)
-    read = asked.read(evaluator, named, evaluator.needs(metrics))
+    read = evaluator.read(named.values(), evaluator.needs(metrics))
     of_people = all_good(named, evaluator.score(read, metrics))
     scored = [[run.scores for run in of_judge] for of_judge in (of_people, other)]
     people_say = correct_scores(scored[0], scored[1], kind, level, chosen)

@@ -232,7 +232,7 @@ def _curves_of_runs(
     everywhere = run_values(depths or DEPTHS, limits.m)
     evaluator = asked.evaluator(qrels, everywhere)
     # What is read of a run does not depend on the depths, but the depths on what was read.
-    read = asked.read(evaluator, runs, evaluator.needs(everywhere))
+    read = evaluator.read(runs.values(), evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if asked.settings.max_retrieved is not None:

@@ -76,7 +76,7 @@ def diagnose(
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
     evaluator = asked.evaluator(qrels, metrics)
-    (read,) = asked.read(evaluator, named, evaluator.needs(metrics, shown))
+    (read,) = evaluator.read(named.values(), evaluator.needs(metrics, shown))
     (result,) = asked.every(named, evaluator.score([read], metrics))
     documents = whole("missed", missed, 0)
 

@@ -90,7 +90,7 @@ def holes(
     asked = asked.side_by_side() if len(named) > 1 else asked
     evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING
-    read = asked.read(evaluator, named, evaluator.needs(metrics, depth))
+    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
     outcomes = asked.checked(evaluator, named, evaluator.score(read, metrics))
     results = all_good(named, outcomes)
     hits = [run for run in read if isinstance(run, Hits)]

@@ -91,7 +91,7 @@ def report(
     metrics = asked.metrics()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     evaluator = asked.evaluator(qrels, metrics)
-    read = asked.read(evaluator, named, wanted_of(evaluator, metrics, len(named)))
+    read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)
     evaluations = asked.every(named, evaluator.score(read, needed))
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))

@@ -15,8 +15,6 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.refusals import default_requests, refuse_unserved
 from ragkpi.measures.requests import find_trec_metrics
 from ragkpi.measures.scores import Scores
-from ragkpi.progress import doing
-from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Qrels, Relevance
@@ -100,26 +98,19 @@ class Session:
             return self
         return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
 
-    def read(
-        self, evaluator: Evaluator, runs: Mapping[str, Run], wanted: Wanted
-    ) -> list[Hits | RagkpiError]:
-        """Read runs under a progress bar; an unreadable run becomes its error."""
-        with doing("reading runs", len(runs)) as watch:
-            return evaluator.read(list(runs.values()), wanted, watch)
-
     def evaluate(
         self, qrels: Any, runs: Mapping[str, Run], metrics: Sequence[Metric]
     ) -> list[Evaluation | RagkpiError]:
         """Read and evaluate runs; tell what is known about them."""
         evaluator = self.evaluator(qrels, metrics)
-        read = self.read(evaluator, runs, evaluator.needs(metrics))
+        read = evaluator.read(runs.values(), evaluator.needs(metrics))
         return self.checked(evaluator, runs, evaluator.score(read, metrics))
 
     def evaluate_every(
         self, evaluator: Evaluator, runs: Mapping[str, Run], metrics: Sequence[Metric]
     ) -> list[Evaluation]:
         """Read and evaluate runs, each over its own queries; one bad run ends the call."""
-        read = self.read(evaluator, runs, evaluator.needs(metrics))
+        read = evaluator.read(runs.values(), evaluator.needs(metrics))
         return self.every(runs, evaluator.score(read, metrics))
 
     def checked(

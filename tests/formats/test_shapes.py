@@ -10,8 +10,6 @@ from ragkpi.formats.file_formats import read_any_qrels, reading, run_format
 from ragkpi.formats.opening import Source
 from ragkpi.formats.shapes import parse_map
 
-pytestmark = pytest.mark.usefixtures("command_line")
-
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]
 JUDGED = [(b"1", b"a", 1), (b"1", b"b", 1), (b"2", b"c", 1)]
@@ -184,6 +182,7 @@ def test_maps_that_are_none(text, message):
         parse_map(text, "run", "--map-run")
 
 
+@pytest.mark.usefixtures("command_line")
 def test_a_wrong_path_says_which_keys_there_are(tmp_path):
     path = put(tmp_path, '{"q": "1", "docs": [{"uri": "a"}]}\n')
     for text, keys in [("query=x", "'q docs'"), ("query=q, list=docs, doc=id", "'uri'")]:

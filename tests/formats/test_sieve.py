@@ -16,8 +16,6 @@ from ragkpi.formats.opening import Source
 from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
 from ragkpi.formats.trec_runs import stream_run
 
-pytestmark = pytest.mark.usefixtures("command_line")
-
 QRELS = b"1 0 d#1 0\n1 0 d#2 2\n1 0 e#1 1\n2 0 f 1\n"
 RUN = (
     b"1 Q0 d#1 1 0.9 me\n1 Q0 x#1 2 0.8 me\n1 Q0 d#2 3 0.7 me\n1 Q0 e#1 4 0.6 me\n"
@@ -74,6 +72,7 @@ def test_converts_folded(files, ragkpi):
     assert [line.split()[2] for line in outcome.out.splitlines()] == [b"d", b"x", b"e", b"2", b"f"]
 
 
+@pytest.mark.usefixtures("command_line")
 @pytest.mark.parametrize("text", ["", "/(/", "/x/", "/[/"])
 def test_refuses_folds_that_are_none(text):
     with pytest.raises(UsageError, match="--max-passage"):
