@@ -29,7 +29,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.real_parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, REGISTRY, find_metrics
 from ragkpi.measures.scores import MetricScores
-from ragkpi.ranking.hits import Hits, join_hits
+from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
@@ -154,7 +154,7 @@ class RelevanceEvaluator:
         _refuse_other_types("scores", scores, (float, int))
         if self._evaluator is None:
             return {}
-        hits = join_hits([])
+        hits = NOTHING_RETRIEVED
         if any(scores.values()):
             try:
                 hits = self._hits(self._evaluator, scores)

@@ -22,8 +22,7 @@ from ragkpi.wording import named
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     """Judge a pool over the queries of the run that was selected from it.
 
-    The pool is what was there to select from, so -M and -J, which speak of the run, leave it as it
-    is; ``settings.pool_depth`` cuts it.
+    -M and -J are about the run and leave the pool as it is; ``settings.pool_depth`` cuts it.
     """
     settings = replace(
         judged.settings,
@@ -43,13 +42,13 @@ def outside_pool(
     Parameters
     ----------
     judgements
-        What both are judged by.
+        The qrels.
     run
         A run with the names of its top documents.
     judged
         The same run, judged.
     read_pool
-        Reads the pool for judgements.
+        Reads the pool; judgements to hits.
 
     Returns
     -------
@@ -78,7 +77,7 @@ def outside_pool(
 
 
 def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
-    """Make documents, ordered by query, look like judged ones: the reader of runs finds those."""
+    """Make judgements of documents, ordered by query: a run is read for judged documents."""
     nothing = np.zeros(len(documents), dtype=np.int64)
     ids = Tokens.from_strings([queries[number] for number in query.tolist()])
     columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)

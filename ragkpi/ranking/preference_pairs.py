@@ -29,7 +29,7 @@ class GroupLines:
     Attributes
     ----------
     place
-        Where it stands, for error messages.
+        The file, query and group, for error messages.
     documents : Tokens of length n
         Its documents: the retrieved ones in ranking order, then the others by id.
     number : (n,)
@@ -59,7 +59,7 @@ class PreferencePairs(Protocol):
         """The documents' numbers among all of the query, (n,)."""
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Compare r documents with themselves and the ones below, (r, n - first) twice.
+        """Compare r documents with themselves and those below, (r, n - first) twice.
 
         How often documents ``first:last`` are preferred over each of ``first:``, and each of
         those over them.
@@ -172,7 +172,7 @@ class SeveralSubgroups:
 
 
 def two_levels(group: GroupLines) -> DataError:
-    """Say which document of a group with one scale has two levels."""
+    """Return the error that names a document with two levels in a group with one scale."""
     level = np.empty(len(group.documents))
     level[group.document] = group.level
     differs = np.flatnonzero(level[group.document] != group.level)

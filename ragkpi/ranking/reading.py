@@ -1,4 +1,4 @@
-"""Runs read for their hits, one or several at a time."""
+"""Read runs for their hits, one or several at a time."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[Run
 
 
 def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> Iterator[bytes]:
-    """Push a run into the kernel; yield the run id so far, block after block."""
+    """Push a run into the kernel block by block; yield the run id after each block."""
     if reader.is_fed:
         refuse_carriage_returns(source)
         block = memoryview(bytearray(BLOCK_SIZE))
@@ -105,7 +105,7 @@ class ScatteredQueryError(Exception):
 
 @contextmanager
 def refusals(file: str) -> Iterator[None]:
-    """Word what the kernel refuses, and say where."""
+    """Turn what the kernel refuses into errors that name the file and the line."""
     try:
         yield
     except kernel.RefusedError as problem:
@@ -139,7 +139,7 @@ def available_workers() -> int:
     Raises
     ------
     UsageError
-        If the variable holds something else than a number from 1.
+        If the variable is not a number from 1.
     """
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted:
