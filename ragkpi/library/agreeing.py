@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
@@ -34,9 +34,6 @@ from ragkpi.studies.agree.correction_study import Of
 from ragkpi.studies.agree.correction_study import correct as correct_scores
 from ragkpi.studies.agree.panel import Panel, mapped, panel, scales_differ
 from ragkpi.wording import counted
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 JUDGED = ("ndcg_cut.10",)
 LevelMap = Mapping[int, int]

@@ -15,15 +15,7 @@ from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.library.vocabulary import Evaluating, HowRead
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import (
-    Doubts,
-    Draws,
-    Missing,
-    PoolUnion,
-    Settings,
-    TieOrder,
-    Unjudged,
-)
+from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, Settings, TieOrder, Unjudged
 from ragkpi.reports.run_names import run_names
 from ragkpi.wording import parse_size
 

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.evaluation import Evaluation
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.query_files import Quality, read_quality
-from ragkpi.library.arguments import (
-    bootstrap_of,
-    in_one_order,
-    named_runs,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, in_one_order, named_runs, session, whole
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
 from ragkpi.library.vocabulary import Evaluating
@@ -28,9 +22,6 @@ from ragkpi.studies.calibrate.calibration_charts import calibration_charts
 from ragkpi.studies.calibrate.calibration_study import calibrate as calibrate_measures
 from ragkpi.studies.calibrate.observations import observe
 from ragkpi.wording import listed
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import Reading, read_any_qrels
@@ -25,9 +25,6 @@ from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.finding import Asked, Severity
 from ragkpi.studies.check.inspection import Inspection, inspect_file
 from ragkpi.studies.check.mend import Mender
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 

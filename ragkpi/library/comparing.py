@@ -3,16 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import (
-    named_runs,
-    one_of,
-    procedure_of,
-    session,
-)
+from ragkpi.library.arguments import named_runs, one_of, procedure_of, session
 from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
@@ -27,8 +22,6 @@ from ragkpi.statistics.significance import TestName
 from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.charts.chart import Chart, Charts
     from ragkpi.reports.layout import Report
     from ragkpi.reports.signature import Signature

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import Unpack, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
@@ -15,9 +15,6 @@ from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, readings_of
 from ragkpi.library.vocabulary import HowRead
 from ragkpi.reports.output_files import replacing
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def convert(

@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
 from ragkpi.interface import option
-from ragkpi.library.arguments import (
-    bootstrap_of,
-    in_one_order,
-    named_runs,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, in_one_order, named_runs, session, whole
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session, all_good
 from ragkpi.library.vocabulary import Evaluating
@@ -40,9 +34,6 @@ from ragkpi.studies.depth.depth_study import (
 )
 from ragkpi.studies.depth.depth_target import parse_target
 from ragkpi.studies.depth.depth_trace import every_depth, trace
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 
 def depth(
@@ -97,10 +88,7 @@ def depth(
     1.6905...
     """
     asked = session((), in_one_order(how))
-    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
-    for name, number in {**numbers, "max_tokens": max_tokens}.items():
-        if number is not None and number != number:
-            raise UsageError(f"{option(name)} {number}: expected a number")
+    _refuse_nan(max_loss=max_loss, tokens_per_passage=tokens_per_passage, max_tokens=max_tokens)
     limits = Limits(
         whole("at_least", at_least, 1),
         max_loss,
@@ -125,11 +113,8 @@ def depth(
             )
         if bootstrap is not None:
             raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
-        counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
-        _refuse_idle(asked.settings, limits, counts)
-        by_chance = _judged_alone(asked, qrels) if counts is None else _judged_counts(asked, counts)
-        judged = [by_chance]
-        curves = _curves_of_chance(by_chance, depths, limits)
+        judged = [_judged_without_run(asked, qrels, relevant, limits)]
+        curves = _curves_of_chance(judged[0], depths, limits)
     else:
         named = named_runs(runs)
         asked = asked.side_by_side() if len(named) > 1 else asked
@@ -145,8 +130,14 @@ def depth(
     return Result(report, charts, tuple(asked.told), asked.signed(metrics, qrels=qrels))
 
 
+def _refuse_nan(**numbers: float | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number != number:
+            raise UsageError(f"{option(name)} {number}: expected a number")
+
+
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
-    """Return how many passages there is room for; None for any number."""
+    """Return how many passages fit; None for any number."""
     if max_tokens is None:
         return None
     if not tokens:
@@ -186,22 +177,23 @@ def _option_of(setting: str) -> str:
     return option(setting, "removed" if setting == "unjudged" else "")
 
 
-def _judged_counts(asked: Session, relevant: Sequence[int]) -> Judged:
-    size = asked.settings.corpus_size
-    if size is None:
-        raise UsageError(
-            f"{option('relevant')}: the number to choose from is missing; give it with "
-            f"{option('corpus_size')}"
-        )
-    return judged_from_counts(size, relevant, asked.settings)
-
-
-def _judged_alone(asked: Session, qrels: Any) -> Judged:
-    """Judge what retrieves nothing: chance asks only how many documents are relevant."""
+def _judged_without_run(
+    asked: Session, qrels: Any, relevant: Sequence[int] | None, limits: Limits
+) -> Judged:
+    """Judge a run that retrieves nothing: chance needs only the numbers of relevant documents."""
+    counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
     settings = asked.settings
+    _refuse_idle(settings, limits, counts)
+    if counts is not None:
+        if settings.corpus_size is None:
+            raise UsageError(
+                f"{option('relevant')}: the number to choose from is missing; give it with "
+                f"{option('corpus_size')}"
+            )
+        return judged_from_counts(settings.corpus_size, counts, settings)
     if settings.corpus_size is None and not settings.corpus_sizes:
         raise UsageError(
-            f"qrels without a run: the number to choose from is missing; give it with "
+            "qrels without a run: the number to choose from is missing; give it with "
             f"{option('corpus_size')}, or a run"
         )
     every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
@@ -228,10 +220,10 @@ def _curves_of_runs(
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> tuple[Curves, list[Judged]]:
-
+    """Study runs at `depths`; None for depths as deep as the runs are."""
     everywhere = run_values(depths or DEPTHS, limits.m)
     evaluator = asked.evaluator(qrels, everywhere)
-    # What is read of a run does not depend on the depths, but the depths on what was read.
+    # The default depths depend on the runs; reading does not depend on depths, so it comes first.
     read = evaluator.read(runs.values(), evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
@@ -253,8 +245,8 @@ def _curves_of_runs(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
-        found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
-        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
+        intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
+        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), intervals))
     return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
@@ -23,8 +23,6 @@ from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, with_
 from ragkpi.studies.diagnose.diagnosis_study import diagnose as diagnose_run
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.statistics.query_slices import QuerySlice
 
 

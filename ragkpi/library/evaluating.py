@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError
 from ragkpi.interface import interface
@@ -27,8 +27,6 @@ from ragkpi.progress import steps
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.library.gating import Gates, Limits
     from ragkpi.reports.signature import Signature
     from ragkpi.statistics.bootstrap import Bootstrap, Method

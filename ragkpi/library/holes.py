@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.interface import option
-from ragkpi.library.arguments import (
-    in_one_order,
-    named_runs,
-    one_of,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import in_one_order, named_runs, one_of, session, whole
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
@@ -29,8 +23,6 @@ from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import HoleBounds, Within, depth_needed, find_bounds
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.statistics.query_slices import QuerySlice
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")

@@ -4,17 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Unpack
 
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.texts import Text
-from ragkpi.library.arguments import (
-    in_one_order,
-    named_runs,
-    procedure_of,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import in_one_order, named_runs, procedure_of, session, whole
 from ragkpi.library.slicing import labels_of
 from ragkpi.library.vocabulary import Evaluating
 from ragkpi.ranking.hits import Hits
@@ -25,9 +19,6 @@ from ragkpi.studies.report.report_content import report_document, wanted_of
 from ragkpi.studies.report.report_options import ReportOptions, default_measures
 from ragkpi.studies.report.report_page import HtmlReport, refuse_without_packages, report_page
 from ragkpi.studies.report.report_runs import metrics_needed
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 _TITLED = 3  # runs that a title names
 
