@@ -51,7 +51,7 @@ __version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
 supported_measures = {
     name for name, measure in REGISTRY.items() if measure.reads in ("qrels", "any")
 }
-# What trec_eval 10 added to it, pytrec_eval's does not have: its users get the keys that they know.
+# trec_eval 10 added these to all_trec; users of pytrec_eval get the keys that they know.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
 _MEMBERS = {
     name: [

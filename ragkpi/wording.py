@@ -41,7 +41,7 @@ def visible(text: str) -> str:
 
 
 def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
-    r"""Write a text of several lines for a terminal: what would steer it, as `visible` does.
+    r"""Escape a text of several lines for a terminal, as `visible` does for one line.
 
     Colours are ``"kept"`` where nothing that a file holds can be one: in a table, whose cells went
     through `visible`.

@@ -1,4 +1,4 @@
-"""Judges: `agree`, and `correct` by few human judgements; what their commands call."""
+"""`agree`: whether judges agree; and `correct`: values corrected by few human judgements."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def agree(
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
-        asked.warn(doubt)
+        asked.notes.warn(doubt)
     named = {} if runs is None else named_runs(runs)
     names: Sequence[str] = []
     scores = []
@@ -134,7 +134,7 @@ def agree(
     return AgreeResult(
         agree_answer(agreement, "shown" if per_query else "hidden"),
         charts,
-        tuple(asked.told),
+        tuple(asked.notes.told),
         asked.signed(metrics, **files),
         panel=together,
     )
@@ -180,7 +180,7 @@ def correct(
     metrics = asked.metrics(JUDGED)
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
     other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
-    # Nothing is said about the queries that people did not judge: that is why one is here.
+    # No notes here: that people judged only some queries is the point of the question.
     evaluator = asked.evaluator(by_people, metrics)
     read = evaluator.read(named.values(), evaluator.needs(metrics))
     of_people = all_good(named, evaluator.score(read, metrics))
@@ -188,15 +188,15 @@ def correct(
     people_say = correct_scores(scored[0], scored[1], kind, level, chosen)
     doubt = doubts(people_say)
     if doubt:
-        asked.warn(doubt)
+        asked.notes.warn(doubt)
     question = "eval" if kind == "values" else "compare"
     names = asked.called(list(named), scored[1])
     answer = correction_answer(people_say, question, names, (people, model))
-    return Result(answer, None, tuple(asked.told), asked.signed(metrics, qrels=qrels))
+    return Result(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
-    """Name judges: by their files, or `qrels` and `other`; several others by their own names."""
+    """Name the reference and the judges in question, after their files or their keys."""
     if isinstance(other, Mapping) and all(_is_whole(judge) for judge in other.values()):
         others = {str(name): qrels_of(judge) for name, judge in other.items()}
         return {reference or "qrels": qrels_of(qrels)} | others

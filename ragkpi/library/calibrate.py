@@ -73,7 +73,7 @@ def calibrate(
         return noted(calibration_charts(calibration), notes)
 
     signature = asked.signed(metrics, qrels=qrels)
-    return Result(calibration_answer(calibration), charts, tuple(asked.told), signature)
+    return Result(calibration_answer(calibration), charts, tuple(asked.notes.told), signature)
 
 
 def _scored(
@@ -83,7 +83,7 @@ def _scored(
     scores: Quality,
     file: str,
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
-    """Pair every run with its scores; say which queries have none."""
+    """Pair every run with its quality scores; note the queries that have none."""
     scored = []
     for path, name, result in zip(paths, run_names(paths), results, strict=True):
         judged = result.plain
@@ -107,7 +107,7 @@ def _scored(
                 f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
-            asked.note(
+            asked.notes.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )

@@ -1,4 +1,4 @@
-"""`check`: files of runs read for everything that is wrong with them."""
+"""`check`: everything that is wrong with files of runs."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target
 
 
 def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:
-    """Read the qrels; where they are none but the first run is, say that the two are swapped."""
+    """Read the qrels; the error says so if qrels and run are swapped."""
     try:
         return group_judgements(read_any_qrels(path, reading))
     except InputError as problem:

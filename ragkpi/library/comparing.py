@@ -1,4 +1,4 @@
-"""`compare`: what ``ragkpi compare`` does."""
+"""`compare`: runs beside a baseline, or each beside each."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """What came of runs beside a baseline, or of all pairs of them.
+    """The comparison of runs with a baseline, or of all pairs of runs.
 
     Attributes
     ----------
@@ -193,7 +193,7 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(asked.told),
+        notes=tuple(asked.notes.told),
         signature=signature,
         problems=bad,
         names=dict(zip(scored, shown, strict=True)),
@@ -209,7 +209,7 @@ def _compared(
     procedure: paired.Procedure,
     signature: Signature | None,
 ) -> tuple[ComparisonReport | AllPairsReport, Charts]:
-    """Compare runs; return the report, and what makes its charts."""
+    """Compare runs; return the report, and the function that makes its charts."""
     signatures = [signature] * len(names)
     if pairs == "all":
         from ragkpi.statistics.all_pairs import compare_all
@@ -228,7 +228,7 @@ def _drawing() -> Any:
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
-    """Raise `UsageError` for what does nothing where all pairs are compared."""
+    """Raise `UsageError` for arguments without effect where all pairs are compared."""
     default = paired.Procedure()
     if baseline is not None:
         raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")

@@ -127,7 +127,7 @@ def depth(
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(asked.told), asked.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
 
 
 def _refuse_nan(**numbers: float | None) -> None:
@@ -241,7 +241,7 @@ def _curves_of_runs(
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does
-            asked.warn(
+            asked.notes.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
                 f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )

@@ -1,4 +1,4 @@
-"""What there is to choose from: `describe_measures`, `describe_formats`, `schema`; and `log`."""
+"""Descriptions: `describe_measures`, `describe_formats`, `schema`; and `log`."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ the name of a column, or its number from 1 where there is no line of names:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description(Result):
-    """What something is, as a text and as rows.
+    """A description, as a text and as rows.
 
     Attributes
     ----------
@@ -155,7 +155,7 @@ def log(
 def _chosen(
     names: Sequence[str], measures: Mapping[str, Measure]
 ) -> tuple[Mapping[str, Measure], Mapping[str, Measure]]:
-    """Return the measures that are named, or else those in which all the words occur."""
+    """Return the measures that are named, and else those that a search for all words finds."""
     if not names:
         return {}, measures
     try:

@@ -103,6 +103,6 @@ def diagnose(
     return Result(
         with_slices(answer, labels, result.scores.queries, of_slice),
         lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
-        tuple(asked.told),
+        tuple(asked.notes.told),
         asked.signed(metrics, qrels=qrels, by=by),
     )

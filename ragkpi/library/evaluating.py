@@ -1,4 +1,4 @@
-"""`evaluate`: what ``ragkpi eval`` does."""
+"""`evaluate`: the values of runs; and `zscores`."""
 
 from __future__ import annotations
 
@@ -180,7 +180,7 @@ def evaluate(
     kind = RunResult if several is None else RunResults
     return kind(
         with_slices(reported(of_runs), labels, queries, of_slice),
-        notes=tuple(asked.told),
+        notes=tuple(asked.notes.told),
         signature=signature,
         files=files,
         paths=[path if isinstance(path := runs[name], str) else None for name in evaluated],
@@ -231,7 +231,7 @@ def zscores(
     sentence = f"Means and deviations are over {len(named)} runs."
     table = Table([Column("query"), Column("measure"), *numbers], rows)
     answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, tuple(asked.told), asked.signed(metrics, qrels=qrels), lines)
+    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
 
 
 def _gates(
@@ -241,7 +241,7 @@ def _gates(
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates | None:
-    """Read what runs have to reach; what that takes is imported if there is something."""
+    """Return the gates that runs have to pass; None, and nothing imported, without any."""
     given = (baseline, margin, gate_by, gate_confidence)
     if not fail_under and given.count(None) == len(given):
         return None
@@ -253,7 +253,7 @@ def _gates(
 def _note_other_qrels(asked: Session, stored: StoredResult, qrels: Any) -> None:
     _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
     if digest not in (None, stored.qrels):
-        asked.note(f"{stored.name} was evaluated with other qrels (by their SHA-256)")
+        asked.notes.note(f"{stored.name} was evaluated with other qrels (by their SHA-256)")
 
 
 def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:

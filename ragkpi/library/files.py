@@ -1,4 +1,4 @@
-"""Qrels and runs read once, to be used again."""
+"""`read_qrels` and `read_run`: read once, for several evaluations."""
 
 from __future__ import annotations
 

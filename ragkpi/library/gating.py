@@ -1,4 +1,4 @@
-"""What runs have to reach: limits, and what a baseline reaches but for a margin."""
+"""Gates: limits for values, and a baseline that runs may not fall behind by more than a margin."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Limits = Mapping[str, float] | Iterable[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Gates:
-    """What runs have to reach.
+    """The gates that runs have to pass.
 
     Attributes
     ----------
@@ -46,7 +46,7 @@ class Gates:
     baseline, stored
         A run, or a result that was stored; None without one.
     against
-        How far from either runs may be.
+        How far below the baseline or stored result runs may be.
     """
 
     limits: Sequence[Gate] = ()
@@ -56,11 +56,11 @@ class Gates:
 
     @property
     def over_all_queries(self) -> bool:
-        """Whether runs are held against something over all judged queries."""
+        """Whether runs have to be evaluated over all judged queries."""
         return bool(self.limits) or self.baseline is not None
 
     def runs(self, others: Iterable[str]) -> dict[str, Run]:
-        """Return the runs that are needed besides others, by a name that none of these has."""
+        """Return the baseline if it is a run, by a name that no other run has."""
         if self.baseline is None:
             return {}
         name = self.baseline if isinstance(self.baseline, str) else "baseline"
@@ -74,7 +74,7 @@ class Gates:
         baselines: Mapping[str, Scores],
         slices: Sequence[QuerySlice] = (),
     ) -> list[Verdict]:
-        """Hold every run against all there is; `baselines` are those of `runs` that were read.
+        """Hold every run against limits and baselines; `baselines` are the ones that `runs` named.
 
         Baselines, and limits that name no slice, are held against the values over all queries.
         """
@@ -119,7 +119,7 @@ def gates_of(
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates:
-    """Read what runs have to reach; wrong arguments are refused."""
+    """Return the gates of a call; wrong arguments are refused."""
     given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:

@@ -112,7 +112,7 @@ def holes(
     return HolesResult(
         with_slices(answer, labels, queries, of_slice),
         charts,
-        tuple(asked.told),
+        tuple(asked.notes.told),
         asked.signed(metrics, qrels=qrels, by=by),
         listed,
     )

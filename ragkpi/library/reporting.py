@@ -1,4 +1,4 @@
-"""`report`: one page about runs, from Python as from the command line."""
+"""`report`: one HTML page about runs."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def report(
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
     compared: list[str] = []
     if len(named) > 1 and asked.settings.missing == "zero":
-        compared = asked.tell_what_is_compared(dict(zip(names, evaluations, strict=True)))
+        compared = asked.notes.tell_what_is_compared(dict(zip(names, evaluations, strict=True)))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,

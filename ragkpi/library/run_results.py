@@ -1,4 +1,4 @@
-"""What `evaluate` returns: `RunResult` for one run, `RunResults` for several."""
+"""Results of `evaluate`: `RunResult` for one run, `RunResults` for several."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluationResult(Result):
-    """What came of runs.
+    """The values of runs.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class EvaluationResult(Result):
     paths
         Of the runs, in the order of the report; None of what was in memory.
     verdicts
-        What each run was held against, and whether it passed.
+        The gates of each run, and whether it passed.
     problems
         What is wrong with runs that are not in the report, and which limits were missed; empty
         unless ``problems="kept"`` was asked for.
@@ -95,7 +95,7 @@ class EvaluationResult(Result):
 
 
 class RunResult(EvaluationResult):
-    """What came of one run."""
+    """The values of one run."""
 
     @property
     def scores(self) -> Scores:
@@ -167,7 +167,7 @@ class RunResult(EvaluationResult):
 
 
 class RunResults(EvaluationResult):
-    """What came of several runs."""
+    """The values of several runs."""
 
     @cached_property
     def runs(self) -> dict[str, RunResult]:

@@ -1,4 +1,4 @@
-"""One call of a public function: what is evaluated, how, and what its user is told."""
+"""Sessions: one call of a public function each."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator, Run, without_strangers
+from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
 from ragkpi.formats.inputs import inputs
 from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric
@@ -33,6 +33,48 @@ Hashes = Mapping[str, "tuple[str, str | None]"]
 """By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
 
 
+class Notes:
+    """The notes and warnings of a call.
+
+    Attributes
+    ----------
+    told
+        Every note and warning, in order.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
+        """Tell the notes and warnings of runs, a line each.
+
+        A line names the runs that it concerns if it does not concern all of them.
+        """
+        for text in concerning({name: run.notes for name, run in evaluations.items()}):
+            self.note(text)
+        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
+            self.warn(text)
+
+    def tell_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
+        """Tell which runs lack queries that count as empty; return that line, if there is one."""
+        coverages = {name: run.coverage for name, run in evaluations.items()}
+        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
+        note = what_is_compared(coverages, queries)
+        if note:
+            self.note(note)
+        return [note] if note else []
+
+    def note(self, text: str) -> None:
+        """Tell what was left out or assumed."""
+        self.told.append(text)
+        interface().note(text)
+
+    def warn(self, text: str) -> None:
+        """Tell what may mislead."""
+        self.told.append(text)
+        interface().warn(text)
+
+
 @dataclass(frozen=True)
 class Session:
     """One call of a public function: what it evaluates, how, and what it tells its user.
@@ -55,8 +97,8 @@ class Session:
         What measures are called in a result: as trec_eval prints them, or as they were asked for.
     fills_missing
         Whether missing queries count as empty rankings only because runs are compared.
-    told
-        Every note and warning, in order.
+    notes
+        What the call tells its user.
     """
 
     requests: Sequence[str]
@@ -68,7 +110,7 @@ class Session:
     names: Names = "given"
     measure_names: MeasureNames = "trec"
     fills_missing: bool = False
-    told: list[str] = field(default_factory=list)
+    notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, or `default`, or what the relevance format serves."""
@@ -124,11 +166,11 @@ class Session:
         Where missing queries are filled, a run without any judged query becomes an error.
         """
         if self.fills_missing:
-            outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
+            outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
         good = good_ones(names, outcomes)
-        self.tell(good)
+        self.notes.tell(good)
         if self.fills_missing:
-            self.tell_what_is_compared(good)
+            self.notes.tell_what_is_compared(good)
         return list(outcomes)
 
     def every(
@@ -136,7 +178,7 @@ class Session:
     ) -> list[Evaluation]:
         """Return all outcomes and tell what is known about them; one bad run ends the call."""
         evaluations = all_good(names, outcomes)
-        self.tell(dict(zip(names, evaluations, strict=True)))
+        self.notes.tell(dict(zip(names, evaluations, strict=True)))
         return evaluations
 
     def aligned(
@@ -151,7 +193,7 @@ class Session:
         first = next(iter(good.values()))
         shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
         if shared[0].queries == first.scores.queries and first.coverage.missing:
-            self.note(
+            self.notes.note(
                 f"compared over {len(shared[0].queries)} queries; "
                 f"{len(first.coverage.missing)} judged are missing"
             )
@@ -160,35 +202,6 @@ class Session:
             outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
             for outcome in outcomes
         ]
-
-    def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
-        """Tell the notes and warnings of runs, a line each.
-
-        A line names the runs that it concerns if it does not concern all of them.
-        """
-        for text in concerning({name: run.notes for name, run in evaluations.items()}):
-            self.note(text)
-        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
-            self.warn(text)
-
-    def tell_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
-        """Tell which runs lack queries that count as empty; return that line, if there is one."""
-        coverages = {name: run.coverage for name, run in evaluations.items()}
-        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
-        note = what_is_compared(coverages, queries)
-        if note:
-            self.note(note)
-        return [note] if note else []
-
-    def note(self, text: str) -> None:
-        """Tell what was left out or assumed."""
-        self.told.append(text)
-        interface().note(text)
-
-    def warn(self, text: str) -> None:
-        """Tell what may mislead."""
-        self.told.append(text)
-        interface().warn(text)
 
     def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
         """Name runs, each differently."""
@@ -231,7 +244,7 @@ class Session:
 
 
 def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
-    """Return qrels as an `Evaluator` takes them: a path, or what is in memory."""
+    """Return qrels as an `Evaluator` takes them: a path, or judgements in memory."""
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
     if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before

@@ -1,4 +1,4 @@
-"""Slices of what was evaluated, for every function that takes ``by=``."""
+"""Slices of queries, for every function that takes ``by=``."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def slices_of(labels: Labels | None, evaluated: Sequence[bytes]) -> list[QuerySl
     NothingInCommonError
         If no query has a label.
     UsageError
-        If there are more slices than anybody reads: ids, not labels.
+        If there are too many slices: ids were given for labels.
     """
     if labels is None:
         return []
@@ -65,20 +65,20 @@ def with_slices(
     reported: Callable[[QuerySlice], Report],
     caution: str = "",
 ) -> Report:
-    """Put the reports on slices beside the one on all queries, if there are labels.
+    """Add reports on slices to the report on all queries, if there are labels.
 
     Parameters
     ----------
     whole
         The report on all queries.
     labels
-        By which they are sliced.
+        The labels of queries.
     evaluated
         All queries.
     reported
         Makes the report on a slice.
     caution
-        What a reader of many slices must know.
+        A note for readers of many slices.
     """
     if labels is None:
         return whole
@@ -94,5 +94,5 @@ def with_slices(
 
 
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:
-    """Return the queries that any of some runs is evaluated over, in byte order."""
+    """Return the queries that any run is evaluated over, in byte order."""
     return sorted(set().union(*(scores.queries for scores in runs)))
