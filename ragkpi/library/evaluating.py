@@ -27,7 +27,7 @@ from ragkpi.progress import steps
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
 if TYPE_CHECKING:
-    from ragkpi.library.gating import Gates, Limits
+    from ragkpi.library.gating import GateLimits, Gates
     from ragkpi.reports.signature import Signature
     from ragkpi.statistics.bootstrap import Bootstrap, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
@@ -49,7 +49,7 @@ def evaluate(
     seed: int = 7,
     confidence: float = 0.95,
     zscores: str | os.PathLike[str] | None = None,
-    fail_under: Limits = (),
+    fail_under: GateLimits = (),
     fail_under_baseline: Any = None,
     margin: float | str | None = None,
     gate_by: DecidedBy | None = None,
@@ -235,7 +235,7 @@ def zscores(
 
 
 def _gates(
-    fail_under: Limits,
+    fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,

@@ -32,7 +32,7 @@ from ragkpi.studies.evaluate.stored_result import (
 )
 from ragkpi.wording import visible
 
-Limits = Mapping[str, float] | Iterable[tuple[str, float]]
+GateLimits = Mapping[str, float] | Iterable[tuple[str, float]]
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ def _of_slice(
 
 
 def gates_of(
-    fail_under: Limits,
+    fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,
