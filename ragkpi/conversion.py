@@ -1,4 +1,4 @@
-"""Runs and qrels from one format to another."""
+"""Conversion of runs and qrels from one format to another."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from ragkpi.ranking.reading import ScatteredQueryError, pushed, refusals
 
 
 class Conversion:
-    """An opened file that is to be written in another format.
+    """An opened file, to be written in another format.
 
     Parameters
     ----------
     source
         The file.
     kind
-        Whether it holds a run or qrels; None if its first bytes are to tell.
+        Whether it holds a run or qrels; None to recognise it by the first bytes.
     reading
-        How it is to be read, or the name of its format; None if its first bytes are to tell.
+        How to read it, or the name of its format; None to recognise it by the first bytes.
     """
 
     def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
@@ -43,26 +43,26 @@ class Conversion:
     def write(self, to: FileFormat, file: BinaryIO) -> None:
         """Write all of it to a file, rankings in trec_eval's order.
 
-        A run goes through block by block. Should it come out late that its queries are scattered,
-        or that its last run id is another one, all is written again.
+        A run is written block by block, and again from the start if its queries turn out to be
+        scattered, or its last run id to differ from the first.
 
         Parameters
         ----------
         to
             The format.
         file
-            Opened for bytes; what was written since can be taken back.
+            Opened for bytes, and seekable.
 
         Raises
         ------
         InputError
-            For anything that is no run or no qrels.
+            If the file holds no run or no qrels.
         DataError
             If a query has a document twice, or the format cannot hold an id.
         """
         if self.kind == "qrels":
             qrels = self._format.read_qrels(self._source)
-            group_judgements(qrels)  # refuses what is judged twice
+            group_judgements(qrels)  # refuses documents that are judged twice
             to.writers["qrels"](qrels, file)
             return
         self._source.keep_copy()
@@ -87,7 +87,7 @@ class Conversion:
 
 
 class _OtherRunIdError(Exception):
-    """The last line has another run id than the first, and it is the last one that counts."""
+    """The last run id differs from the first; the last one counts."""
 
     def __init__(self, run_id: bytes) -> None:
         super().__init__()
@@ -95,12 +95,12 @@ class _OtherRunIdError(Exception):
 
 
 class _Blocks:
-    """The rankings of a run, many at a time; to go through them again reads the source again.
+    """The rankings of a run, block by block; each iteration reads the source from the start.
 
     Attributes
     ----------
     scattered
-        Whether queries come back after others began: then all of the run is held.
+        Whether the lines of a query are apart: then the whole run is held.
     run_id
         The run id of the last line, where it is known.
     """

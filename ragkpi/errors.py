@@ -6,7 +6,7 @@ from typing import Any
 
 
 class RagkpiError(Exception):
-    """Something the user can mend; its text is one line, and no traceback is shown."""
+    """A failure that the user can mend; its text is one line, and no traceback is shown."""
 
     exit_status = 1
 
@@ -35,7 +35,7 @@ class InputError(RagkpiError):
         self.expected = expected
 
     def __reduce__(self) -> tuple[type[InputError], tuple[Any, ...]]:
-        # What an exception is made from again in another process is its text, if nobody says more.
+        # Pickle would call the constructor with the text alone.
         return type(self), (self.file, self.line, self.found, self.expected)
 
 

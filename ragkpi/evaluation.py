@@ -1,21 +1,22 @@
-"""The evaluation of runs against qrels that are read once: files to `Scores`."""
+"""`Evaluator`: qrels are read once, then run after run is evaluated."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.formats.file_formats import Reading
+from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.refusals import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
-from ragkpi.progress import steps
+from ragkpi.progress import doing, steps
 from ragkpi.ranking.doubts import doubts
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
 from ragkpi.ranking.reading import read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
@@ -32,20 +33,20 @@ Run: TypeAlias = "str | RunInMemory"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What came of one run.
+    """The values of one run, and what to know about them.
 
     Attributes
     ----------
     scores
         The values.
     judged
-        What they were computed from.
+        The judged run that they were computed from.
     coverage
-        Which queries the qrels and the run have for themselves alone.
+        The queries that only the qrels have, and those that only the run has.
     notes
         What was left out or assumed, a line each.
     warnings
-        What may mislead whoever reads the values, a line each.
+        What may mislead readers of the values, a line each.
     """
 
     scores: Scores
@@ -56,7 +57,7 @@ class Evaluation:
 
     @property
     def plain(self) -> Judged:
-        """`judged`, where that is by levels of plain qrels; `UsageError` where it is not."""
+        """`judged` if plain qrels with levels were given; `UsageError` otherwise."""
         if not isinstance(self.judged, Judged):
             raise UsageError("this is answered for plain qrels alone")
         if self.judged.gains is not None:
@@ -65,15 +66,15 @@ class Evaluation:
 
 
 class Evaluator:
-    """Qrels, a pool and settings, ready for run after run; values are asked for afterwards.
+    """Qrels, a pool and settings, ready for run after run.
 
-    Reading is apart from computing: `read` takes what `needs` says of a run, and `score` computes
-    from that, as often as one likes.
+    Reading and computing are separate: `read` keeps of a run what `needs` returns, and `score`
+    computes values from that, as often as wanted.
 
     Parameters
     ----------
     qrels
-        Path of the qrels, ``-`` for standard input; or what was read already.
+        Path of the qrels, ``-`` for standard input; or qrels that were read before.
     settings
         The choices that change numbers.
     rel_info
@@ -106,18 +107,14 @@ class Evaluator:
         self.settings = settings
         self.rel_info = rel_info
         self.relevance = READERS[rel_info](qrels, qrels_format) if isinstance(qrels, str) else qrels
-        self.run_format = run_format
+        self.run_format = Reading(run_format) if isinstance(run_format, str) else run_format
         self.pool = pool
         # The pool has a format of its own, but its documents are treated as the run's are.
-        self._pool_reading = run_format.of_pool() if isinstance(run_format, Reading) else None
-        self._pool_hits = (
-            None
-            if pool is None
-            else read_run(pool, self.relevance.judgements, format_name=self._pool_reading)
-        )
+        self._pool_reading = None if self.run_format is None else self.run_format.of_pool()
+        self._pool_hits = None if pool is None else self._read_pool(self.relevance.judgements)
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
-        """Return what evaluates as if the qrels had these queries alone, and its view of runs."""
+        """Return the evaluator of some queries alone, and what narrows hits to them."""
         from copy import copy
 
         from ragkpi.ranking.part import JudgementPart
@@ -130,7 +127,7 @@ class Evaluator:
         return evaluator, part.hits
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
-        """Return what a run has to be read for.
+        """Return what to keep of a run besides its hits.
 
         The names of its documents are kept down to `depth` at least.
 
@@ -141,7 +138,6 @@ class Evaluator:
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
-        counted = _needs("corpus_size", metrics) and not self._says_corpus_size()
         if self.pool is not None:
             cutoffs = [
                 metric.arguments["cutoff"]
@@ -150,29 +146,16 @@ class Evaluator:
             ]
             depth = max(depth, *cutoffs, 0)
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
-        return Wanted("counted" if counted else "ignored", depth, ties)
+        return Wanted("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
 
-    def read(
-        self,
-        runs: Sequence[Run],
-        wanted: Wanted = JUDGED_ONLY,
-        watch: Callable[[int], None] = lambda _: None,
-    ) -> list[Hits | RagkpiError]:
-        """Read runs, several at a time; in the place of one that cannot be read is its error.
-
-        `watch` is told how many are read, as `read_runs` has it.
-        """
-        judgements = self.relevance.judgements
-        return read_runs(
-            runs, lambda run: read_run(run, judgements, wanted, self.run_format), watch
-        )
+    def read(self, runs: Collection[Run], wanted: Wanted = JUDGED_ONLY) -> list[Hits | RagkpiError]:
+        """Read runs, several at a time; an unreadable run becomes its error."""
+        with doing("reading runs", len(runs)) as watch:
+            return read_runs(list(runs), self.relevance.judgements, wanted, self.run_format, watch)
 
     def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
-        judgements = self.relevance.judgements
-        (outcome,) = self.score(
-            [read_run(run, judgements, self.needs(metrics), format_name=self.run_format)], metrics
-        )
+        (outcome,) = self.score(self.read([run], self.needs(metrics)), metrics)
         if isinstance(outcome, RagkpiError):
             raise outcome
         return outcome
@@ -193,23 +176,19 @@ class Evaluator:
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
         seen = 0
-        if _needs("corpus_size", metrics) and not self._says_corpus_size():
+        if self._counts_documents(metrics):
             from ragkpi.ranking.pool import count_documents
 
             read = [run for run in runs if isinstance(run, Hits)]
             seen = count_documents(self.relevance.judgements, read)
-        scored = steps(runs, "measures", len(runs))
-        return [self._try_to_score(run, metrics, seen) for run in scored]
-
-    def _try_to_score(
-        self, run: Hits | RagkpiError, metrics: Sequence[Metric], seen: int
-    ) -> Evaluation | RagkpiError:
-        if isinstance(run, RagkpiError):
-            return run
-        try:
-            return self._score(run, metrics, seen)
-        except RagkpiError as problem:
-            return problem
+        outcomes: list[Evaluation | RagkpiError] = []
+        for run in steps(runs, "measures", len(runs)):
+            try:
+                scored = run if isinstance(run, RagkpiError) else self._score(run, metrics, seen)
+            except RagkpiError as problem:
+                scored = problem
+            outcomes.append(scored)
+        return outcomes
 
     def _score(self, run: Hits, metrics: Sequence[Metric], seen: int) -> Evaluation:
         judgements = self.relevance.judgements
@@ -230,11 +209,11 @@ class Evaluator:
     def _doubts(self, judged: Judged, run: Hits, coverage: Coverage) -> list[str]:
         lines = list(doubts(judged, self.relevance.judgements, run.beginning, coverage.unjudged))
         if lines and self.settings.doubts == "refused":
-            raise DataError(f"{lines[0]} (--strict)")
+            raise DataError(f"{lines[0]} ({option('doubts', 'refused')})")
         return lines
 
     def _equipped(self, judged: Judged, run: Hits, metrics: Sequence[Metric], seen: int) -> Judged:
-        """Add what the values need besides qrels and run."""
+        """Add corpus sizes, the pool and documents outside it where metrics need them."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
             from ragkpi.ranking.pool import corpus_sizes
@@ -246,23 +225,24 @@ class Evaluator:
 
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
-                outside = outside_pool(
-                    judgements,
-                    run,
-                    judged,
-                    partial(read_run, self.pool, format_name=self._pool_reading),
-                )
+                outside = outside_pool(judgements, run, judged, self._read_pool)
                 judged = replace(judged, outside_pool=outside)
         return judged
 
-    def _says_corpus_size(self) -> bool:
-        return self.settings.corpus_size is not None or bool(self.settings.corpus_sizes)
+    def _read_pool(self, judgements: Judgements) -> Hits:
+        assert self.pool is not None
+        return read_run(self.pool, judgements, reading=self._pool_reading)
+
+    def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
+        """Say whether the documents seen replace a corpus size that metrics need."""
+        given = self.settings.corpus_size is not None or self.settings.corpus_sizes
+        return _needs("corpus_size", metrics) and not given
 
 
-def without_strangers(
+def refuse_unjudged_runs(
     outcomes: Sequence[Evaluation | RagkpiError], qrels: str
 ) -> list[Evaluation | RagkpiError]:
-    """Make an error of each run that has no judged query: beside others it is no list of zeros."""
+    """Replace each run that has no judged query by an error: its values would all be 0."""
     return [
         NothingInCommonError(
             f"no query is both judged in {qrels} and retrieved for "

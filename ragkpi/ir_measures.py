@@ -43,7 +43,7 @@ from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple
 from ragkpi.wording import decoded
 
-# Ones of a pool cannot be asked for here: there is none.
+# Measures of a pool are left out: ir_measures has no pool.
 _WITHOUT_POOL = [
     measure
     for measure in (*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES)
@@ -79,7 +79,7 @@ class _Refused(measures.MeanAgg):  # type: ignore[misc]
 
 
 class _NotAdded(float):
-    """The value of one query, of a measure that is no mean: PyTerrier adds whatever it gets."""
+    """The value of a query, for a measure that is no mean: PyTerrier would add it up."""
 
     def __radd__(self, other: Any) -> float:
         raise ValueError(

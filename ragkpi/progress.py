@@ -1,7 +1,6 @@
-"""What is being done, and how much of it is done, for whoever waits.
+"""Progress of work: noted here, which costs next to nothing, and shown by the command line.
 
-Work says so here, which costs next to nothing; a command line that has a terminal shows it
-(`ragkpi.cli.progress_bar`). In a library nobody looks.
+`ragkpi.cli.progress_bar` shows it on terminals; in Python nothing does.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ T = TypeVar("T")
 
 
 class Work:
-    """Something that is being done.
+    """A piece of work in progress.
 
     Attributes
     ----------
     label
-        What it is, in a word or two.
+        Its name, in a word or two.
     total, done
-        How many steps it has, None if nobody knows, and how many of them are done.
+        How many steps it has, None if that is unknown, and how many are done.
     """
 
     def __init__(self, label: str, total: int | None) -> None:
@@ -30,14 +29,14 @@ class Work:
         self.done = 0
 
 
-# Each item a part of the one before it.
+# Each is a part of the work before it.
 _WORKS: list[Work] = []
 _FILE = Work("", None)
 
 
 @contextmanager
 def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None]]:
-    """Say what is being done; yield a function that takes how many steps are done."""
+    """Begin a piece of work; yield a function that takes how many steps are done."""
     work = Work(label, total)
     _WORKS.append(work)
 
@@ -51,7 +50,7 @@ def doing(label: str, total: int | None = None) -> Iterator[Callable[[int], None
 
 
 def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
-    """Yield items, and say that each is a step of some work.
+    """Yield items, each a step of a piece of work.
 
     >>> list(steps("ab", "letters", 2))
     ['a', 'b']
@@ -63,22 +62,22 @@ def steps(items: Iterable[T], label: str, total: int) -> Iterator[T]:
 
 
 def reading(name: str, done: int, size: int | None) -> None:
-    """Say how many bytes of a file are read; with all of them nothing more is said of it."""
+    """Note how many bytes of a file are read; a file that is read to its end is forgotten."""
     over = size is not None and done >= size
     _FILE.label, _FILE.total, _FILE.done = "" if over else f"reading {name}", size, done
 
 
 def present() -> list[Work]:
-    """Return what is being done, from the whole to its parts."""
+    """Return the work in progress, from the whole to its parts."""
     return [*_WORKS, *([_FILE] if _FILE.label else [])]
 
 
 def share(works: Iterable[Work]) -> float | None:
-    """Return how much is done, from 0 to 1; None if nobody knows."""
+    """Return how much is done, from 0 to 1; None if that is unknown."""
     known: float | None = None
     for work in reversed(list(works)):
         if work.total is None or (work.total < 2 and known is None):
-            known = None  # nothing can be said of a single step
+            known = None  # the progress of a single step is unknown
         else:
             known = min((work.done + (known or 0.0)) / max(work.total, 1), 1.0)
     return known

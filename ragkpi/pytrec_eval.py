@@ -29,7 +29,7 @@ from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, builtin_measures, find_metrics
 from ragkpi.measures.scores import MetricScores
-from ragkpi.ranking.hits import Hits, join_hits
+from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.ranking.runs_in_memory import RunInMemory
@@ -51,7 +51,7 @@ __version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
 supported_measures = {
     name for name, measure in builtin_measures().items() if measure.reads in ("qrels", "any")
 }
-# What trec_eval 10 added to it, pytrec_eval's does not have: its users get the keys that they know.
+# trec_eval 10 added these to all_trec; users of pytrec_eval get the keys that they know.
 _NEW_IN_ALL_TREC = {"rbp", "rbp_resid", "unj"}
 _MEMBERS = {
     name: [
@@ -154,7 +154,7 @@ class RelevanceEvaluator:
         _refuse_other_types("scores", scores, (float, int))
         if self._evaluator is None:
             return {}
-        hits = join_hits([])
+        hits = NOTHING_RETRIEVED
         if any(scores.values()):
             try:
                 hits = self._hits(self._evaluator, scores)

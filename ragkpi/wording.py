@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 
 # How a value is written: %6.4f, a whole number, six significant digits, or text.
 Style = Literal["decimal", "integer", "significant", "text", "quoted"]
@@ -40,7 +41,7 @@ def visible(text: str) -> str:
 
 
 def on_screen(text: str, styles: Literal["spelled", "kept"] = "spelled") -> str:
-    r"""Write a text of several lines for a terminal: what would steer it, as `visible` does.
+    r"""Escape a text of several lines for a terminal, as `visible` does for one line.
 
     Colours are ``"kept"`` where nothing that a file holds can be one: in a table, whose cells went
     through `visible`.
@@ -146,5 +147,8 @@ def parse_size(text: str) -> int:
     except InvalidOperation:
         size = Decimal(-1)
     if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
-        raise UsageError(f"-N {text}: expected a number of documents such as 5000, 5k or 113.5M")
+        raise UsageError(
+            f"{option('corpus_size')} {text}: expected a number of documents such as 5000, "
+            f"5k or 113.5M"
+        )
     return int(size)

@@ -26,6 +26,16 @@ if sys.platform == "win32":
     ]
 
 
+@pytest.fixture
+def command_line():
+    """Let messages name options, as the command line does."""
+    from ragkpi.cli.run_files import CommandLine
+    from ragkpi.interface import using
+
+    with using(CommandLine()):
+        yield
+
+
 @pytest.fixture(params=["compiled", "plain"])
 def reader(request, monkeypatch):
     """Let the compiled kernel read, and its plain twin: here, and in processes begun from here."""

@@ -12,7 +12,7 @@ PACKAGE = Path(ragkpi.__file__).parent
 
 # From the ground up. Rooms on one line do not know each other.
 ORDER = [
-    ["errors", "wording", "records", "progress", "plain_kernel", "_kernel"],
+    ["errors", "interface", "wording", "records", "progress", "plain_kernel", "_kernel"],
     ["kernel"],
     ["formats"],
     ["ranking"],

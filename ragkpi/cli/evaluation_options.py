@@ -61,6 +61,7 @@ Level = Annotated[
         metavar="LEVEL",
         min=0,
         help="Lowest judged level that is relevant.",
+        arguments=("relevance_level",),
     ),
 ]
 
@@ -92,6 +93,7 @@ def evaluation(
         option(
             *("-c", "--complete", "--complete_rel_info_wanted"),
             help="Average over all judged queries; a query missing from the run scores as empty.",
+            arguments=('missing="zero"',),
         ),
     ] = False,
     common: Annotated[
@@ -100,6 +102,7 @@ def evaluation(
             "--common",
             help="Where runs stand beside each other: over the queries that all of them have, "
             "and not over all judged ones.",
+            arguments=('missing="common"',),
         ),
     ] = False,
     strict: Annotated[
@@ -108,6 +111,7 @@ def evaluation(
             "--strict",
             help="A judged query missing from the run is an error, and so is what makes all values "
             "doubtful: ids of another kind, scores that rise, nothing judged.",
+            arguments=('missing="error"', 'doubts="refused"'),
         ),
     ] = False,
     level: Level = 1,
@@ -143,6 +147,7 @@ def evaluation(
         option(
             *("-J", "--judged-only", "--Judged_docs_only"),
             help="Drop unjudged documents from the rankings.",
+            arguments=('unjudged="removed"',),
         ),
     ] = False,
     corpus_size: Annotated[
@@ -195,7 +200,12 @@ def evaluation(
     ] = False,
     debug: Annotated[
         str,
-        option("-D", "--Debug_level", metavar="0.QID", help="Evaluate only the query QID."),
+        option(
+            *("-D", "--Debug_level"),
+            metavar="0.QID",
+            help="Evaluate only the query QID.",
+            arguments=("only_query",),
+        ),
     ] = "0",
     rel_info: Annotated[
         Literal["qrels", "qrels_jg", "prefs", "qrels_prefs"],

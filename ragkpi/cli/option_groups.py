@@ -38,6 +38,8 @@ class Declaration(NamedTuple):
         What reads its text, if that is not the type.
     complete
         From the beginning of a value to the values that a shell may offer.
+    arguments
+        The arguments of Python that it stands for, where the name of the parameter is not that.
     """
 
     names: tuple[str, ...]
@@ -48,6 +50,7 @@ class Declaration(NamedTuple):
     envvar: str | None = None
     parse: Callable[[str], Any] | None = None
     complete: Callable[[str], Sequence[str]] | None = None
+    arguments: tuple[str, ...] = ()
 
 
 def option(*names: str, help: str, **facts: Any) -> Declaration:

@@ -203,12 +203,12 @@ def _run(arguments: list[str]) -> int:
 
     from ragkpi.cli.messages import Finished
     from ragkpi.cli.progress_bar import bar, end_bar
-    from ragkpi.cli.run_files import terminal
+    from ragkpi.cli.run_files import CommandLine
     from ragkpi.formats.inputs import noted_inputs
-    from ragkpi.library.voice import speaking
+    from ragkpi.interface import using
 
     _StandardOutput.begin = staticmethod(end_bar)
-    with noted_inputs(), speaking(terminal()), warnings.catch_warnings():
+    with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:

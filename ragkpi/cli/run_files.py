@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from ragkpi.cli.messages import Finished, tell
-from ragkpi.errors import RagkpiError, UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.library.voice import Voice
+from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
+from ragkpi.interface import Interface
 
 
 def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequence[str]:
@@ -44,15 +41,36 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
     raise Finished(problems[0].exit_status)
 
 
-def terminal() -> Voice:
-    """Speak on stderr."""
-    import warnings
+class CommandLine(Interface):
+    """Options as they are declared, notes on stderr, a line for every problem."""
 
-    from ragkpi.errors import RagkpiWarning
-    from ragkpi.library.voice import Voice
+    def option(self, argument: str, value: str) -> str:
+        """Name the option that is declared for an argument; without one, after the argument."""
+        from shlex import quote
 
-    return Voice(
-        note=lambda text: tell(f"note: {text}"),
-        warn=lambda text: warnings.warn(text, RagkpiWarning, stacklevel=2),
-        refuse=exit_with,
-    )
+        from ragkpi.cli.evaluation_options import evaluation
+
+        names = {
+            argument: parameter.declared.names[0]
+            for parameter in evaluation.parameters()
+            for argument in parameter.declared.arguments or [parameter.name]
+        }
+        flag = names.get(super().option(argument, value))
+        if flag is not None:
+            return flag
+        name = names.get(argument, f"--{argument.replace('_', '-')}")
+        return f"{name} {quote(value)}" if value else name
+
+    def request_text(self, measure: str) -> str:
+        return f"-m {measure}"
+
+    def note(self, text: str) -> None:
+        tell(f"note: {text}")
+
+    def warn(self, text: str) -> None:
+        import warnings
+
+        warnings.warn(text, RagkpiWarning, stacklevel=2)
+
+    def refuse(self, problems: Sequence[RagkpiError]) -> None:
+        exit_with(problems)

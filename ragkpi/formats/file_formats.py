@@ -21,6 +21,7 @@ from ragkpi.formats.recognition import (
 from ragkpi.formats.score_order import warn_of_contradiction
 from ragkpi.formats.trec_qrels import Numbers, QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -211,7 +212,6 @@ def reading_for(
     map_: str | Mapping[str, str] | None = None,
     scores: ScoreKind = "similarity",
     sieve: Sieve | None = None,
-    options: tuple[str, str] | None = None,
     subset: str | None = None,
 ) -> Reading:
     """Return how a file is to be read, from a user's options.
@@ -228,8 +228,6 @@ def reading_for(
         ``"distance"`` if smaller scores are better.
     sieve
         Which documents are left out or folded before ranking.
-    options
-        What messages call `format_name` and `map_`; by default the options of the command line.
     subset
         Which ranking is read of a file with several of its queries.
 
@@ -238,12 +236,15 @@ def reading_for(
     UsageError
         If there is no such format, or the map is malformed.
     """
-    format_option, map_option = options or (f"--{kind}-format", f"--map-{kind}")
     if format_name is not None:
-        find_format(kind, format_name, format_option)
+        find_format(kind, format_name, option(f"{kind}_format"))
     shape = None
     if map_ is not None:
         from ragkpi.formats.shapes import mapped, parse_map
 
-        shape = parse_map(map_, kind, map_option) if isinstance(map_, str) else mapped(map_, kind)
+        shape = (
+            parse_map(map_, kind, option(f"map_{kind}"))
+            if isinstance(map_, str)
+            else mapped(map_, kind)
+        )
     return Reading(format_name, shape, scores, sieve, subset)

@@ -31,6 +31,7 @@ from ragkpi.formats.shape_choice import (
 )
 from ragkpi.formats.shape_reader import ShapeReader
 from ragkpi.formats.shapes import SHAPES, most_specific_first
+from ragkpi.interface import option
 from ragkpi.wording import listed, named, shown
 
 _WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
@@ -172,7 +173,7 @@ def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
 def no_subsets(file: str, subset: str) -> InputError:
     """Return the error for a subset of a file with one ranking of each query."""
     found = f"no subset {shown(subset)} (subsets: none)"
-    return InputError(file, None, found, "expected no --subset here")
+    return InputError(file, None, found, f"expected no {option('subset')} here")
 
 
 def _chosen(
@@ -197,7 +198,9 @@ def _chosen(
     if not left:
         no_such = f"no subset {shown(subset or '')}"
         raise InputError(file, line, f"{no_such} (subsets: {some})", "expected one of these")
-    choice = f"--subset {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
+    choice = (
+        f"{option('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
+    )
     raise SeparateRankingsError(
         file,
         line,

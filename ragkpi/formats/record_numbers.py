@@ -11,6 +11,7 @@ from ragkpi.formats.json_text import DECODER, no_json, octets_of
 from ragkpi.formats.paths import Keys, Path
 from ragkpi.formats.score_order import descending, warn_of_order
 from ragkpi.formats.shape import Shape
+from ragkpi.interface import option
 from ragkpi.wording import shown
 
 
@@ -199,7 +200,7 @@ def lacking(
         file,
         record.line,
         f"{found or f'no {part}'} (keys: {keys})",
-        f"expected one of {' '.join(names)}, or --map-{shape.kind} '{part}=…'",
+        f"expected one of {' '.join(names)}, or {option('map_' + shape.kind)} '{part}=…'",
     )
 
 

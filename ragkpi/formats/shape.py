@@ -8,6 +8,7 @@ from typing import Literal
 from ragkpi.errors import InputError
 from ragkpi.formats import column_names as fields
 from ragkpi.formats.column_names import Kind
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 
 ID = "<query id>|metadata.<query id>"
@@ -106,7 +107,7 @@ def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: 
             file,
             line,
             f"names no {wanted[0]} ({fields.shown_names(names)})",
-            f"expected one of {' '.join(wanted)}, or --map-{shape.kind} '{part}=…'",
+            f"expected one of {' '.join(wanted)}, or {option('map_' + shape.kind)} '{part}=…'",
         )
     return name
 

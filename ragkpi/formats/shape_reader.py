@@ -13,6 +13,7 @@ from ragkpi.formats.paths import KeyTwiceError, Path, Repeated
 from ragkpi.formats.record_numbers import NumberReader, Record, lacking, no_object
 from ragkpi.formats.rows import Listed
 from ragkpi.formats.shape import Shape
+from ragkpi.interface import option
 from ragkpi.wording import shown
 
 # Ids of documents, scores or levels, and ranks.
@@ -30,7 +31,7 @@ class ShapeReader:
         self._numbers = NumberReader(shape, file)
         self._value, self._rank = self._numbers.value, self._numbers.rank
         self._objects = shape.doc.startswith("@key")
-        self._option = f"--map-{shape.kind}"
+        self._option = option(f"map_{shape.kind}")
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""

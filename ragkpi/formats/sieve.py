@@ -17,6 +17,7 @@ from ragkpi.formats.qrels_shapes import EXCLUSIONS
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
 from ragkpi.formats.trec_runs import RunColumns
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, shown
 
@@ -220,11 +221,13 @@ def parse_fold(text: str) -> Fold:
             pattern = re.compile(octets[1:-1])
         except re.error as problem:
             raise UsageError(
-                f"--max-passage {text}: {problem}; expected a regular expression between slashes"
+                f"{option('max_passage')} {text}: {problem}; expected a regular expression "
+                f"between slashes"
             ) from None
         if pattern.groups < 1:
             raise UsageError(
-                f"--max-passage {text}: has no group; expected one around the document's id, "
+                f"{option('max_passage')} {text}: has no group; expected one around the "
+                f"document's id, "
                 "such as /^(.*)_[0-9]+$/"
             )
 
@@ -237,7 +240,9 @@ def parse_fold(text: str) -> Fold:
         parents = _read_parents(text[1:])
         return Fold(lambda chunk: parents.get(chunk, chunk))
     if not text:
-        raise UsageError("--max-passage is empty; expected a separator, /REGEX/ or @FILE")
+        raise UsageError(
+            f"{option('max_passage')} is empty; expected a separator, /REGEX/ or @FILE"
+        )
     separator = octets[0] if len(octets) == 1 else -1
     return Fold(lambda chunk: chunk.split(octets, 1)[0] or chunk, separator)
 

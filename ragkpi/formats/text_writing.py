@@ -17,6 +17,7 @@ from ragkpi.formats.json_text import text_of, written
 from ragkpi.formats.rankings import Rankings
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -97,7 +98,7 @@ def one_word(text: bytes) -> bytes:
     if b"\0" in text or text.split() != [text]:
         raise DataError(
             f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
-            "expected another format, such as JSON Lines (--to jsonl)"
+            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
         )
     return text
 
@@ -107,7 +108,7 @@ def first_word(query: bytes) -> bytes:
     if query.startswith(_NO_BEGINNINGS):
         raise DataError(
             f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
-            "expected another format, such as JSON Lines (--to jsonl)"
+            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
         )
     return one_word(query)
 
@@ -137,7 +138,7 @@ class _Delimiting(NamedTuple):
         if set(value) & set(self.impossible):
             raise DataError(
                 f"id {shown(value)} cannot stand in {self.name}; "
-                "expected another format, such as JSON Lines (--to jsonl)"
+                f"expected another format, such as JSON Lines ({option('to')} jsonl)"
             )
         if set(value) & set(self.quoted):
             return b'"' + value.replace(b'"', b'""') + b'"'

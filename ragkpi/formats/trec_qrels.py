@@ -12,6 +12,7 @@ from ragkpi.errors import InputError
 from ragkpi.formats.lines import LineShape, table_of
 from ragkpi.formats.opening import Source
 from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
+from ragkpi.interface import option
 from ragkpi.records import NamedTuple
 from ragkpi.wording import shown
 
@@ -52,7 +53,9 @@ class QrelsColumns(NamedTuple):
         """Return these qrels; `InputError` for a fractional number if levels are expected."""
         if numbers == "levels" and self.gain is not None:
             row = self.fractional_row
-            raise fractional(self.file, int(self.line[row]), self.gain[row], "--gains reads others")
+            raise fractional(
+                self.file, int(self.line[row]), self.gain[row], f"{option('gains')} reads others"
+            )
         return self
 
     @property

@@ -1,25 +1,25 @@
-"""Judges: `agree`, and `correct` by few human judgements; what their commands call."""
+"""`agree`: whether judges agree; and `correct`: values corrected by few human judgements."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.library.arguments import (
     bootstrap_of,
     in_one_order,
     named_runs,
     one_of,
     procedure_of,
-    qrels_of,
     session,
 )
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good, qrels_of
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.records import dataclass, replace
 from ragkpi.reports.run_names import run_names
@@ -34,9 +34,6 @@ from ragkpi.studies.agree.correction_study import Of
 from ragkpi.studies.agree.correction_study import correct as correct_scores
 from ragkpi.studies.agree.panel import Panel, mapped, panel, scales_differ
 from ragkpi.wording import counted
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 JUDGED = ("ndcg_cut.10",)
 LevelMap = Mapping[int, int]
@@ -55,7 +52,6 @@ class AgreeResult(Result):
     panel: Panel | None = None
 
 
-@speaks_python
 def agree(
     qrels: Any,
     other: Any,
@@ -111,12 +107,12 @@ def agree(
     judges = _judges(qrels, other, reference)
     for place, judge in enumerate(judges.values()):
         read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
-        levels, option = (map_other, "--map-other") if place else (map_levels, "--map-levels")
-        judgements.append(mapped(read.judgements, levels or {}, option))
+        levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
+        judgements.append(mapped(read.judgements, levels or {}, option(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)
     if doubt and not (map_levels or map_other):
-        asked.warn(doubt)
+        asked.notes.warn(doubt)
     named = {} if runs is None else named_runs(runs)
     names: Sequence[str] = []
     scores = []
@@ -139,13 +135,12 @@ def agree(
     return AgreeResult(
         agree_answer(agreement),
         charts,
-        tuple(asked.said),
+        tuple(asked.notes.told),
         asked.signed(metrics, **files),
         panel=together,
     )
 
 
-@speaks_python
 def correct(
     human: Any,
     qrels: Any,
@@ -181,29 +176,28 @@ def correct(
         raise UsageError("one run is given; expected a baseline and others")
     level = bootstrap_of(1, 0, confidence).level
     chosen = one_of("correction", correction, get_args(CorrectionName))
-    settings = asked.settings
-    if settings.missing == "intersection":  # every run over the same queries
-        asked = replace(asked, settings=replace(settings, missing="zero"))
+    if asked.settings.missing == "intersection":  # every run over the same queries
+        asked = replace(asked, settings=replace(asked.settings, missing="zero"))
     metrics = asked.metrics(JUDGED)
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
     other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
-    # Nothing is said about the queries that people did not judge: that is why one is here.
+    # No notes here: that people judged only some queries is the point of the question.
     evaluator = asked.evaluator(by_people, metrics)
-    read = asked.read(evaluator, named, evaluator.needs(metrics))
-    of_people = asked.done(list(named), evaluator.score(read, metrics))
+    read = evaluator.read(named.values(), evaluator.needs(metrics))
+    of_people = all_good(named, evaluator.score(read, metrics))
     human_scores, other_scores = ([run.scores for run in runs] for runs in (of_people, other))
     names = asked.called(list(named), other_scores)
     judges = (people, model)
     people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
     doubt = doubts(people_say)
     if doubt:
-        asked.warn(doubt)
+        asked.notes.warn(doubt)
     answer = correction_answer(people_say)
-    return Result(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels))
+    return Result(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
-    """Name judges: by their files, or `qrels` and `other`; several others by their own names."""
+    """Name the reference and the judges in question, after their files or their keys."""
     if isinstance(other, Mapping) and all(_is_whole(judge) for judge in other.values()):
         others = {str(name): qrels_of(judge) for name, judge in other.items()}
         return {reference or "qrels": qrels_of(qrels)} | others

@@ -1,4 +1,4 @@
-"""Python's arguments as the settings and inputs that everything works on."""
+"""From the arguments of public functions to sessions, settings and runs; they are checked here."""
 
 from __future__ import annotations
 
@@ -14,16 +14,8 @@ from ragkpi.formats.inputs import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.library.vocabulary import Evaluating, HowRead
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
-from ragkpi.ranking.relevance import READERS, Qrels, Relevance
-from ragkpi.ranking.settings import (
-    Doubts,
-    Draws,
-    Missing,
-    PoolUnion,
-    Settings,
-    TieOrder,
-    Unjudged,
-)
+from ragkpi.ranking.relevance import READERS
+from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, Settings, TieOrder, Unjudged
 from ragkpi.reports.run_names import run_names
 from ragkpi.wording import parse_size
 
@@ -83,7 +75,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
 
 
 def in_one_order(given: Evaluating) -> Evaluating:
-    """Refuse what a question cannot take that looks at levels, and at documents in their order."""
+    """Refuse gains and ``ties="expected"``: the question is about levels and one order."""
     if given.get("gains") is not None:
         raise UsageError("gains=: this looks at levels; expected no gains")
     if given.get("ties", "id") != "id":
@@ -92,14 +84,14 @@ def in_one_order(given: Evaluating) -> Evaluating:
 
 
 def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
-    """Return how qrels and runs are read; None where nothing is said about it."""
+    """Return how qrels and runs are read; None where no argument is about that."""
     if not HowRead.__annotations__.keys() & given.keys():
         return None, None
     from ragkpi.formats.file_formats import reading_for
     from ragkpi.formats.sieve import sieve_for
 
     of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
-    if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # a command has read them
+    if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
         return _reading_or_none(of_qrels), _reading_or_none(of_run)
     scores = one_of("scores", given.get("scores", "similarity"), get_args(ScoreKind))
     exclude = given.get("exclude")
@@ -109,12 +101,9 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
         None if exclude is None else os.fspath(exclude),
     )
     map_qrels, map_run = given.get("map_qrels"), given.get("map_run")
-    named = ("qrels_format=", "map_qrels="), ("run_format=", "map_run=")
     return (
-        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve, options=named[0])),
-        _reading_or_none(
-            reading_for("run", of_run, map_run, scores, sieve, named[1], given.get("subset"))
-        ),
+        _reading_or_none(reading_for("qrels", of_qrels, map_qrels, sieve=sieve)),
+        _reading_or_none(reading_for("run", of_run, map_run, scores, sieve, given.get("subset"))),
     )
 
 
@@ -122,28 +111,8 @@ def _reading_or_none(how: Reading | str | None) -> Reading | None:
     return how if isinstance(how, Reading) and how != Reading() else None
 
 
-def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
-    """Return qrels as an `Evaluator` takes them: a path, or what is in memory."""
-    if isinstance(qrels, str | os.PathLike):
-        return os.fspath(qrels)
-    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before
-        read: Relevance = qrels
-        return read
-    if rel_info != "qrels":
-        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
-    from ragkpi.formats.in_memory import mapped_rows, qrels_columns
-    from ragkpi.ranking.judgements import group_judgements
-
-    if how is not None and how.shape is not None:
-        qrels = mapped_rows(qrels, how.shape)
-    columns = qrels_columns(qrels, "gains")
-    if how is not None and how.sieve:
-        columns = how.sieve.qrels(columns)
-    return Qrels(group_judgements(columns))
-
-
 def run_of(run: Any) -> Run:
-    """Return a run as an `Evaluator` takes it: a path, or what is in memory."""
+    """Return a run as an `Evaluator` takes it: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
     from ragkpi.ranking.runs_in_memory import RunInMemory
@@ -169,12 +138,12 @@ def named_runs(runs: Any) -> dict[str, Run]:
 
 
 def named_run(run: Any) -> dict[str, Run]:
-    """Name one run: after its file, or simply so."""
+    """Name one run: after its file, or ``"run"``."""
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
 
 
 def note_files(runs: Iterable[Run]) -> Inputs:
-    """Remember the files of runs, so that a hash that is taken later is of what was read."""
+    """Note the files of runs, so that later hashes are of the bytes that were read."""
     noted = inputs()
     for run in runs:
         if isinstance(run, str):
@@ -191,7 +160,7 @@ def _filled(value: Any) -> bool:
 
 
 def _is_run(value: Any) -> bool:
-    """Say whether it is a run and no part of one: what maps documents to their scores is not."""
+    """Say whether a value is a whole run, not a ranking that maps documents to scores."""
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values()), None), Mapping)
     known = ("columns", "column_names", "blocks")
@@ -233,7 +202,7 @@ def _corpus_size(given: Any) -> int | None:
 
 
 def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:
-    """Read gains; their documents are treated as those of the qrels."""
+    """Read gains; their documents are folded and left out like those of the qrels."""
     if given is None:
         return None
     from ragkpi.formats.gain_files import read_gains
@@ -285,7 +254,7 @@ def bootstrap_of(
 ) -> Bootstrap:
     """Return how queries are drawn again; wrong arguments are refused.
 
-    With a method that somebody chose, rates are resampled, too.
+    An explicit `method` resamples rates, too.
     """
     from ragkpi.statistics.bootstrap import Bootstrap, Method
 

@@ -4,25 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.evaluation import Evaluation
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.query_files import Quality, read_quality
-from ragkpi.library.arguments import (
-    bootstrap_of,
-    in_one_order,
-    named_runs,
-    qrels_of,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import bootstrap_of, in_one_order, named_runs, session, whole
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.judged import Judged
 from ragkpi.reports.run_names import run_names
 from ragkpi.studies.calibrate.calibration_answer import calibration_answer
@@ -31,13 +23,9 @@ from ragkpi.studies.calibrate.calibration_study import calibrate as calibrate_me
 from ragkpi.studies.calibrate.observations import observe
 from ragkpi.wording import listed
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
 
 
-@speaks_python
 def calibrate(
     qrels: Any,
     runs: Any,
@@ -72,12 +60,11 @@ def calibrate(
         raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
     bootstrap = bootstrap_of(resamples, seed, confidence)
     parts = whole("folds", folds, 2)
-    given = qrels_of(qrels, how=asked.qrels_format)
     named = named_runs(runs)
     path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
     scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
     metrics = asked.metrics(CALIBRATED)
-    results = asked.evaluate_every(asked.evaluator(given, metrics), named, metrics)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
     observed = observe(_scored(asked, list(named), results, scores, path))
     calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts)
 
@@ -86,7 +73,7 @@ def calibrate(
         return noted(calibration_charts(calibration), notes)
 
     signature = asked.signed(metrics, qrels=qrels)
-    return Result(calibration_answer(calibration), charts, tuple(asked.said), signature)
+    return Result(calibration_answer(calibration), charts, tuple(asked.notes.told), signature)
 
 
 def _scored(
@@ -96,7 +83,7 @@ def _scored(
     scores: Quality,
     file: str,
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
-    """Pair every run with its scores; say which queries have none."""
+    """Pair every run with its quality scores; note the queries that have none."""
     scored = []
     for path, name, result in zip(paths, run_names(paths), results, strict=True):
         judged = result.plain
@@ -120,7 +107,7 @@ def _scored(
                 f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
             )
         if lacking:
-            asked.note(
+            asked.notes.note(
                 f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
                 f"in {file} and are left out ({listed(lacking, 3)})"
             )

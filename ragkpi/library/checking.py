@@ -1,20 +1,20 @@
-"""`check`: files of runs read for everything that is wrong with them."""
+"""`check`: everything that is wrong with files of runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.errors import InputError, UsageError
 from ragkpi.formats.file_formats import Reading, read_any_qrels
 from ragkpi.formats.opening import Source
 from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind
 from ragkpi.formats.text_writing import write_trec
+from ragkpi.interface import option
 from ragkpi.library.arguments import readings_of, whole
 from ragkpi.library.result import Result
 from ragkpi.library.vocabulary import HowRead
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judgements import Judgements, group_judgements
 from ragkpi.ranking.settings import Settings
@@ -25,9 +25,6 @@ from ragkpi.studies.check.checked_file import CheckedFile
 from ragkpi.studies.check.finding import Asked, Severity
 from ragkpi.studies.check.inspection import Inspection, inspect_file
 from ragkpi.studies.check.mend import Mender
-
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
 CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
@@ -49,7 +46,6 @@ class CheckResult(Result):
         return sum(inspection.count(severity) for inspection in self.inspections)
 
 
-@speaks_python
 def check(
     run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
     qrels: str | os.PathLike[str] | None = None,
@@ -93,7 +89,7 @@ def check(
     if wrong:
         raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
     if fix is not None and len(paths) > 1:
-        raise UsageError(f"--fix {os.fspath(fix)}: {len(paths)} runs; expected one")
+        raise UsageError(f"{option('fix')} {os.fspath(fix)}: {len(paths)} runs; expected one")
     level = whole("relevance_level", relevance_level, 0)
     most = None if max_hits is None else whole("max_hits", max_hits, 1)
     of_qrels, of_run = readings_of(how)
@@ -117,15 +113,17 @@ def check(
 def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
     """Write the mended run; return what was changed."""
     if not inspection.documents:
-        raise UsageError(f"--fix {target}: nothing of the run can be read, so nothing is written")
+        raise UsageError(
+            f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"
+        )
     mender = Mender(max_hits)
-    with replacing(target, "--fix") as out:
+    with replacing(target, option("fix")) as out:
         run.through(lambda parts: write_trec(mender.rankings(parts), inspection.last_run_id, out))
     return mender.changes
 
 
 def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:
-    """Read the qrels; where they are none but the first run is, say that the two are swapped."""
+    """Read the qrels; the error says so if qrels and run are swapped."""
     try:
         return group_judgements(read_any_qrels(path, reading))
     except InputError as problem:

@@ -1,24 +1,18 @@
-"""`compare`: what ``ragkpi compare`` does."""
+"""`compare`: runs beside a baseline, or each beside each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.library.arguments import (
-    named_runs,
-    one_of,
-    procedure_of,
-    qrels_of,
-    session,
-)
+from ragkpi.interface import interface, option
+from ragkpi.library.arguments import named_runs, one_of, procedure_of, session
 from ragkpi.library.evaluating import Problems
 from ragkpi.library.result import Result
 from ragkpi.library.session import good_ones, problems_of
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
 from ragkpi.reports.sliced_report import SlicedReport
@@ -28,8 +22,6 @@ from ragkpi.statistics.significance import TestName
 from ragkpi.studies.compare.comparison_report import REPORTED, ComparisonReport
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.charts.chart import Chart, Charts
     from ragkpi.reports.layout import Report
     from ragkpi.reports.signature import Signature
@@ -39,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ComparisonResult(Result):
-    """What came of runs beside a baseline, or of all pairs of them.
+    """The comparison of runs with a baseline, or of all pairs of runs.
 
     Attributes
     ----------
@@ -84,7 +76,6 @@ class ComparisonResult(Result):
         found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
         return found
 
-    @speaks_python
     def paper(self, against: str | Sequence[str] = ()) -> Result:
         """Make the table of a paper: runs and measures, and marks where a run differs.
 
@@ -111,7 +102,6 @@ class ComparisonResult(Result):
         return Result(PaperTable(names, compared, signatures), None, self.notes, self.signature)
 
 
-@speaks_python
 def compare(
     qrels: Any,
     runs: Any,
@@ -164,7 +154,7 @@ def compare(
     >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
     [0.0078]
     """
-    asked = session(measures, how)
+    asked = session(measures, how).side_by_side()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
     one_of("problems", problems, get_args(Problems))
     named = named_runs(runs)
@@ -177,14 +167,12 @@ def compare(
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     labels = labels_of(by)
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
-    outcomes = asked.evaluate_side_by_side(judged, named, metrics)
-    asked = asked.side_by_side()
-    bad = problems_of(list(named), outcomes)
+    outcomes = asked.aligned(named, asked.evaluate(qrels, named, metrics))
+    bad = problems_of(named, outcomes)
     scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
     if problems == "raised" or len(scored) < 2 or lacking:
-        asked.voice.refuse(bad)
+        interface().refuse(bad)
     shown = asked.called(list(scored), list(scored.values()))
     signature = asked.signed(metrics, qrels=qrels, by=by)
     of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
@@ -205,7 +193,7 @@ def compare(
     return ComparisonResult(
         report,
         charts,
-        notes=tuple(asked.said),
+        notes=tuple(asked.notes.told),
         signature=signature,
         problems=bad,
         names=dict(zip(scored, shown, strict=True)),
@@ -221,7 +209,7 @@ def _compared(
     procedure: paired.Procedure,
     signature: Signature | None,
 ) -> tuple[ComparisonReport | AllPairsReport, Charts]:
-    """Compare runs; return the report, and what makes its charts."""
+    """Compare runs; return the report, and the function that makes its charts."""
     signatures = [signature] * len(names)
     if pairs == "all":
         from ragkpi.statistics.all_pairs import compare_all
@@ -240,14 +228,15 @@ def _drawing() -> Any:
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
-    """Raise `UsageError` for what does nothing where all pairs are compared."""
+    """Raise `UsageError` for arguments without effect where all pairs are compared."""
     default = paired.Procedure()
     if baseline is not None:
-        raise UsageError(f"--all-pairs: there is no baseline ({baseline}); leave it out")
+        raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
     if procedure.test == default.test:
         for name in ("correction", "family"):
             if getattr(procedure, name) != getattr(default, name):
                 raise UsageError(
-                    f"--all-pairs with --{name}: Tukey's test holds for all pairs of a measure; "
-                    "leave it out, or give another --test"
+                    f"{option('all_pairs')} with {option(name)}: Tukey's test holds for all "
+                    f"pairs of a measure; "
+                    f"leave it out, or give another {option('test')}"
                 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, get_args
+from typing import Unpack, get_args
 
 from ragkpi.conversion import Conversion
 from ragkpi.errors import UsageError
@@ -12,16 +12,12 @@ from ragkpi.formats.column_names import Kind
 from ragkpi.formats.file_formats import Reading, find_format, kind_of_format
 from ragkpi.formats.format_registry import FileFormat, find_written_format, written_formats
 from ragkpi.formats.opening import Source
+from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, readings_of
 from ragkpi.library.vocabulary import HowRead
-from ragkpi.library.voice import speaks_python
 from ragkpi.reports.output_files import replacing
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-
-@speaks_python
 def convert(
     source: str | os.PathLike[str],
     target: str | os.PathLike[str],
@@ -64,7 +60,7 @@ def convert(
         of_qrels, of_run = reading
         given = (of_run if conversion.kind == "run" else of_qrels) or Reading()
         if from_ is not None:
-            find_format(conversion.kind, from_, "--from")
+            find_format(conversion.kind, from_, option("from"))
             given = given._replace(format=from_)
         conversion = Conversion(opened, conversion.kind, given)
         format_ = _target_format(conversion.kind, os.fspath(target), to)
@@ -75,10 +71,12 @@ def convert(
 
 def _target_format(kind: Kind, target: str, to: str | None) -> FileFormat:
     if to is not None:
-        return find_written_format(kind, to, "--to")
+        return find_written_format(kind, to, option("to"))
     suffix = os.path.splitext(target)[1].lower()
     for format_ in written_formats(kind).values():
         if suffix in format_.suffixes:
             return format_
     known = ", ".join(written_formats(kind))
-    raise UsageError(f"OUT {target}: its suffix names no format of {kind}; expected --to {known}")
+    raise UsageError(
+        f"OUT {target}: its suffix names no format of {kind}; expected {option('to')} {known}"
+    )

@@ -3,29 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.library.arguments import (
-    bootstrap_of,
-    in_one_order,
-    named_runs,
-    qrels_of,
-    session,
-    whole,
-)
+from ragkpi.interface import option
+from ragkpi.library.arguments import bootstrap_of, in_one_order, named_runs, session, whole
 from ragkpi.library.result import Result
-from ragkpi.library.session import Session
+from ragkpi.library.session import Session, all_good
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.scores import score
 from ragkpi.progress import steps
 from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
 from ragkpi.ranking.judged import Judged, judged_from_counts
-from ragkpi.ranking.relevance import Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import replace
 from ragkpi.statistics.bootstrap import Bootstrap, Method
@@ -43,11 +35,7 @@ from ragkpi.studies.depth.depth_study import (
 from ragkpi.studies.depth.depth_target import parse_target
 from ragkpi.studies.depth.depth_trace import every_depth, trace
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
 
-
-@speaks_python
 def depth(
     qrels: Any = None,
     runs: Any = None,
@@ -100,10 +88,7 @@ def depth(
     1.6905...
     """
     asked = session((), in_one_order(how))
-    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
-    for name, number in {**numbers, "max_tokens": max_tokens}.items():
-        if number is not None and number != number:
-            raise UsageError(f"--{name.replace('_', '-')} {number}: expected a number")
+    _refuse_nan(max_loss=max_loss, tokens_per_passage=tokens_per_passage, max_tokens=max_tokens)
     limits = Limits(
         whole("at_least", at_least, 1),
         max_loss,
@@ -114,26 +99,26 @@ def depth(
     depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     if relevant is not None and (qrels is not None or runs is not None):
-        raise UsageError("--relevant stands in place of files; expected one or the other")
+        raise UsageError(
+            f"{option('relevant')} stands in place of files; expected one or the other"
+        )
     if relevant is None and qrels is None:
         raise UsageError(
             "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
         )
     if runs is None:
         if target is not None:
-            raise UsageError(f"--target {target}: without a run no system reaches it; leave it out")
+            raise UsageError(
+                f"{option('target')} {target}: without a run no system reaches it; leave it out"
+            )
         if bootstrap is not None:
-            raise UsageError("--ci: without a run nothing is estimated; leave it out")
-        counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
-        _refuse_idle(asked.settings, limits, counts)
-        by_chance = _judged_alone(asked, qrels) if counts is None else _judged_counts(asked, counts)
-        judged = [by_chance]
-        curves = _curves_of_chance(by_chance, depths, limits)
+            raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
+        judged = [_judged_without_run(asked, qrels, relevant, limits)]
+        curves = _curves_of_chance(judged[0], depths, limits)
     else:
-        given = qrels_of(qrels, how=asked.qrels_format)
         named = named_runs(runs)
-        alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
-        curves, judged = _curves_of_runs(alone, asked, given, named, depths, limits, bootstrap)
+        asked = asked.side_by_side() if len(named) > 1 else asked
+        curves, judged = _curves_of_runs(asked, qrels, named, depths, limits, bootstrap)
     metrics = curves.curves[0].scores.metrics
 
     def charts() -> list[Chart]:
@@ -142,64 +127,79 @@ def depth(
         return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
 
     report = depth_answer(curves, tokens_per_passage)
-    return Result(report, charts, tuple(asked.said), asked.signed(metrics, qrels=qrels))
+    return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+
+
+def _refuse_nan(**numbers: float | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number != number:
+            raise UsageError(f"{option(name)} {number}: expected a number")
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
-    """Return how many passages there is room for; None for any number."""
+    """Return how many passages fit; None for any number."""
     if max_tokens is None:
         return None
     if not tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: how long is one? Give --tokens-per-passage")
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: how long is one? Give "
+            f"{option('tokens_per_passage')}"
+        )
     if tokens > max_tokens:
-        raise UsageError(f"--max-tokens {max_tokens:g}: not even one passage of {tokens:g} fits")
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
+        )
     return int(max_tokens // tokens)
 
 
-# What says something about runs, and nothing where there is none.
-_OF_RUNS = {
-    "missing": "-c, --common or --strict",
-    "unjudged": "-J",
-    "max_retrieved": "-M",
-    "draws": "--draws",
-    "grade_map": "--grade-map",
-}
-# What says something about qrels, too.
-_OF_QRELS = {"relevance_level": "-l", "only_query": "-D", "corpus_sizes": "--corpus-sizes"}
+# Settings that are about runs, and those that are about qrels: they change nothing without them.
+_OF_RUNS = ("missing", "unjudged", "max_retrieved", "draws", "grade_map")
+_OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
 def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
-    """Raise `UsageError` for what does nothing where there is no run, or where counts are all."""
+    """Raise `UsageError` for settings that need a run, or that counts alone make useless."""
     default = Settings()
-    idle = _OF_RUNS if counts is None else {**_OF_QRELS, **_OF_RUNS}
-    given = [
-        option for name, option in idle.items() if getattr(settings, name) != getattr(default, name)
-    ]
+    idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
+    given = [name for name in idle if getattr(settings, name) != getattr(default, name)]
     if limits.plateau != Limits().plateau:
-        given.append("--plateau")
+        given.append("plateau")
     if given:
-        alone = "qrels without a run" if counts is None else "--relevant"
-        raise UsageError(f"{alone} with {given[0]}: that is about runs; leave it out")
+        alone = "qrels without a run" if counts is None else option("relevant")
+        raise UsageError(f"{alone} with {_option_of(given[0])}: that is about runs; leave it out")
 
 
-def _judged_counts(asked: Session, relevant: Sequence[int]) -> Judged:
-    size = asked.settings.corpus_size
-    if size is None:
-        raise UsageError("--relevant: the number to choose from is missing; give it with -N")
-    return judged_from_counts(size, relevant, asked.settings)
+def _option_of(setting: str) -> str:
+    """Name the option, or the options, of a setting."""
+    if setting == "missing":
+        zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
+        return f"{zero}, {common} or {error}"
+    return option(setting, "removed" if setting == "unjudged" else "")
 
 
-def _judged_alone(asked: Session, qrels: Any) -> Judged:
-    """Judge what retrieves nothing: chance asks only how many documents are relevant."""
+def _judged_without_run(
+    asked: Session, qrels: Any, relevant: Sequence[int] | None, limits: Limits
+) -> Judged:
+    """Judge a run that retrieves nothing: chance needs only the numbers of relevant documents."""
+    counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
     settings = asked.settings
+    _refuse_idle(settings, limits, counts)
+    if counts is not None:
+        if settings.corpus_size is None:
+            raise UsageError(
+                f"{option('relevant')}: the number to choose from is missing; give it with "
+                f"{option('corpus_size')}"
+            )
+        return judged_from_counts(settings.corpus_size, counts, settings)
     if settings.corpus_size is None and not settings.corpus_sizes:
         raise UsageError(
-            "qrels without a run: the number to choose from is missing; give it with -N, or a run"
+            "qrels without a run: the number to choose from is missing; give it with "
+            f"{option('corpus_size')}, or a run"
         )
     every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
     metrics = count_values([1], 1)
-    evaluator = every.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
-    (nothing,) = asked.done(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
+    evaluator = every.evaluator(qrels, metrics)
+    (nothing,) = all_good(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
     return nothing.plain
 
 
@@ -213,28 +213,27 @@ def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limi
 
 
 def _curves_of_runs(
-    alone: Session,
     asked: Session,
-    qrels: str | Relevance,
+    qrels: Any,
     runs: Mapping[str, Run],
     depths: Sequence[int] | None,
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> tuple[Curves, list[Judged]]:
-
+    """Study runs at `depths`; None for depths as deep as the runs are."""
     everywhere = run_values(depths or DEPTHS, limits.m)
     evaluator = asked.evaluator(qrels, everywhere)
-    # What is read of a run does not depend on the depths, but the depths on what was read.
-    read = asked.read(evaluator, runs, evaluator.needs(everywhere))
+    # The default depths depend on the runs; reading does not depend on depths, so it comes first.
+    read = evaluator.read(runs.values(), evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
     if asked.settings.max_retrieved is not None:
         deepest = max(1, min(deepest, asked.settings.max_retrieved))
     depths = depths or [depth for depth in DEPTHS if depth <= deepest]
     outcomes = evaluator.score(read, run_values(depths, limits.m))
-    for result in asked.done(list(runs), outcomes):
+    for result in all_good(runs, outcomes):
         _refuse_above(int(corpus_size(result.plain).min()), depths)
-    results = asked.done(list(runs), asked.compared(alone, runs, evaluator, outcomes))
+    results = all_good(runs, asked.checked(evaluator, runs, outcomes))
     curves = []
     names = asked.called(list(runs), [result.scores for result in results])
     all_runs = zip(names, runs, results, strict=True)
@@ -242,18 +241,19 @@ def _curves_of_runs(
         judged = result.plain
         deepest = int(judged.num_ret.max())
         if depths[-1] > deepest:  # success cannot rise there, but chance does
-            asked.warn(
+            asked.notes.warn(
                 f"no query has more than {deepest} documents, so K above is chance rising alone; "
-                f"give a deeper run, or --at down to {deepest} ({path})"
+                f"give a deeper run, or {option('at')} down to {deepest} ({path})"
             )
-        found = interval_by_name(result.scores, bootstrap) if bootstrap else {}
-        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), found))
+        intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
+        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), intervals))
     return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
 
 
 def _refuse_above(size: int, depths: Sequence[int]) -> None:
     if depths[-1] > size:
         raise UsageError(
-            f"--at {depths[-1]}: the corpus has only {size} documents; give a smaller K, or -N if "
+            f"{option('at')} {depths[-1]}: the corpus has only {size} documents; give a "
+            f"smaller K, or {option('corpus_size')} if "
             "it is larger"
         )

@@ -1,4 +1,4 @@
-"""What there is to choose from: `describe_measures`, `describe_formats`, `schema`; and `log`."""
+"""Descriptions: `describe_measures`, `describe_formats`, `schema`; and `log`."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ from ragkpi.formats.format_registry import FILE_FORMATS, FileFormat
 from ragkpi.formats.shape import Shape
 from ragkpi.formats.shapes import SHAPES
 from ragkpi.library.result import Result
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
 from ragkpi.records import dataclass
@@ -48,7 +47,7 @@ the name of a column, or its number from 1 where there is no line of names:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Description(Result):
-    """What something is, as a text and as rows.
+    """A description, as a text and as rows.
 
     Attributes
     ----------
@@ -62,7 +61,6 @@ class Description(Result):
         return self.text
 
 
-@speaks_python
 def describe_measures(*names: str) -> Description:
     """List every measure under the question that it answers, as ``ragkpi measures``.
 
@@ -90,7 +88,6 @@ def describe_measures(*names: str) -> Description:
     return Description(_answer(list(chosen.values())), text=text)
 
 
-@speaks_python
 def describe_formats(*names: str) -> Description:
     """List the formats of runs and qrels, and what stacks write in them, as ``ragkpi formats``.
 
@@ -124,7 +121,6 @@ def describe_formats(*names: str) -> Description:
     return Description(Answer("formats", table, [], {}), text=text)
 
 
-@speaks_python
 def schema() -> dict[str, Any]:
     """Return the JSON schema of `Result.to_dict` and ``--format json``, as ``ragkpi schema``."""
     found: dict[str, Any] = json.loads(schema_text())
@@ -136,7 +132,6 @@ def schema_text() -> str:
     return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
 
 
-@speaks_python
 def log(
     path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
 ) -> Result:
@@ -160,7 +155,7 @@ def log(
 def _chosen(
     names: Sequence[str], measures: Mapping[str, Measure]
 ) -> tuple[Mapping[str, Measure], Mapping[str, Measure]]:
-    """Return the measures that are named, or else those in which all the words occur."""
+    """Return the measures that are named, and else those that a search for all words finds."""
     if not names:
         return {}, measures
     try:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
-from ragkpi.library.arguments import in_one_order, qrels_of, run_of, session, whole
+from ragkpi.library.arguments import in_one_order, run_of, session, whole
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good
 from ragkpi.library.slicing import labels_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.relevance import Qrels
@@ -23,12 +23,9 @@ from ragkpi.studies.diagnose.diagnosis_study import Diagnosis, Thresholds, with_
 from ragkpi.studies.diagnose.diagnosis_study import diagnose as diagnose_run
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.statistics.query_slices import QuerySlice
 
 
-@speaks_python
 def diagnose(
     qrels: Any,
     run: Any,
@@ -76,9 +73,9 @@ def diagnose(
     thresholds = Thresholds(good_proc, good_pct_proc)
     named = {str(run) if isinstance(run, str | os.PathLike) else "run": run_of(run)}
     metrics = find_metrics([f"pct_proc.{shown}", f"pool_miss.{shown}"])
-    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
-    (read,) = asked.read(evaluator, named, evaluator.needs(metrics, shown))
-    (result,) = asked.every(list(named), evaluator.score([read], metrics))
+    evaluator = asked.evaluator(qrels, metrics)
+    (read,) = evaluator.read(named.values(), evaluator.needs(metrics, shown))
+    (result,) = asked.every(named, evaluator.score([read], metrics))
     documents = whole("missed", missed, 0)
 
     def diagnosed(
@@ -90,7 +87,7 @@ def diagnose(
             best = with_shown_at_their_best(judgements, read, asked.settings, shown)
             if best is not None:
                 generous = asked.evaluator(Qrels(best[0]), metrics)
-                (at_best,) = asked.done(list(named), generous.score([best[1]], metrics))
+                (at_best,) = all_good(list(named), generous.score([best[1]], metrics))
                 study = diagnose_run(at_best.plain, best[0], shown, thresholds)
                 diagnosis = replace(diagnosis, best_case=study.mean_shares)
         return diagnosis_answer(diagnosis, judgements.document, most, documents), diagnosis
@@ -98,7 +95,7 @@ def diagnose(
     def of_slice(part: QuerySlice) -> Answer:
         narrowed, view = evaluator.over(part.queries)
         some = view(read) if isinstance(read, Hits) else read
-        (of_part,) = asked.done(list(named), narrowed.score([some], metrics))
+        (of_part,) = all_good(list(named), narrowed.score([some], metrics))
         return diagnosed(narrowed, some, of_part)[0]
 
     answer, diagnosis = diagnosed(evaluator, read, result)
@@ -106,6 +103,6 @@ def diagnose(
     return Result(
         with_slices(answer, labels, result.scores.queries, of_slice),
         lambda: noted([chart], asked.small_print(qrels, metrics, result.plain)),
-        tuple(asked.said),
+        tuple(asked.notes.told),
         asked.signed(metrics, qrels=qrels, by=by),
     )

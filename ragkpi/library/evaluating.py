@@ -1,44 +1,43 @@
-"""`evaluate`: what ``ragkpi eval`` does."""
+"""`evaluate`: the values of runs; and `zscores`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError
+from ragkpi.interface import interface
 from ragkpi.library.arguments import (
     bootstrap_of,
     named_run,
     named_runs,
     note_files,
     one_of,
-    qrels_of,
     runs_of,
     session,
     whole,
 )
 from ragkpi.library.run_results import RunResult, RunResults, ZScores
-from ragkpi.library.session import good_ones, problems_of
+from ragkpi.library.session import Session, good_ones, problems_of
+from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import steps
 from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
-    from ragkpi.library.gating import Gates, Limits
-    from ragkpi.reports.layout import Report
-    from ragkpi.statistics.bootstrap import Bootstrap, Interval, Method
+    from ragkpi.library.gating import GateLimits, Gates
+    from ragkpi.reports.signature import Signature
+    from ragkpi.statistics.bootstrap import Bootstrap, Method
     from ragkpi.statistics.gates import DecidedBy, Verdict
     from ragkpi.statistics.query_slices import QuerySlice
+    from ragkpi.studies.evaluate.stored_result import StoredResult
+    from ragkpi.studies.evaluate.worst_queries import WorstQueries
 
 Problems = Literal["raised", "kept"]
 
 
-@speaks_python
 def evaluate(
     qrels: Any,
     run: Any,
@@ -50,7 +49,7 @@ def evaluate(
     seed: int = 7,
     confidence: float = 0.95,
     zscores: str | os.PathLike[str] | None = None,
-    fail_under: Limits = (),
+    fail_under: GateLimits = (),
     fail_under_baseline: Any = None,
     margin: float | str | None = None,
     gate_by: DecidedBy | None = None,
@@ -135,29 +134,24 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
-    labels = None
-    if by is not None:
-        from ragkpi.library.slicing import labels_of, queries_of, slices_of, with_slices
-
-        labels = labels_of(by)
+    labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(Problems))
-    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
     several = runs_of(run)
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
     if several is not None or (gates and gates.over_all_queries):
-        outcomes = asked.evaluate_side_by_side(judged, read, metrics)
         asked = asked.side_by_side()
+        outcomes = asked.aligned(read, asked.evaluate(qrels, read, metrics))
     else:
-        outcomes = asked.evaluate_alone(judged, read, metrics)
-    bad = problems_of(list(read), outcomes)
+        outcomes = asked.evaluate(qrels, read, metrics)
+    bad = problems_of(read, outcomes)
     scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
     if problems == "raised" or not evaluated:
-        asked.voice.refuse(bad)
+        interface().refuse(bad)
     if zscores is not None:
         scored = _standardized(os.fspath(zscores), scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
@@ -165,13 +159,10 @@ def evaluate(
     queries = [] if labels is None else queries_of(of_runs.values())
     verdicts: Sequence[Verdict] = ()
     if gates:
-        others = {name: scores for name, scores in scored.items() if name not in runs}
-        slices = [] if labels is None else slices_of(labels, queries)
-        verdicts = gates.verdicts(of_runs, others, slices)
+        baselines = {name: scores for name, scores in scored.items() if name not in runs}
+        verdicts = gates.verdicts(of_runs, baselines, slices_of(labels, queries))
         if gates.stored is not None and gates.stored.qrels:
-            _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
-            if digest not in (None, gates.stored.qrels):
-                asked.note(f"{gates.stored.name} was evaluated with other qrels (by their SHA-256)")
+            _note_other_qrels(asked, gates.stored, qrels)
         missed = gates.missed(verdicts)
         if missed and problems == "raised":
             raise GateFailedError("; ".join(map(str, missed)))
@@ -180,29 +171,16 @@ def evaluate(
     signature = asked.signature(metrics, files) if noted.hashed else None
 
     def reported(some: Mapping[str, Scores]) -> EvaluationReport:
-        intervals = _intervals(some, bootstrap)
-        rows = [
-            EvaluatedRun(name, scores, intervals.get(name, {}), signature)
-            for name, scores in some.items()
-        ]
-        order = None
-        if worst is not None or sort is not None:
-            from ragkpi.studies.evaluate.worst_queries import worst_queries
-
-            most = None if worst is None else whole("worst", worst, 1)
-            order = worst_queries(list(some.values()), sort, most)
-        return EvaluationReport(rows, bootstrap, order)
+        rows = _rows(some, bootstrap, signature)
+        return EvaluationReport(rows, bootstrap, _order(list(some.values()), sort, worst))
 
     def of_slice(part: QuerySlice) -> EvaluationReport:
         return reported({name: part.of(scores) for name, scores in of_runs.items()})
 
-    report: Report = reported(of_runs)
-    if labels is not None:
-        report = with_slices(report, labels, queries, of_slice)
     kind = RunResult if several is None else RunResults
     return kind(
-        report,
-        notes=tuple(asked.said),
+        with_slices(reported(of_runs), labels, queries, of_slice),
+        notes=tuple(asked.notes.told),
         signature=signature,
         files=files,
         paths=[path if isinstance(path := runs[name], str) else None for name in evaluated],
@@ -212,7 +190,6 @@ def evaluate(
     )
 
 
-@speaks_python
 def zscores(
     qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
 ) -> ZScores:
@@ -244,8 +221,7 @@ def zscores(
     asked = session(measures, how)
     metrics = asked.metrics()
     named = named_runs(runs)
-    judged = qrels_of(qrels, asked.rel_info, asked.qrels_format)
-    results = asked.evaluate_every(asked.evaluator(judged, metrics), named, metrics)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
     lines = list(zscore_lines([result.scores for result in results]))
     numbers = Column("mean", "decimal"), Column("deviation", "decimal")
     rows = []
@@ -255,23 +231,29 @@ def zscores(
     sentence = f"Means and deviations are over {len(named)} runs."
     table = Table([Column("query"), Column("measure"), *numbers], rows)
     answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, tuple(asked.said), asked.signed(metrics, qrels=qrels), lines)
+    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
 
 
 def _gates(
-    fail_under: Limits,
+    fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates | None:
-    """Read what runs have to reach; what that takes is imported if there is something."""
+    """Return the gates that runs have to pass; None, and nothing imported, without any."""
     given = (baseline, margin, gate_by, gate_confidence)
     if not fail_under and given.count(None) == len(given):
         return None
     from ragkpi.library.gating import gates_of
 
     return gates_of(fail_under, *given)
+
+
+def _note_other_qrels(asked: Session, stored: StoredResult, qrels: Any) -> None:
+    _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+    if digest not in (None, stored.qrels):
+        asked.notes.note(f"{stored.name} was evaluated with other qrels (by their SHA-256)")
 
 
 def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
@@ -282,12 +264,24 @@ def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
     return {name: standardize(scores, norms) for name, scores in scored.items()}
 
 
-def _intervals(
-    scored: Mapping[str, Scores], bootstrap: Bootstrap | None
-) -> dict[str, dict[str, Interval]]:
+def _rows(
+    scored: Mapping[str, Scores], bootstrap: Bootstrap | None, signature: Signature | None
+) -> list[EvaluatedRun]:
+    """Return a row per run, with intervals if there is a bootstrap."""
     if bootstrap is None:
-        return {}
+        return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
     from ragkpi.statistics.bootstrap import intervals
 
-    runs = steps(scored.items(), "intervals", len(scored))
-    return {name: intervals(scores, bootstrap) for name, scores in runs}
+    return [
+        EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
+        for name, scores in steps(scored.items(), "intervals", len(scored))
+    ]
+
+
+def _order(scored: Sequence[Scores], sort: str | None, worst: int | None) -> WorstQueries | None:
+    """Return the queries that a report shows, the worst first; None for all in byte order."""
+    if worst is None and sort is None:
+        return None
+    from ragkpi.studies.evaluate.worst_queries import worst_queries
+
+    return worst_queries(scored, sort, None if worst is None else whole("worst", worst, 1))

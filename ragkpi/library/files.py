@@ -1,16 +1,15 @@
-"""Qrels and runs read once, to be used again."""
+"""`read_qrels` and `read_run`: read once, for several evaluations."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from ragkpi.library.arguments import one_of, qrels_of
-from ragkpi.library.voice import speaks_python
+from ragkpi.library.arguments import one_of
+from ragkpi.library.session import qrels_of
 from ragkpi.ranking.relevance import READERS, Relevance
 
 
-@speaks_python
 def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None = None) -> Relevance:
     """Read qrels once, for evaluation after evaluation, as a training loop needs them.
 
@@ -35,7 +34,6 @@ def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None =
     return READERS[rel_info](given, file_format) if isinstance(given, str) else given
 
 
-@speaks_python
 def read_run(
     run: str | os.PathLike[str], *, file_format: str | None = None
 ) -> dict[str, dict[str, float]]:

@@ -1,4 +1,4 @@
-"""What runs have to reach: limits, and what a baseline reaches but for a margin."""
+"""Gates: limits for values, and a baseline that runs may not fall behind by more than a margin."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from ragkpi.errors import GateFailedError, UsageError
 from ragkpi.evaluation import Run
+from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field, replace
@@ -31,12 +32,12 @@ from ragkpi.studies.evaluate.stored_result import (
 )
 from ragkpi.wording import visible
 
-Limits = Mapping[str, float] | Iterable[tuple[str, float]]
+GateLimits = Mapping[str, float] | Iterable[tuple[str, float]]
 
 
 @dataclass(frozen=True)
 class Gates:
-    """What runs have to reach.
+    """The gates that runs have to pass.
 
     Attributes
     ----------
@@ -45,7 +46,7 @@ class Gates:
     baseline, stored
         A run, or a result that was stored; None without one.
     against
-        How far from either runs may be.
+        How far below the baseline or stored result runs may be.
     """
 
     limits: Sequence[Gate] = ()
@@ -55,11 +56,11 @@ class Gates:
 
     @property
     def over_all_queries(self) -> bool:
-        """Whether runs are held against something over all judged queries."""
+        """Whether runs have to be evaluated over all judged queries."""
         return bool(self.limits) or self.baseline is not None
 
     def runs(self, others: Iterable[str]) -> dict[str, Run]:
-        """Return the runs that are needed besides others, by a name that none of these has."""
+        """Return the baseline if it is a run, by a name that no other run has."""
         if self.baseline is None:
             return {}
         name = self.baseline if isinstance(self.baseline, str) else "baseline"
@@ -73,7 +74,7 @@ class Gates:
         baselines: Mapping[str, Scores],
         slices: Sequence[QuerySlice] = (),
     ) -> list[Verdict]:
-        """Hold every run against all there is; `baselines` are those of `runs` that were read.
+        """Hold every run against limits and baselines; `baselines` are the ones that `runs` named.
 
         Baselines, and limits that name no slice, are held against the values over all queries.
         """
@@ -82,8 +83,9 @@ class Gates:
             if gate not in of_all and not any(gate.is_of(*part[:2]) for part in slices):
                 known = ", ".join(visible(part.name) for part in slices[:10])
                 raise UsageError(
-                    f"--fail-under {visible(gate.name)}: no such slice of the evaluated queries; "
-                    + (f"there are {known}" if slices else "give labels with --by FILE")
+                    f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
+                    f"evaluated queries; "
+                    + (f"there are {known}" if slices else f"give labels with {option('by')} FILE")
                 )
         found: list[Verdict] = []
         for run in runs.items():
@@ -111,23 +113,28 @@ def _of_slice(
 
 
 def gates_of(
-    fail_under: Limits,
+    fail_under: GateLimits,
     baseline: Any,
     margin: float | str | None,
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates:
-    """Read what runs have to reach; wrong arguments are refused."""
-    given = {"--margin": margin, "--gate-by": gate_by, "--gate-confidence": gate_confidence}
+    """Return the gates of a call; wrong arguments are refused."""
+    given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:
-            raise UsageError(f"{name} {value}: no baseline; give --fail-under-baseline RUN with it")
+            raise UsageError(
+                f"{option(name)} {value}: no baseline; give {option('fail_under_baseline')} "
+                f"RUN with it"
+            )
     pairs = fail_under.items() if isinstance(fail_under, Mapping) else fail_under
     limits = [Gate(name, float(limit)) for name, limit in pairs]
     if baseline is None:
         return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:
-        raise UsageError(f"--gate-confidence {gate_confidence:g}: expected a share such as 0.95")
+        raise UsageError(
+            f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
+        )
     against = BaselineGate(
         Margin(0.0) if margin is None else parse_margin(str(margin)),
         one_of("gate_by", gate_by or "value", get_args(DecidedBy)),

@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
-from ragkpi.library.arguments import (
-    in_one_order,
-    named_runs,
-    one_of,
-    qrels_of,
-    session,
-    whole,
-)
+from ragkpi.interface import option
+from ragkpi.library.arguments import in_one_order, named_runs, one_of, session, whole
 from ragkpi.library.result import Result
+from ragkpi.library.session import all_good
 from ragkpi.library.slicing import labels_of, queries_of, with_slices
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.records import dataclass
 from ragkpi.reports.answer import Answer
@@ -29,8 +23,6 @@ from ragkpi.studies.holes.holes_charts import holes_charts
 from ragkpi.studies.holes.holes_study import HoleBounds, Within, depth_needed, find_bounds
 
 if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
     from ragkpi.statistics.query_slices import QuerySlice
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
@@ -50,7 +42,6 @@ class HolesResult(Result):
     to_judge: Sequence[Candidate] = ()
 
 
-@speaks_python
 def holes(
     qrels: Any,
     runs: Any,
@@ -80,17 +71,20 @@ def holes(
     asked = session(measures, in_one_order(how))
     reach = one_of("within", within, get_args(Within))
     named_first = whole("first", first, 0)
-    given, named = qrels_of(qrels, how=asked.qrels_format), named_runs(runs)
+    named = named_runs(runs)
     labels = labels_of(by)
     metrics = asked.metrics(BOUNDED)
     if any(metric.relevance_level is not None for metric in metrics):
-        raise UsageError("bounds are by one level of relevance; expected -l in place of rel=")
-    alone, asked = asked, asked.side_by_side() if len(named) > 1 else asked
-    evaluator = asked.evaluator(given, metrics)
+        raise UsageError(
+            f"bounds are by one level of relevance; expected {option('relevance_level')} in "
+            f"place of rel="
+        )
+    asked = asked.side_by_side() if len(named) > 1 else asked
+    evaluator = asked.evaluator(qrels, metrics)
     depth = depth_needed(metrics, reach) or _EVERYTHING
-    read = asked.read(evaluator, named, evaluator.needs(metrics, depth))
-    outcomes = asked.compared(alone, named, evaluator, evaluator.score(read, metrics))
-    results = asked.done(list(named), outcomes)
+    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
+    outcomes = asked.checked(evaluator, named, evaluator.score(read, metrics))
+    results = all_good(named, outcomes)
     hits = [run for run in read if isinstance(run, Hits)]
     names = asked.called(list(named), [result.scores for result in results])
     shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
@@ -106,7 +100,7 @@ def holes(
     def of_slice(part: QuerySlice) -> Answer:
         narrowed, view = evaluator.over(part.queries)
         some = list(map(view, hits))
-        return bounded(narrowed, some, asked.done(names, narrowed.score(some, metrics)))[0]
+        return bounded(narrowed, some, all_good(names, narrowed.score(some, metrics)))[0]
 
     answer, found, listed = bounded(evaluator, hits, results)
     queries = queries_of([result.scores for result in results])
@@ -118,7 +112,7 @@ def holes(
     return HolesResult(
         with_slices(answer, labels, queries, of_slice),
         charts,
-        tuple(asked.said),
+        tuple(asked.notes.told),
         asked.signed(metrics, qrels=qrels, by=by),
         listed,
     )

@@ -1,24 +1,16 @@
-"""`report`: one page about runs, from Python as from the command line."""
+"""`report`: one HTML page about runs."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Unpack
 
 from ragkpi.formats.given_columns import octets
 from ragkpi.formats.texts import Text
-from ragkpi.library.arguments import (
-    in_one_order,
-    named_runs,
-    procedure_of,
-    qrels_of,
-    session,
-    whole,
-)
+from ragkpi.library.arguments import in_one_order, named_runs, procedure_of, session, whole
 from ragkpi.library.slicing import labels_of
 from ragkpi.library.vocabulary import Evaluating
-from ragkpi.library.voice import speaks_python
 from ragkpi.ranking.hits import Hits
 from ragkpi.records import replace
 from ragkpi.statistics.corrections import CorrectionName
@@ -28,13 +20,9 @@ from ragkpi.studies.report.report_options import ReportOptions, default_measures
 from ragkpi.studies.report.report_page import HtmlReport, refuse_without_packages, report_page
 from ragkpi.studies.report.report_runs import metrics_needed
 
-if TYPE_CHECKING:
-    from typing_extensions import Unpack
-
 _TITLED = 3  # runs that a title names
 
 
-@speaks_python
 def report(
     qrels: Any,
     runs: Any,
@@ -93,14 +81,14 @@ def report(
     asked = replace(asked.side_by_side() if len(named) > 1 else asked, requests=requests)
     metrics = asked.metrics()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
-    evaluator = asked.evaluator(qrels_of(qrels, how=asked.qrels_format), metrics)
-    read = asked.read(evaluator, named, wanted_of(evaluator, metrics, len(named)))
+    evaluator = asked.evaluator(qrels, metrics)
+    read = evaluator.read(named.values(), wanted_of(evaluator, metrics, len(named)))
     needed = metrics_needed(metrics, asked.pool is not None)
-    evaluations = asked.every(list(named), evaluator.score(read, needed))
+    evaluations = asked.every(named, evaluator.score(read, needed))
     names = list(asked.called(list(named), [evaluation.scores for evaluation in evaluations]))
     compared: list[str] = []
     if len(named) > 1 and asked.settings.missing == "zero":
-        compared = asked.say_what_is_compared(dict(zip(names, evaluations, strict=True)))
+        compared = asked.notes.tell_what_is_compared(dict(zip(names, evaluations, strict=True)))
     titled = ", ".join([*names[:_TITLED], *["…"][: max(0, len(names) - _TITLED)]])
     options = ReportOptions(
         title=title or titled,

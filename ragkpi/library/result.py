@@ -1,4 +1,4 @@
-"""`Result`: what every function returns, in words, as rows and as a picture."""
+"""`Result`: the answer to a question, in words, as rows and as a picture."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Result:
-    """What a question came to.
+    """The answer to a question.
 
     ``str(result)`` is the table that the command prints, and a notebook shows it as HTML.
 
@@ -120,7 +120,7 @@ class Result:
         return pyarrow.table(columns)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Draw the charts that only this process can, so that the rest can be pickled."""
+        """Draw the charts now: functions that draw them later cannot be pickled."""
         if self.charts is None:
             return self.__dict__
         return {**self.__dict__, "charts": partial(list, self.charts())}

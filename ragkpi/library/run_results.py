@@ -1,4 +1,4 @@
-"""What `evaluate` returns: `RunResult` for one run, `RunResults` for several."""
+"""Results of `evaluate`: `RunResult` for one run, `RunResults` for several."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import RagkpiError
 from ragkpi.formats.inputs import Inputs, inputs
+from ragkpi.interface import interface
 from ragkpi.library.arguments import bootstrap_of
 from ragkpi.library.result import Result
-from ragkpi.library.voice import speaks_python, voice
 from ragkpi.measures.scores import Scores
 from ragkpi.records import dataclass, field
 from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluationResult(Result):
-    """What came of runs.
+    """The values of runs.
 
     Attributes
     ----------
@@ -34,7 +34,7 @@ class EvaluationResult(Result):
     paths
         Of the runs, in the order of the report; None of what was in memory.
     verdicts
-        What each run was held against, and whether it passed.
+        The gates of each run, and whether it passed.
     problems
         What is wrong with runs that are not in the report, and which limits were missed; empty
         unless ``problems="kept"`` was asked for.
@@ -60,7 +60,6 @@ class EvaluationResult(Result):
         held = Counter(verdict.run for verdict in self.verdicts)
         return {run: number for run, number in held.items() if run not in missing}
 
-    @speaks_python
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
         from ragkpi.charts.picture import figure_of
@@ -68,7 +67,6 @@ class EvaluationResult(Result):
 
         return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap))
 
-    @speaks_python
     def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
 
@@ -97,7 +95,7 @@ class EvaluationResult(Result):
 
 
 class RunResult(EvaluationResult):
-    """What came of one run."""
+    """The values of one run."""
 
     @property
     def scores(self) -> Scores:
@@ -126,7 +124,6 @@ class RunResult(EvaluationResult):
             for query, row in zip(self.scores.queries, rows, strict=True)
         }
 
-    @speaks_python
     def ci(
         self,
         *,
@@ -152,7 +149,7 @@ class RunResult(EvaluationResult):
         how = bootstrap_of(resamples, seed, confidence, method)
         few = few_queries_note(resampled([self.scores], how), how)
         if few:
-            voice().note(few)
+            interface().note(few)
         return intervals(self.scores, how)
 
     @cached_property
@@ -170,7 +167,7 @@ class RunResult(EvaluationResult):
 
 
 class RunResults(EvaluationResult):
-    """What came of several runs."""
+    """The values of several runs."""
 
     @cached_property
     def runs(self) -> dict[str, RunResult]:

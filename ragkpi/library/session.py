@@ -1,4 +1,4 @@
-"""One call of a function: what is evaluated, how, and who is told what."""
+"""Sessions: one call of a public function each."""
 
 from __future__ import annotations
 
@@ -7,19 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from ragkpi.errors import RagkpiError
-from ragkpi.evaluation import Evaluation, Evaluator, Run, without_strangers
+from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
 from ragkpi.formats.inputs import inputs
-from ragkpi.library.voice import Voice, voice
+from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.refusals import default_requests, refuse_unserved
 from ragkpi.measures.registry import find_metrics, find_metrics_as_given
 from ragkpi.measures.scores import Scores
-from ragkpi.progress import doing
-from ragkpi.ranking.hits import Hits, Wanted
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.notes import concerning, what_is_compared
-from ragkpi.ranking.relevance import Relevance
+from ragkpi.ranking.relevance import Qrels, Relevance
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import dataclass, field, replace
 from ragkpi.reports.run_names import run_names
@@ -35,14 +33,56 @@ Hashes = Mapping[str, "tuple[str, str | None]"]
 """By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
 
 
+class Notes:
+    """The notes and warnings of a call.
+
+    Attributes
+    ----------
+    told
+        Every note and warning, in order.
+    """
+
+    def __init__(self) -> None:
+        self.told: list[str] = []
+
+    def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
+        """Tell the notes and warnings of runs, a line each.
+
+        A line names the runs that it concerns if it does not concern all of them.
+        """
+        for text in concerning({name: run.notes for name, run in evaluations.items()}):
+            self.note(text)
+        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
+            self.warn(text)
+
+    def tell_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
+        """Tell which runs lack queries that count as empty; return that line, if there is one."""
+        coverages = {name: run.coverage for name, run in evaluations.items()}
+        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
+        note = what_is_compared(coverages, queries)
+        if note:
+            self.note(note)
+        return [note] if note else []
+
+    def note(self, text: str) -> None:
+        """Tell what was left out or assumed."""
+        self.told.append(text)
+        interface().note(text)
+
+    def warn(self, text: str) -> None:
+        """Tell what may mislead."""
+        self.told.append(text)
+        interface().warn(text)
+
+
 @dataclass(frozen=True)
 class Session:
-    """What is to be evaluated, and how.
+    """One call of a public function: what it evaluates, how, and what it tells its user.
 
     Attributes
     ----------
     requests
-        Names of measures; empty if there was none.
+        Names of measures; empty if the user named none.
     settings
         The choices that change numbers.
     rel_info
@@ -50,15 +90,15 @@ class Session:
     pool
         The first stage, or None.
     qrels_format, run_format
-        How files are read; None where each one's format is to be recognised.
+        How files are read; None where each file's format is to be recognised.
     names
         What runs are called in a result.
     measure_names
         What measures are called in a result: as trec_eval prints them, or as they were asked for.
-    voice
-        Who is told what.
-    said
-        Every note and warning, in order.
+    fills_missing
+        Whether missing queries count as empty rankings only because runs are compared.
+    notes
+        What the call tells its user.
     """
 
     requests: Sequence[str]
@@ -69,16 +109,16 @@ class Session:
     run_format: Reading | None = None
     names: Names = "given"
     measure_names: MeasureNames = "trec"
-    voice: Voice = field(default_factory=voice)
-    said: list[str] = field(default_factory=list)
+    fills_missing: bool = False
+    notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
         """Resolve the requests, or `default`, or what the relevance format serves."""
         requests = self.requests or default or default_requests(self.rel_info)
         return list(_resolved(tuple(requests), self.measure_names))
 
-    def evaluator(self, qrels: str | Relevance, metrics: Sequence[Metric]) -> Evaluator:
-        """Read the qrels, and the pool if there is one.
+    def evaluator(self, qrels: Any, metrics: Sequence[Metric]) -> Evaluator:
+        """Read the qrels, as a user gives them, and the pool if there is one.
 
         Raises
         ------
@@ -86,17 +126,82 @@ class Session:
             If `metrics` cannot be computed from such qrels; nothing is read then.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
+        given = qrels_of(qrels, self.rel_info, self.qrels_format)
         return Evaluator(
-            qrels, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
+            given, self.settings, self.rel_info, self.pool, self.qrels_format, self.run_format
         )
 
-    def files(self, **given: Any) -> Hashes:
-        """Hash the files among what was given, by role, and the pool; others have no hash."""
-        return {
-            role: (os.fspath(one), inputs().sha256(os.fspath(one)))
-            for role, one in {**given, "pool": self.pool}.items()
-            if isinstance(one, str | os.PathLike)
-        }
+    def side_by_side(self) -> Session:
+        """Return the session over all judged queries, which runs need to be comparable.
+
+        An explicit choice of what becomes of missing queries wins.
+        """
+        if self.settings.missing != "intersection" or self.settings.only_query is not None:
+            return self
+        return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
+
+    def evaluate(
+        self, qrels: Any, runs: Mapping[str, Run], metrics: Sequence[Metric]
+    ) -> list[Evaluation | RagkpiError]:
+        """Read and evaluate runs; tell what is known about them."""
+        evaluator = self.evaluator(qrels, metrics)
+        read = evaluator.read(runs.values(), evaluator.needs(metrics))
+        return self.checked(evaluator, runs, evaluator.score(read, metrics))
+
+    def evaluate_every(
+        self, evaluator: Evaluator, runs: Mapping[str, Run], metrics: Sequence[Metric]
+    ) -> list[Evaluation]:
+        """Read and evaluate runs, each over its own queries; one bad run ends the call."""
+        read = evaluator.read(runs.values(), evaluator.needs(metrics))
+        return self.every(runs, evaluator.score(read, metrics))
+
+    def checked(
+        self,
+        evaluator: Evaluator,
+        names: Iterable[str],
+        outcomes: Sequence[Evaluation | RagkpiError],
+    ) -> list[Evaluation | RagkpiError]:
+        """Return outcomes after telling what is known about the runs.
+
+        Where missing queries are filled, a run without any judged query becomes an error.
+        """
+        if self.fills_missing:
+            outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
+        good = good_ones(names, outcomes)
+        self.notes.tell(good)
+        if self.fills_missing:
+            self.notes.tell_what_is_compared(good)
+        return list(outcomes)
+
+    def every(
+        self, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+    ) -> list[Evaluation]:
+        """Return all outcomes and tell what is known about them; one bad run ends the call."""
+        evaluations = all_good(names, outcomes)
+        self.notes.tell(dict(zip(names, evaluations, strict=True)))
+        return evaluations
+
+    def aligned(
+        self, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+    ) -> Sequence[Evaluation | RagkpiError]:
+        """Restrict scores to the queries of all runs where ``missing="common"`` asks for it."""
+        good = good_ones(names, outcomes)
+        if self.settings.missing != "common" or not good:
+            return outcomes
+        from ragkpi.statistics.alignment import aligned
+
+        first = next(iter(good.values()))
+        shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
+        if shared[0].queries == first.scores.queries and first.coverage.missing:
+            self.notes.note(
+                f"compared over {len(shared[0].queries)} queries; "
+                f"{len(first.coverage.missing)} judged are missing"
+            )
+        scores = iter(shared)
+        return [
+            outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
+            for outcome in outcomes
+        ]
 
     def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
         """Name runs, each differently."""
@@ -105,20 +210,27 @@ class Session:
         ids = [scores.run_id.decode("utf-8", "surrogateescape") for scores in scored]
         return run_names(runs, ids if self.names == "runid" else ())
 
-    def signed(self, metrics: Sequence[Metric], **files: Any) -> Signature | None:
-        """Say what the numbers depend on, if somebody wants to know; `files` are by role."""
-        return self.signature(metrics, self.files(**files)) if inputs().hashed else None
+    def files(self, **inputs_by_role: Any) -> Hashes:
+        """Hash the inputs that are files, and the pool."""
+        return {
+            role: (os.fspath(path), inputs().sha256(os.fspath(path)))
+            for role, path in {**inputs_by_role, "pool": self.pool}.items()
+            if isinstance(path, str | os.PathLike)
+        }
 
     def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
-        """Say what the numbers depend on."""
+        """Return what the numbers depend on."""
         from ragkpi.reports.signature import signature_of
 
-        return signature_of(
-            self.settings, metrics, {role: digest for role, (_, digest) in files.items()}
-        )
+        digests = {role: digest for role, (_, digest) in files.items()}
+        return signature_of(self.settings, metrics, digests)
+
+    def signed(self, metrics: Sequence[Metric], **inputs_by_role: Any) -> Signature | None:
+        """Return the signature if the user wants one: only then are files hashed."""
+        return self.signature(metrics, self.files(**inputs_by_role)) if inputs().hashed else None
 
     def small_print(self, qrels: Any, metrics: Sequence[Metric], judged: Judged) -> list[str]:
-        """Say what a picture is of: queries, N where it matters, the signature."""
+        """Return the line below a picture: queries, N where it matters, the signature."""
         texts = [counted(len(judged.queries), "query", "queries")]
         needed = any("corpus_size" in metric.measure.needs for metric in metrics)
         sizes = judged.corpus_size if needed else None
@@ -130,130 +242,25 @@ class Session:
         signature = self.signature(metrics, self.files(qrels=qrels))
         return ["; ".join([*texts, signature.short()])]
 
-    def read(
-        self, evaluator: Evaluator, runs: Mapping[str, Run], wanted: Wanted
-    ) -> list[Hits | RagkpiError]:
-        """Read runs, or find out what is wrong with them, under a bar."""
-        with doing("reading runs", len(runs)) as watch:
-            return evaluator.read(list(runs.values()), wanted, watch)
 
-    def evaluate_every(
-        self, evaluator: Evaluator, runs: Mapping[str, Run], metrics: Sequence[Metric]
-    ) -> list[Evaluation]:
-        """Read and evaluate runs; if any is bad, the call ends."""
-        read = self.read(evaluator, runs, evaluator.needs(metrics))
-        return self.every(list(runs), evaluator.score(read, metrics))
+def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
+    """Return qrels as an `Evaluator` takes them: a path, or judgements in memory."""
+    if isinstance(qrels, str | os.PathLike):
+        return os.fspath(qrels)
+    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before
+        read: Relevance = qrels
+        return read
+    if rel_info != "qrels":
+        raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    from ragkpi.formats.in_memory import mapped_rows, qrels_columns
+    from ragkpi.ranking.judgements import group_judgements
 
-    def side_by_side(self) -> Session:
-        """Evaluate over all judged queries, for what stands beside each other must be over them.
-
-        Whoever said what becomes of missing queries is obeyed.
-        """
-        if self.settings.missing != "intersection" or self.settings.only_query is not None:
-            return self
-        return replace(self, settings=replace(self.settings, missing="zero"))
-
-    def evaluate_alone(
-        self, qrels: str | Relevance, runs: Mapping[str, Run], metrics: Sequence[Metric]
-    ) -> list[Evaluation | RagkpiError]:
-        """Read and evaluate runs, each over its own queries."""
-        evaluator = self.evaluator(qrels, metrics)
-        read = self.read(evaluator, runs, evaluator.needs(metrics))
-        outcomes = evaluator.score(read, metrics)
-        self.say(good_ones(runs, outcomes))
-        return outcomes
-
-    def evaluate_side_by_side(
-        self, qrels: str | Relevance, runs: Mapping[str, Run], metrics: Sequence[Metric]
-    ) -> list[Evaluation | RagkpiError]:
-        """Read and evaluate runs over the same queries, and say which ones."""
-        asked = self.side_by_side()
-        evaluator = asked.evaluator(qrels, metrics)
-        read = asked.read(evaluator, runs, evaluator.needs(metrics))
-        outcomes = asked.compared(self, runs, evaluator, evaluator.score(read, metrics))
-        good = good_ones(runs, outcomes)
-        if asked.settings.missing != "common" or not good:
-            return outcomes
-        from ragkpi.statistics.alignment import aligned
-
-        first = next(iter(good.values()))
-        shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
-        if shared[0].queries == first.scores.queries and first.coverage.missing:
-            self.note(
-                f"compared over {len(shared[0].queries)} queries; "
-                f"{len(first.coverage.missing)} judged are missing"
-            )
-        scores = iter(shared)
-        return [
-            outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
-            for outcome in outcomes
-        ]
-
-    def compared(
-        self,
-        before: Session,
-        runs: Mapping[str, Run],
-        evaluator: Evaluator,
-        outcomes: Sequence[Evaluation | RagkpiError],
-    ) -> list[Evaluation | RagkpiError]:
-        """Say over which queries runs stand beside each other, and what is known about them.
-
-        `before` is the session that this one was made of by `side_by_side`; where the two are one,
-        whoever called has said what becomes of missing queries. Else a run that has no judged query
-        becomes an error.
-        """
-        if self is before:
-            self.say(good_ones(runs, outcomes))
-            return list(outcomes)
-        outcomes = without_strangers(outcomes, evaluator.relevance.judgements.file)
-        good = good_ones(runs, outcomes)
-        self.say(good)
-        self.say_what_is_compared(good)
-        return outcomes
-
-    def say_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
-        """Say which runs lack queries that count as empty; return that line, if there is one."""
-        coverages = {name: run.coverage for name, run in evaluations.items()}
-        queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
-        note = what_is_compared(coverages, queries)
-        if note:
-            self.note(note)
-        return [note] if note else []
-
-    def every(
-        self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
-    ) -> list[Evaluation]:
-        """Return all outcomes and say what is known about them; if any is bad, the call ends."""
-        evaluations = self.done(names, outcomes)
-        self.say(dict(zip(names, evaluations, strict=True)))
-        return evaluations
-
-    def done(
-        self, names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
-    ) -> list[Evaluation]:
-        """Return all outcomes; if any is bad, the call ends."""
-        self.voice.refuse(problems_of(names, outcomes))
-        return [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
-
-    def say(self, evaluations: Mapping[str, Evaluation]) -> None:
-        """Say what was left out or assumed, and what may mislead.
-
-        A line each, which names the runs that it concerns if it does not concern all of them.
-        """
-        for text in concerning({name: run.notes for name, run in evaluations.items()}):
-            self.note(text)
-        for text in concerning({name: run.warnings for name, run in evaluations.items()}):
-            self.warn(text)
-
-    def note(self, text: str) -> None:
-        """Say what was left out or assumed."""
-        self.said.append(text)
-        self.voice.note(text)
-
-    def warn(self, text: str) -> None:
-        """Say what may mislead."""
-        self.said.append(text)
-        self.voice.warn(text)
+    if how is not None and how.shape is not None:
+        qrels = mapped_rows(qrels, how.shape)
+    columns = qrels_columns(qrels, "gains")
+    if how is not None and how.sieve:
+        columns = how.sieve.qrels(columns)
+    return Qrels(group_judgements(columns))
 
 
 @lru_cache(maxsize=256)
@@ -262,12 +269,20 @@ def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, .
     return tuple((find_metrics if names == "trec" else find_metrics_as_given)(requests))
 
 
+def all_good(
+    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+) -> list[Evaluation]:
+    """Return all outcomes; one bad run ends the call."""
+    interface().refuse(problems_of(names, outcomes))
+    return [outcome for outcome in outcomes if isinstance(outcome, Evaluation)]
+
+
 def problems_of(
-    names: Sequence[str], outcomes: Sequence[Evaluation | RagkpiError]
+    names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
 ) -> list[RagkpiError]:
     """Return what is wrong with runs; of several, each error names its run."""
     return [
-        _about(name, outcome) if len(names) > 1 else outcome
+        _about(name, outcome) if len(outcomes) > 1 else outcome
         for name, outcome in zip(names, outcomes, strict=True)
         if isinstance(outcome, RagkpiError)
     ]

@@ -1,4 +1,4 @@
-"""Slices of what was evaluated, for every function that takes ``by=``."""
+"""Slices of queries, for every function that takes ``by=``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.given_columns import octets
+from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 
 if TYPE_CHECKING:
@@ -28,6 +28,8 @@ def labels_of(given: Any) -> QueryLabels | None:
         return read_query_labels(os.fspath(given))
     if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
         raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+    from ragkpi.formats.given_columns import octets
+
     return {
         str(kind): {octets(query): str(label) for query, label in labels.items()}
         for kind, labels in given.items()
@@ -42,7 +44,7 @@ def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[Qu
     NothingInCommonError
         If no query has a label.
     UsageError
-        If there are more slices than anybody reads: ids, not labels.
+        If there are too many slices: ids were given for labels.
     """
     if labels is None:
         return []
@@ -50,7 +52,9 @@ def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[Qu
 
     slices = query_slices(labels, evaluated)
     if len(slices) > MOST_SLICES:
-        raise UsageError(f"--by: {len(slices):,} labels; expected at most {MOST_SLICES:,}")
+        raise UsageError(
+            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
+        )
     return slices
 
 
@@ -61,20 +65,20 @@ def with_slices(
     reported: Callable[[QuerySlice], Report],
     caution: str = "",
 ) -> Report:
-    """Put the reports on slices beside the one on all queries, if there are labels.
+    """Add reports on slices to the report on all queries, if there are labels.
 
     Parameters
     ----------
     whole
         The report on all queries.
     labels
-        By which they are sliced.
+        The labels of queries.
     evaluated
         All queries.
     reported
         Makes the report on a slice.
     caution
-        What a reader of many slices must know.
+        A note for readers of many slices.
     """
     if labels is None:
         return whole
@@ -90,5 +94,5 @@ def with_slices(
 
 
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:
-    """Return the queries that any of some runs is evaluated over, in byte order."""
+    """Return the queries that any run is evaluated over, in byte order."""
     return sorted(set().union(*(scores.queries for scores in runs)))

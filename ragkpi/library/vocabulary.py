@@ -1,25 +1,14 @@
-"""The words that all functions have in common: how runs are read, and how they are evaluated."""
+"""Arguments that all functions share: how runs are read, and how they are evaluated."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypedDict
 
 from ragkpi.formats.file_formats import Reading, ScoreKind
 from ragkpi.library.session import MeasureNames, Names
 from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, TieOrder, Unjudged
-
-if TYPE_CHECKING:
-    from typing import TypedDict
-else:
-
-    class TypedDict(dict):
-        """The standard one compiles every annotation; nothing but their names is asked for here."""
-
-        def __init_subclass__(cls, total: bool) -> None:
-            inherited = getattr(cls.__base__, "__annotations__", {})
-            cls.__annotations__ = {**inherited, **cls.__annotations__}
 
 
 class HowRead(TypedDict, total=False):

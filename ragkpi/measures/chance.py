@@ -18,6 +18,7 @@ from functools import partial
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
 from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.measures.measure import (
@@ -57,7 +58,8 @@ def corpus_size(judged: Judged) -> IntArray:
     size = judged.corpus_size
     if size is None:
         raise UsageError(
-            "the size of the corpus is not known; give it with -N, with --corpus-sizes for "
+            f"the size of the corpus is not known; give it with {option('corpus_size')}, "
+            f"with {option('corpus_sizes')} for "
             "single queries, or in the environment variable RAGKPI_CORPUS_SIZE"
         )
     labelled = np.bincount(
@@ -71,7 +73,8 @@ def corpus_size(judged: Judged) -> IntArray:
         raise UsageError(
             f"query {query}: {seen[worst]} documents are judged or retrieved, "
             f"but the corpus size is {size[worst]}; "
-            "give -N (or --corpus-sizes) the number of documents that could be retrieved"
+            f"give {option('corpus_size')} (or {option('corpus_sizes')}) the number of "
+            f"documents that could be retrieved"
         )
     return size
 
@@ -255,7 +258,7 @@ def deeper_than_corpus(judged: Judged, metrics: Sequence[Metric]) -> Iterator[st
     if affected:
         yield (
             f"{names_of(affected)}: the corpus has only {size.min()} documents; K is taken as "
-            "that number; give a smaller K, or -N if the corpus is larger"
+            f"that number; give a smaller K, or {option('corpus_size')} if the corpus is larger"
         )
 
 

@@ -13,6 +13,7 @@ from functools import partial
 
 import numpy as np
 
+from ragkpi.interface import option
 from ragkpi.measures.aggregates import RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
@@ -201,7 +202,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
         yield (
             f"{names_of(metrics)}: no document has grade 5 under the grade map '{grade_map.name}' "
             f"({grade_map}), so every query has fallback weights and n_recall5 is NA; give the "
-            "--grade-map of these judgements"
+            f"{option('grade_map')} of these judgements"
         )
 
 
@@ -215,11 +216,12 @@ def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     if reached:
         yield (
             f"{names_of(reached)}: no query has more than {deepest} documents, so the run is its "
-            "own pool and reaches its ceiling; give the first stage with --pool"
+            f"own pool and reaches its ceiling; give the first stage with {option('pool')}"
         )
     if deeper:
         yield (
-            f"{names_of(deeper)}: without --pool the run itself, {deepest} documents deep, is the "
+            f"{names_of(deeper)}: without {option('pool')} the run itself, {deepest} "
+            f"documents deep, is the "
             "pool; give the first stage if the run was selected from more"
         )
 
@@ -232,7 +234,7 @@ def above_ceiling(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
             yield (
                 f"{metric.name}: above 1 for {above} of {len(judged.queries)} queries, whose top K "
                 "holds documents that the pool lacks (see pool_miss); give the pool that the run "
-                "was selected from, or --pool-union"
+                f"was selected from, or {option('pool_union')}"
             )
 
 

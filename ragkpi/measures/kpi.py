@@ -8,6 +8,7 @@ from functools import partial
 import numpy as np
 
 from ragkpi.errors import DataError
+from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.gain import actual, gain_of_levels, ideal
 from ragkpi.measures.measure import (
@@ -202,7 +203,10 @@ def err(judged: Judged, cutoff: int, highest: int) -> FloatArray:
     """
     most = int(judged.levels.max(initial=0))
     if most > highest:
-        raise DataError(f"err: level {most} is judged; expected -m err.{cutoff},highest={most}")
+        raise DataError(
+            f"err: level {most} is judged; expected "
+            f"{request_text('err', f'{cutoff},highest={most}')}"
+        )
     shown = judged.rank <= cutoff
     query, rank = judged.query[shown], judged.rank[shown]
     satisfied = (np.exp2(np.maximum(judged.level[shown], 0)) - 1) / 2.0**highest

@@ -14,6 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.interface import request_text
 from ragkpi.records import dataclass, field
 
 RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
@@ -68,7 +69,10 @@ class NoParameters(Grammar):
         return [Parameters("", {})]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
-        raise UsageError(f"-m {measure}.{text}: {measure} takes no parameters; give -m {measure}")
+        raise UsageError(
+            f"{request_text(measure, text)}: {measure} takes no parameters; "
+            f"give {request_text(measure)}"
+        )
 
     def describe(self) -> str:
         return "none"
@@ -102,7 +106,7 @@ class Option:
             value = math.nan
         known = self.least <= value <= self.most and abs(value) < math.inf
         if text.strip() != text or "_" in text or not known:
-            raise UsageError(f"-m {measure}: {key}={text}; expected {self.expected}")
+            raise UsageError(f"{request_text(measure)}: {key}={text}; expected {self.expected}")
         return value
 
 
@@ -140,14 +144,16 @@ class Cutoffs(Grammar):
                 cutoffs.append(_cutoff(measure, item))
             elif key not in self.options:
                 known = ", ".join(self.options) or "cutoffs only"
-                raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes {known}")
+                raise UsageError(
+                    f"{request_text(measure, text)}: no parameter '{key}'; it takes {known}"
+                )
             elif key in options:
-                raise UsageError(f"-m {measure}.{text}: '{key}' is given twice")
+                raise UsageError(f"{request_text(measure, text)}: '{key}' is given twice")
             else:
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
         _refuse_duplicates(measure, text, cutoffs)
         if cutoffs and len(cutoffs) < self.span:
-            raise UsageError(f"-m {measure}.{text}: needs at least {self.span} cutoffs")
+            raise UsageError(f"{request_text(measure, text)}: needs at least {self.span} cutoffs")
         return self._parameters(sorted(cutoffs) if self.span > 1 else cutoffs, options)
 
     def _parameters(self, cutoffs: Sequence[int], changed: Mapping[str, float]) -> list[Parameters]:
@@ -235,10 +241,13 @@ class RealList(Grammar):
     def parse(self, measure: str, text: str) -> list[Parameters]:
         numbers = tuple(_real(measure, item) for item in text.split(","))
         if self.length is not None and len(numbers) != self.length:
-            raise UsageError(f"-m {measure}.{text}: {len(numbers)} numbers; expected {self.length}")
+            raise UsageError(
+                f"{request_text(measure, text)}: {len(numbers)} numbers; expected {self.length}"
+            )
         if self.used is not None and len(numbers) > self.used:
             warnings.warn(
-                f"-m {measure}.{text}: only the first {self.used} of {len(numbers)} numbers count",
+                f"{request_text(measure, text)}: only the first {self.used} of "
+                f"{len(numbers)} numbers count",
                 RagkpiWarning,
                 stacklevel=2,
             )
@@ -278,27 +287,30 @@ class Gains(Grammar):
         for item in text.split(","):
             key, equals, number = item.partition("=")
             if not equals or "=" in number:
-                raise UsageError(f"-m {measure}.{text}: '{item}'; expected key=value")
+                raise UsageError(f"{request_text(measure, text)}: '{item}'; expected key=value")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
                 if probability is not None:
-                    raise UsageError(f"-m {measure}.{text}: 'p' is given twice")
+                    raise UsageError(f"{request_text(measure, text)}: 'p' is given twice")
                 probability = value
             elif re.fullmatch(r"[+-]?\d+", key):
                 if not self.gains:
-                    raise UsageError(f"-m {measure}.{text}: no parameter '{key}'; it takes p")
+                    raise UsageError(
+                        f"{request_text(measure, text)}: no parameter '{key}'; it takes p"
+                    )
                 level = int(key)
                 if level < 0:
                     raise UsageError(
-                        f"-m {measure}.{text}: level {level}; a gain for a negative level would "
+                        f"{request_text(measure, text)}: level {level}; a gain for a "
+                        f"negative level would "
                         "reward unjudged documents, give levels from 0"
                     )
                 if level in gains:
-                    raise UsageError(f"-m {measure}.{text}: level {level} is given twice")
+                    raise UsageError(f"{request_text(measure, text)}: level {level} is given twice")
                 gains[level] = value
             else:
                 warnings.warn(
-                    f"-m {measure}.{text}: '{key}' is not a level and changes nothing",
+                    f"{request_text(measure, text)}: '{key}' is not a level and changes nothing",
                     RagkpiWarning,
                     stacklevel=2,
                 )
@@ -326,14 +338,16 @@ def _cutoff(measure: str, text: str) -> int:
     elif re.fullmatch(r"\+?\d+\.\d*", text):
         cutoff = int(text.partition(".")[0])
         warnings.warn(
-            f"-m {measure}: cutoff {text} is read as {cutoff}, as trec_eval does",
+            f"{request_text(measure)}: cutoff {text} is read as {cutoff}, as trec_eval does",
             RagkpiWarning,
             stacklevel=2,
         )
     else:
         cutoff = 0
     if not 1 <= cutoff < 2**62:
-        raise UsageError(f"-m {measure}.{text}: '{text}' is not a cutoff; expected a rank from 1")
+        raise UsageError(
+            f"{request_text(measure, text)}: '{text}' is not a cutoff; expected a rank from 1"
+        )
     return cutoff
 
 
@@ -342,7 +356,7 @@ def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> Non
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
             raise UsageError(
-                f"-m {measure}.{text}: {shortest(cutoff)} is given twice; give it once"
+                f"{request_text(measure, text)}: {shortest(cutoff)} is given twice; give it once"
             )
 
 
@@ -351,4 +365,4 @@ def _real(measure: str, text: str) -> float:
         number = float(text)
         if math.isfinite(number):
             return number
-    raise UsageError(f"-m {measure}: '{text}' is not a number; expected one such as 0.5")
+    raise UsageError(f"{request_text(measure)}: '{text}' is not a number; expected one such as 0.5")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option, request_text
 from ragkpi.measures.measure import Caution, Metric, RelInfo, names_of
 from ragkpi.measures.registry import all_measures
 from ragkpi.ranking.judged import Judged
@@ -59,27 +60,37 @@ def _names_taking_gains() -> str:
 
 def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        raise UsageError(f"--gains: they are offered for plain qrels, not for -R {rel_info}")
+        raise UsageError(
+            f"{option('gains')}: they are offered for plain qrels, not for "
+            f"{option('rel_info')} {rel_info}"
+        )
     if not any(metric.measure.worth == "gain" for metric in metrics):
         served = _names_taking_gains()
-        raise UsageError(f"--gains: none of the measures takes gains; those that do: {served}")
+        raise UsageError(
+            f"{option('gains')}: none of the measures takes gains; those that do: {served}"
+        )
     for metric in metrics:
         if metric.arguments.get("gains"):
             raise UsageError(
-                f"-m {metric.name}: it says gains of levels, and --gains those of documents; "
+                f"{request_text(metric.name)}: it says gains of levels, and "
+                f"{option('gains')} those of documents; "
                 "expected one of the two"
             )
 
 
 def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        raise UsageError(f"--ties expected: it is offered for plain qrels, not for -R {rel_info}")
+        raise UsageError(
+            f"{option('ties')} expected: it is offered for plain qrels, not "
+            f"for {option('rel_info')} {rel_info}"
+        )
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
         known = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(
-            f"--ties expected: {', '.join(names)} {have} no expected value over orders of ties; "
+            f"{option('ties')} expected: {', '.join(names)} {have} no expected value over "
+            f"orders of ties; "
             f"those that have: {', '.join(known)}"
         )
 
@@ -96,8 +107,8 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
         f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {_options(reads)}"
         for reads, names in wrong.items()
     )
-    serves = f"-R {rel_info} serves -m {_DEFAULTS[given]} and the like"
-    raise UsageError(f"{needs}, not -R {rel_info}; {serves}")
+    serves = f"{option('rel_info')} {rel_info} serves {request_text(_DEFAULTS[given])} and the like"
+    raise UsageError(f"{needs}, not {option('rel_info')} {rel_info}; {serves}")
 
 
 def _reads(rel_info: str) -> RelInfo:
@@ -105,11 +116,15 @@ def _reads(rel_info: str) -> RelInfo:
         return REL_INFO[rel_info]
     except KeyError:
         known = ", ".join(REL_INFO)
-        raise UsageError(f"-R {rel_info}: no such format; expected {known}") from None
+        raise UsageError(
+            f"{option('rel_info')} {rel_info}: no such format; expected {known}"
+        ) from None
 
 
 def _options(reads: RelInfo) -> str:
-    return " or ".join(f"-R {name}" for name, read in REL_INFO.items() if read == reads)
+    return " or ".join(
+        f"{option('rel_info')} {name}" for name, read in REL_INFO.items() if read == reads
+    )
 
 
 def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:

@@ -13,6 +13,7 @@ from itertools import count
 from typing import NoReturn
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option, request_text
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Cutoffs, Parameters
 from ragkpi.records import NamedTuple
@@ -163,7 +164,7 @@ class _Parser:
             if dot:
                 members = " ".join(self.nicknames[name])
                 raise UsageError(
-                    f"-m {text}: {name} is a nickname and takes no parameters; "
+                    f"{request_text(text)}: {name} is a nickname and takes no parameters; "
                     f"give them to its members ({members})"
                 )
             for member in self.nicknames[name]:
@@ -171,7 +172,8 @@ class _Parser:
             return
         if dot and not parameters:
             raise UsageError(
-                f"-m {text}: nothing follows the dot; give -m {name} or -m {name}.PARAMS"
+                f"{request_text(text)}: nothing follows the dot; give {request_text(name)} "
+                f"or {request_text(name)}.PARAMS"
             )
         chosen = self.chosen.setdefault((name, level), _Chosen())
         if not dot:
@@ -180,7 +182,10 @@ class _Parser:
             return
         cut = f"{name}_cut"
         if parameters.isdecimal() and cut in self.measures and name in self.measures:
-            raise UsageError(f"-m {text}: {name} takes no cutoff; expected -m {cut}.{parameters}")
+            raise UsageError(
+                f"{request_text(text)}: {name} takes no cutoff; expected "
+                f"{request_text(cut)}.{parameters}"
+            )
         parsed = self.measures[name].parameters.parse(name, parameters)
         (chosen.from_nicknames if from_nickname else chosen.typed).extend(parsed)
         for place, each in enumerate(parsed):
@@ -197,7 +202,9 @@ class _Parser:
         if leveled.level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
         ):
-            raise UsageError(f"-m {text}: {name} takes no level from which documents are relevant")
+            raise UsageError(
+                f"{request_text(text)}: {name} takes no level from which documents are relevant"
+            )
         return name, dot, parameters, leveled.level
 
     def _meant(self, text: str) -> _Leveled | None:
@@ -221,7 +228,7 @@ class _Parser:
             advice = f"here that is -m {translation.text}{level}"
         elif near := _near(name, [*self.measures, *self.nicknames]):
             advice = f"did you mean {' or '.join(near)}?"
-        raise UsageError(f"-m {text}: no measure is named '{name}'; {advice}")
+        raise UsageError(f"{request_text(text)}: no measure is named '{name}'; {advice}")
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
@@ -299,11 +306,13 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
         ):
             level = int(setting)
         elif (key, setting) != ("judged_only", "False"):
-            raise UsageError(f"-m {text}: {_advice(known[0], key, parameter.strip())}")
+            raise UsageError(f"{request_text(text)}: {_advice(known[0], key, parameter.strip())}")
     if name == "numret" and level is not None:
         return _Leveled("num_rel_ret", level)
     if value is None and name == "judged":
-        raise UsageError(f"-m {text}: of how many documents? Expected a cutoff: Judged@10")
+        raise UsageError(
+            f"{request_text(text)}: of how many documents? Expected a cutoff: Judged@10"
+        )
     if value is None:
         # A name without a cutoff means the uncut measure, if there is one.
         known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
@@ -325,7 +334,10 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "rel":
         return f"{measure.name} takes no level from which documents are relevant"
     if key == "judged_only":
-        return f"here that is -m {measure.name} with -J, which is of all measures"
+        return (
+            f"here that is {request_text(measure.name)} with "
+            f"{option('unjudged', 'removed')}, which is of all measures"
+        )
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
 

@@ -1,6 +1,6 @@
-"""What makes the values of a run doubtful whatever they are: every command says it.
+"""Doubts: signs in a run that make all of its values doubtful; every command tells them.
 
-A run whose ids are of another kind, or whose scores are distances, has values, and they are wrong.
+A run with ids of another kind, or with distances for scores, has values, but wrong ones.
 Each doubt is one line. Under ``--strict`` it is an error.
 """
 
@@ -10,55 +10,37 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ragkpi.interface import option
+from ragkpi.ranking.hits import Beginning
 from ragkpi.ranking.judged import BoolArray, Judged
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.spelling import OF_DOCUMENTS, OF_QUERIES, queries_meant
-from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, named
 
 _TOP = 10
 _MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
 
 
-class Beginning(NamedTuple):
-    """A look at the first lines of a run.
-
-    Attributes
-    ----------
-    documents
-        The number of the query in the judgements, and a document's id; of judged queries.
-    rising, ordered
-        How many rankings have scores that only rise from line to line, and how many have
-        different scores at all.
-    """
-
-    documents: list[tuple[int, bytes]]
-    rising: int
-    ordered: int
-
-
-NOTHING = Beginning([], 0, 0)
-
-
 def doubts(
     judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
-    """Yield what makes the values of a judged run doubtful, a line each.
+    """Yield the doubts about a judged run, a line each.
 
     Parameters
     ----------
     judged, judgements
-        The run, and what it is judged by.
+        The run, and the qrels.
     seen
-        Its first lines.
+        The first lines of the run.
     unknown
-        The ids of its queries that are not judged.
+        The queries of the run that are not judged.
     """
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
         yield (
-            f"no document is relevant: -l {level} is above the highest judged level, {highest}; "
+            f"no document is relevant: {option('relevance_level')} {level} is above the "
+            f"highest judged level, {highest}; "
             "give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
@@ -71,7 +53,7 @@ def doubts(
             f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
             f"{'differs' if len(alike) == 1 else 'differ'} from judged ones {OF_DOCUMENTS}: "
             f"{named(mine)} where the qrels have {named(theirs)}; give both the same ids "
-            "(--max-passage '#' folds passages)"
+            f"({option('max_passage', '#')} folds passages)"
         )
     top = judged.rank <= _TOP
     retrieved = int(judged.num_ret.sum())
@@ -88,7 +70,7 @@ def doubts(
         yield (
             f"scores rise down the file in {seen.rising} of the first "
             f"{counted(seen.ordered, 'ranking')}: are they distances? The highest ranks first; "
-            "--scores distance turns them round"
+            f"{option('scores', 'distance')} turns them round"
         )
     yield from _outside_pool(judged, top)
 
@@ -101,7 +83,7 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
     if lacking > _MOST_OUTSIDE * len(hits):
         yield (
             f"the pool lacks {lacking} of the {len(hits)} judged documents in the top {_TOP} of "
-            "the run, so the run was not selected from it; are RUN and --pool swapped?"
+            f"the run, so the run was not selected from it; are RUN and {option('pool')} swapped?"
         )
 
 
@@ -117,7 +99,7 @@ def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str
 
 
 def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
-    """Return documents of the run that are not judged, each with the judged one it looks like."""
+    """Return unjudged documents of the run, each with the judged document that it looks like."""
     rows = [judgements.spellings(query).meant(document) for query, document in seen.documents]
     return [
         (document, judgements.document[row])

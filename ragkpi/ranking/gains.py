@@ -28,14 +28,14 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenGains:
-    """GivenGains that were read, ready for any qrels.
+    """Gains from a file or from memory, ready for any qrels.
 
     Attributes
     ----------
     given
-        The documents that have one.
+        The documents with a gain.
     gain : (n,)
-        For each of them.
+        The gain of each document.
     """
 
     given: Judgements
@@ -44,14 +44,14 @@ class GivenGains:
 
     @classmethod
     def of(cls, columns: QrelsColumns) -> GivenGains:
-        """Group them by query; `DataError` if a document has two."""
+        """Group gains by query; `DataError` if a document has two."""
         grouped = group_judgements(columns)
         gain = grouped.level.astype(np.float64) if grouped.gain is None else grouped.gain
         return cls(grouped, gain)
 
     @property
     def sha256(self) -> str:
-        """The hash of their lines in order, whatever file they came in."""
+        """The hash of the sorted gains, whatever file they came in."""
         import hashlib
 
         query = self.given.query.tolist()
@@ -93,7 +93,7 @@ class GivenGains:
         return worth
 
     def notes(self, judgements: Judgements, relevance_level: int) -> list[str]:
-        """Say what the gains leave out, and what the qrels do, a line each."""
+        """Return lines on relevant documents without a gain and on gains without judgements."""
         notes = []
         relevant = judgements.level >= max(relevance_level, 1)
         lacking = int((relevant & ~self.worth(judgements).named).sum())
@@ -117,9 +117,9 @@ def gains_of(
     judgements, gains
         The qrels, and the gains that were given beside them.
     number
-        For each query of the qrels its number in the run, -1 for those that do not count.
+        For each query of the qrels its number in the run, -1 for queries that do not count.
     queries
-        How many count.
+        How many queries count.
     hits : (H,)
         The judgement of each hit.
     """

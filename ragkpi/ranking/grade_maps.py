@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.records import dataclass
 
 
@@ -29,10 +30,10 @@ class GradeMap:
         if not unknown:
             return
         fitting = [name for name, map_ in GRADE_MAPS.items() if present <= set(map_.rubric)]
-        advice = " or ".join(f"--grade-map {name}" for name in fitting)
+        advice = " or ".join(f"{option('grade_map')} {name}" for name in fitting)
         raise UsageError(
             f"judged level {unknown[0]} is not in the grade map '{self.name}' "
-            f"({self}); give {advice or '--grade-map 0=1,1=3,… with every level'}"
+            f"({self}); give " + (advice or f"{option('grade_map')} 0=1,1=3,… with every level")
         )
 
     def __str__(self) -> str:
@@ -60,10 +61,11 @@ def parse_grade_map(text: str) -> GradeMap:
         level, _, grade = item.partition("=")
         if not (level.isdecimal() and grade.isdecimal() and 1 <= int(grade) <= 5):
             raise UsageError(
-                f"--grade-map {text}: '{item}' is neither a preset ({', '.join(GRADE_MAPS)}) "
+                f"{option('grade_map')} {text}: '{item}' is neither a preset "
+                f"({', '.join(GRADE_MAPS)}) "
                 "nor LEVEL=GRADE with a level from 0 and a grade from 1 to 5"
             )
         if int(level) in rubric:
-            raise UsageError(f"--grade-map {text}: level {level} is given twice")
+            raise UsageError(f"{option('grade_map')} {text}: level {level} is given twice")
         rubric[int(level)] = int(grade)
     return GradeMap(text, rubric)

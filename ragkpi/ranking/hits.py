@@ -1,4 +1,4 @@
-"""What the kernel finds in a run: its hits, the judged documents that it retrieved."""
+"""Hits: the judged documents that a run retrieved, as the kernel finds them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import numpy as np
 from ragkpi import kernel
 from ragkpi.formats import lines, opening
 from ragkpi.formats.tokens import HashArray, IntArray, Tokens
-from ragkpi.ranking.doubts import NOTHING, Beginning
 from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.records import NamedTuple, dataclass, field
 
@@ -22,7 +21,7 @@ DEEPEST = 2**32 - 1
 
 
 class Wanted(NamedTuple):
-    """What a run is read for, besides its judged documents.
+    """What to keep of a run besides its hits.
 
     Attributes
     ----------
@@ -76,6 +75,26 @@ class TopDocuments:
 NO_NAMES = TopDocuments()
 
 
+class Beginning(NamedTuple):
+    """The first lines of a run, where signs of mistakes are looked for.
+
+    Attributes
+    ----------
+    documents
+        The number of the query in the judgements, and a document's id; of judged queries.
+    rising, ordered
+        How many rankings have scores that only rise from line to line, and how many have
+        different scores at all.
+    """
+
+    documents: list[tuple[int, bytes]]
+    rising: int
+    ordered: int
+
+
+NO_BEGINNING = Beginning([], 0, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class Hits:
     """What a run, or a part of one, retrieved.
@@ -94,11 +113,11 @@ class Hits:
     documents : (n,) uint64
         Hashes of the retrieved documents, if they were asked for; empty otherwise.
     top
-        The names down to the depth that was asked for.
+        The names of documents down to the depth that was asked for.
     beginning
-        A look at the first lines, for doubts.
+        The first lines, for doubts.
     tied
-        The ranks that each of them shares with equal scores, (H,); None if not asked for.
+        The ranks that each hit shares with equal scores, (H,); None if not asked for.
     """
 
     queries: list[bytes]
@@ -109,11 +128,11 @@ class Hits:
     run_id: bytes
     documents: HashArray = field(default_factory=lambda: _NO_HASHES)
     top: TopDocuments = NO_NAMES
-    beginning: Beginning = NOTHING
+    beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
 
     def rows_of_top(self, judgements: Judgements) -> IntArray:
-        """Return the row of each of the H in `top`; -1 for those below it, (H,)."""
+        """Return the row of each hit in `top`; -1 for hits below it, (H,)."""
         first, size = np.zeros((2, len(judgements.queries)), dtype=np.int64)
         first[self.top.query], size[self.top.query] = self.top.starts[:-1], np.diff(self.top.starts)
         query = judgements.query[self.judgement]
@@ -124,7 +143,7 @@ NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
 
 
 def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any) -> kernel.Run:
-    """Return what judges a run that is pushed into it; `treatment` is that of its documents."""
+    """Return a kernel that judges the run pushed into it; `treatment` changes its documents."""
     return kernel.Run(
         judgements.documents,
         ascending=judgements.ties == "ascending",
@@ -139,7 +158,7 @@ def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any
 
 
 def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
-    """Return what a finished run found."""
+    """Return the hits of a run that the kernel has finished."""
     of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
     ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
     hashes = found["documents"]
@@ -169,9 +188,9 @@ def _top(names: Names) -> TopDocuments:
 
 
 def join_hits(parts: Sequence[Hits]) -> Hits:
-    """Put the hits of the parts of one run together, in the order of the file."""
+    """Join the hits of the parts of a run, in the order of the file."""
     if not parts:
-        return Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
+        return NOTHING_RETRIEVED
     return Hits(
         queries=[query for part in parts for query in part.queries],
         query=np.concatenate([part.query for part in parts]),

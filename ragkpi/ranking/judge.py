@@ -1,10 +1,11 @@
-"""From judgements and hits to `Judged`: which queries count, -M, -J, and the corpus size."""
+"""From judgements and hits to `Judged`: which queries count, -M and -J."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from ragkpi.errors import DataError, NothingInCommonError
+from ragkpi.interface import option
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judged import IntArray, Judged
 from ragkpi.ranking.judgements import Judgements, TiedRanks
@@ -14,7 +15,7 @@ from ragkpi.wording import counted, listed
 
 
 class Coverage(NamedTuple):
-    """Which queries the judgements and a run have for themselves alone, in byte order."""
+    """The queries that only the judgements have and those that only a run has, in byte order."""
 
     missing: list[bytes]
     unjudged: list[bytes]
@@ -33,7 +34,7 @@ def judge(
         -l, -M, -J, -c, -D.
     queries
         Evaluate exactly these judged queries, whatever `settings` says about missing ones: a
-        pool is seen over the queries of the run that was selected from it.
+        pool is judged over the queries of the run that was selected from it.
 
     Raises
     ------
@@ -104,7 +105,7 @@ def _ties(hits: Hits) -> TiedRanks:
 
 
 def _closed_up(tied: TiedRanks, query: IntArray, rank: IntArray) -> TiedRanks:
-    """Return the ranks that hits share when no other documents are left, from their new ranks."""
+    """Return the ranks that hits share after unjudged documents are removed."""
     begins = np.ones(len(rank) + 1, dtype=bool)
     begins[1:-1] = (np.diff(query) != 0) | (np.diff(tied.first) != 0)
     bounds = np.flatnonzero(begins)
@@ -128,7 +129,8 @@ def _queries(
         number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
             f"{number} missing from the run "
-            f"({listed(coverage.missing, 3)}); --strict expects a ranking for each"
+            f"({listed(coverage.missing, 3)}); {option('missing', 'error')} expects a "
+            f"ranking for each"
         )
     missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]

@@ -45,7 +45,7 @@ class Preferences:
 
     @property
     def judgements(self) -> Judgements:
-        """The judged documents, each once per query: what the hits of a run are found in."""
+        """The judged documents, each once per query."""
         return self.groups.judgements
 
     @classmethod
@@ -107,10 +107,10 @@ class _Counting:
         return number
 
     def preferences(self) -> JudgedPreferences:
-        """Count them; `DataError` for the first group that contradicts itself."""
+        """Count the preferences; `DataError` for the first group that contradicts itself."""
         documents, number, doubtful = self._documents()
         counts = one_scale_counts(documents)
-        pairs = counts[:3].copy()  # of documents, of which each is one
+        pairs = counts[:3].copy()  # of documents, each counted once
         if documents.lines.max() > 1:
             pairs = one_scale_counts(documents.with_single_lines())[:3]
         several: dict[int, SeveralSubgroups] = {}

@@ -1,4 +1,4 @@
-"""`Judged`: what measures see of a run."""
+"""`Judged`: a run as measures see it."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVa
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.ranking.judgements import TiedRanks
 from ragkpi.ranking.settings import Settings
 from ragkpi.records import NamedTuple, dataclass, replace
@@ -45,7 +46,7 @@ class Judged:
 
     An unjudged document is only a place in the ranking, so a run of millions of lines is a few
     flat arrays, ordered by query and rank. `-M`, `-J`, ties, duplicates and missing queries are
-    settled before: what stands here is what every measure computes from.
+    settled before: every measure computes from these arrays.
 
     Attributes
     ----------
@@ -66,7 +67,7 @@ class Judged:
         The ranks that each hit shares with equal scores, (H,), those below -M included; None
         unless ``settings.ties`` is ``"expected"``.
     gains
-        What hits and judged documents are worth, where that is not their level; None where it is.
+        What hits and judged documents are worth; None where that is their level.
     judged_below : (Q,) or None
         Retrieved documents that may be judged though they are no hits, where hits end at some rank;
         None where all judged ones are hits.
@@ -118,7 +119,7 @@ class Judged:
 
     @cached_property
     def derived(self) -> dict[Hashable, Any]:
-        """What measures have computed of this run and share; see `shared`."""
+        """Intermediate results that measures share; see `shared`."""
         return {}
 
     @cached_property
@@ -145,7 +146,7 @@ class Judged:
         return self.running(self.relevant)
 
     def running(self, counted: BoolArray) -> IntArray:
-        """For each hit, how many of the `counted` hits of its query stand at or above it, (H,)."""
+        """For each hit, how many `counted` hits of its query rank at or above it, (H,)."""
         total = np.concatenate([[0], np.cumsum(counted, dtype=np.int64)])
         above: IntArray = total[1:] - total[self.starts[:-1]][self.query]
         return above
@@ -186,7 +187,7 @@ class Judged:
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
-    """Describe one query per count of relevant documents; what chance does needs no more.
+    """Make a query of each count of relevant documents: chance needs no more.
 
     Raises
     ------
@@ -196,7 +197,8 @@ def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Sett
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(
-            f"--relevant {given}: expected numbers from 1 to the corpus size, {corpus_size}"
+            f"{option('relevant')} {given}: expected numbers from 1 to the corpus size, "
+            f"{corpus_size}"
         )
     counts = np.array(relevant, dtype=np.int64)
     queries = np.arange(len(counts))
@@ -235,7 +237,7 @@ def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArra
 def shared(
     function: Callable[Concatenate[Judged, Arguments], Derived],
 ) -> Callable[Concatenate[Judged, Arguments], Derived]:
-    """Keep what ``function(judged, *arguments)`` returns with the run, for the next that asks."""
+    """Compute ``function(judged, *arguments)`` once per run, and keep it for other measures."""
 
     @wraps(function)
     def remembered(judged: Judged, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Derived:

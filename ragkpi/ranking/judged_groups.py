@@ -1,4 +1,4 @@
-"""Judgement groups: what several assessors said of the same documents, and runs judged by each."""
+"""Judgment groups: several assessors judge the same documents, and a run is judged by each."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ragkpi.wording import named
 
 @dataclass(frozen=True)
 class JudgementGroups:
-    """The judgment groups of a file: what one assessor said about one query.
+    """The judgment groups of a file, each the judgements of one assessor for one query.
 
     Attributes
     ----------
@@ -129,8 +129,7 @@ class GroupedQrels:
     groups
         The lines by query and judgment group.
     of_groups
-        The same lines as if every judgment group were a query of its own: row i is line i of
-        `groups`.
+        The same lines as if every judgment group were a query; row i is line i of `groups`.
     """
 
     groups: JudgementGroups
@@ -138,7 +137,7 @@ class GroupedQrels:
 
     @property
     def judgements(self) -> Judgements:
-        """The judged documents, each once per query: what the hits of a run are found in."""
+        """The judged documents, each once per query."""
         return self.groups.judgements
 
     @classmethod
@@ -175,9 +174,7 @@ class GroupedQrels:
         `hits` is what the run retrieved of `judgements`.
         """
         chosen, coverage = judge(self.judgements, hits, settings)
-        number = np.full(len(self.judgements.queries), -1, dtype=np.int64)
-        places = [self.judgements.index[query] for query in chosen.queries]
-        number[places] = np.arange(len(places))
+        number = self.judgements.places_among(chosen.queries)
         kept = np.flatnonzero(number[self.groups.query] >= 0)
         judged, _ = judge(
             self.of_groups,
@@ -191,7 +188,7 @@ class GroupedQrels:
         )
 
     def _hits_of_groups(self, hits: Hits) -> Hits:
-        """Give every group that judged a retrieved document that document at its rank."""
+        """Repeat each retrieved document, at its rank, for every group that judged it."""
         num_ret = np.full(len(self.judgements.queries), -1, dtype=np.int64)
         judged = hits.query >= 0
         num_ret[hits.query[judged]] = hits.num_ret[judged]

@@ -1,4 +1,4 @@
-"""`Judgements`: qrels grouped by query, with a table that finds a judged document by its id."""
+"""`Judgements`: qrels grouped by query; a judged document is found by its id."""
 
 from __future__ import annotations
 
@@ -48,8 +48,8 @@ class Judgements:
     ties
         How documents with equal scores are ranked by their ids.
     gain : (J,) or None
-        What each document is worth, where qrels with fractional levels say that alone: `level` is
-        0 for all judged documents then.
+        What each document is worth, in qrels with fractional levels; `level` is 0 for all judged
+        documents then.
     first_fraction
         The line of the first fractional level, and that level.
     """
@@ -68,7 +68,7 @@ class Judgements:
         return {name: value for name, value in vars(self).items() if name != "documents"}
 
     def refuse_gains(self, who: str) -> None:
-        """Raise `InputError` if there are gains and no levels, which somebody needs."""
+        """Raise `InputError` if there are gains in place of levels, which `who` needs."""
         if self.gain is not None:
             raise fractional(self.file, *self.first_fraction, who)
 
@@ -87,7 +87,7 @@ class Judgements:
         return {}
 
     def spellings(self, query: int) -> Spellings:
-        """Return what finds documents of a query under other spellings of their ids."""
+        """Return the finder of a query's documents under other spellings of their ids."""
         known = self._spellings.get(query)
         if known is None:
             first, last = int(self.starts[query]), int(self.starts[query + 1])
@@ -97,35 +97,35 @@ class Judgements:
         return known
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
-        """Return where each query stands among some of them, -1 for those that do not, (Q,)."""
+        """Return the place of each query among `queries`, -1 where it is not there, (Q,)."""
         places = np.full(len(self.queries), -1, dtype=np.int64)
         places[[self.index[query] for query in queries]] = np.arange(len(queries))
         return places
 
-    def of_queries(self, numbers: Sequence[int]) -> Judgements:
+    def of_queries(self, numbers: IntArray) -> Judgements:
         """Return the judgements of some queries, in the order of these numbers."""
-        bounds = [(int(self.starts[number]), int(self.starts[number + 1])) for number in numbers]
-        rows = np.concatenate([np.arange(first, last) for first, last in bounds])
-        queries = [self.queries[number] for number in numbers]
+        rows, starts = rows_of(self.starts, numbers)
+        queries = [self.queries[number] for number in numbers.tolist()]
         return replace(
             self,
             queries=queries,
-            starts=np.cumsum([0, *(last - first for first, last in bounds)]),
+            starts=starts,
             document=self.document.take(rows),
             level=self.level[rows],
             index={query: number for number, query in enumerate(queries)},
+            gain=None if self.gain is None else self.gain[rows],
         )
 
     def find(
         self, query: IntArray, starts: IntArray, document: Tokens
     ) -> tuple[IntArray, IntArray]:
-        """Return which of n documents are judged for their query, and in which rows here.
+        """Find the judged ones among n documents; return their indices, and their rows here.
 
         Parameters
         ----------
         query, starts : (G,), (G+1,)
-            Documents ``starts[g]:starts[g + 1]`` are asked for query number ``query[g]`` here;
-            -1: not judged at all.
+            Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
+            judgements; -1: a query that is not judged.
         document : length n
             The documents.
         """

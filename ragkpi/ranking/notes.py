@@ -1,9 +1,10 @@
-"""What was left out of an evaluation or assumed in it, a line each."""
+"""Notes on an evaluation: what was left out or assumed, a line each."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from ragkpi.interface import option
 from ragkpi.ranking.judge import Coverage
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import Judgements
@@ -12,13 +13,14 @@ from ragkpi.wording import counted, listed
 
 
 def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
-    """Say which queries the means leave out, in one line if there are any."""
+    """Return a line on the queries that the means leave out, if there are any."""
     notes = []
     if coverage.missing and settings.missing == "intersection":
         are = counted(len(coverage.missing), "judged query is", "judged queries are")
         notes.append(
             f"{are} missing from the run and left out of the means "
-            f"({listed(coverage.missing, 3)}); -c counts them as empty rankings"
+            f"({listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
+            f"empty rankings"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
@@ -27,7 +29,7 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
 
 
 def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
-    """Say what the judgements are taken for."""
+    """Return lines on what the judgements are taken for."""
     if settings.gains is not None:
         return settings.gains.notes(judgements, settings.relevance_level)
     if judgements.gain is not None:
@@ -36,15 +38,16 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Say what stands for a corpus size that is not given, and what the pool lacks.
+    """Return lines on a corpus size that is not given, and on what the pool lacks.
 
-    `seen` is the number of documents that stands for it; 0 where it is known, or not needed.
+    `seen` documents replace the corpus size; 0 where that is known, or not needed.
     """
     notes = []
     if seen:
         notes.append(
             f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
-            "run: every bor is a lower bound; give the real size with -N or in the "
+            f"run: every bor is a lower bound; give the real size with "
+            f"{option('corpus_size')} or in the "
             "environment variable RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
@@ -58,7 +61,7 @@ def assumption_notes(judged: Judged, seen: int) -> list[str]:
 
 
 def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
-    """Return every line that is said of runs, by name; with those it concerns, if not all."""
+    """Return every line about runs, once; it names the runs that it concerns, if not all."""
     runs: dict[str, list[str]] = {}
     for name, lines in lines_of.items():
         for line in lines:
@@ -70,7 +73,7 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Say, in a line, which runs lack judged queries that count as empty rankings; or nothing.
+    """Return a line on the runs that lack queries which count as empty rankings; else nothing.
 
     Parameters
     ----------
@@ -88,5 +91,6 @@ def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
         return ""
     return (
         f"compared over all {counted(queries, 'judged query', 'judged queries')}; missing ones "
-        f"count as empty rankings: {', '.join(lacking)}; --common takes those that all runs have"
+        f"count as empty rankings: {', '.join(lacking)}; {option('missing', 'common')} "
+        f"takes those that all runs have"
     )

@@ -1,4 +1,4 @@
-"""A part of what was judged: some of its queries, as if the qrels had no others."""
+"""Parts of qrels and of judged runs: some queries, as if the qrels had no others."""
 
 from __future__ import annotations
 
@@ -7,8 +7,7 @@ from collections.abc import Collection
 import numpy as np
 
 from ragkpi.formats.groups import rows_of
-from ragkpi.ranking.doubts import NOTHING
-from ragkpi.ranking.hits import Hits, TopDocuments
+from ragkpi.ranking.hits import NO_BEGINNING, Hits, TopDocuments
 from ragkpi.ranking.judged import IntArray, Judged, RealGains
 from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.records import NamedTuple, replace
@@ -23,6 +22,10 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
     number = _numbers(len(judged.queries), queries)
+    gains = judged.gains
+    if gains is not None:
+        worth, gain_starts = rows_of(gains.starts, queries)
+        gains = RealGains(gains.of_hits[hits], gain_starts, gains.best_first[worth])
     outside = judged.outside_pool
     if outside is not None:
         outside = outside[number[outside[:, 0]] >= 0]
@@ -43,7 +46,7 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
         pool=None if judged.pool is None else part_of(judged.pool, queries),
         outside_pool=outside,
         tied=None if judged.tied is None else TiedRanks(*(ranks[hits] for ranks in judged.tied)),
-        gains=None if judged.gains is None else _part_of_gains(judged.gains, hits, queries),
+        gains=gains,
         judged_below=None if judged.judged_below is None else judged.judged_below[queries],
     )
 
@@ -56,9 +59,9 @@ class JudgementPart(NamedTuple):
     judgements
         With these queries alone.
     query : (Q,)
-        For each query of the whole qrels its number in the part, -1 for the others.
+        For each query of the whole qrels its number in the part, -1 for other queries.
     row : (J,)
-        The same for each row.
+        For each row of the whole qrels its row in the part, -1 for other rows.
     """
 
     judgements: Judgements
@@ -69,22 +72,12 @@ class JudgementPart(NamedTuple):
     def of(cls, judgements: Judgements, queries: Collection[bytes]) -> JudgementPart:
         """Keep some queries."""
         kept = np.flatnonzero([query in queries for query in judgements.queries])
-        rows, starts = rows_of(judgements.starts, kept)
-        names = [judgements.queries[query] for query in kept.tolist()]
-        part = replace(
-            judgements,
-            queries=names,
-            starts=starts,
-            document=judgements.document.take(rows),
-            level=judgements.level[rows],
-            index={name: number for number, name in enumerate(names)},
-            gain=None if judgements.gain is None else judgements.gain[rows],
-        )
+        rows, _ = rows_of(judgements.starts, kept)
         numbers = _numbers(len(judgements.queries), kept), _numbers(len(judgements.level), rows)
-        return cls(part, *numbers)
+        return cls(judgements.of_queries(kept), *numbers)
 
     def hits(self, run: Hits) -> Hits:
-        """Return what a run retrieved for these queries; the others are not judged for it."""
+        """Return the hits for these queries; the other queries of the run count as not judged."""
         judged = self.row[run.judgement]
         kept, top = judged >= 0, run.top
         query = np.where(run.query >= 0, self.query[run.query], -1)
@@ -96,7 +89,7 @@ class JudgementPart(NamedTuple):
             judgement=judged[kept],
             rank=run.rank[kept],
             top=TopDocuments(self.query[top.query[named]], starts, top.document.take(rows)),
-            beginning=NOTHING,
+            beginning=NO_BEGINNING,
             tied=None if run.tied is None else TiedRanks(*(ranks[kept] for ranks in run.tied)),
         )
 
@@ -105,8 +98,3 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
     numbers: IntArray = np.full(count, -1, dtype=np.int64)
     numbers[kept] = np.arange(len(kept))
     return numbers
-
-
-def _part_of_gains(gains: RealGains, hits: IntArray, queries: IntArray) -> RealGains:
-    judged, starts = rows_of(gains.starts, queries)
-    return RealGains(gains.of_hits[hits], starts, gains.best_first[judged])

@@ -9,6 +9,7 @@ import numpy as np
 from ragkpi.errors import UsageError
 from ragkpi.formats.tokens import IntArray, Tokens
 from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.interface import option
 from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Judged
@@ -21,8 +22,7 @@ from ragkpi.wording import named
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     """Judge a pool over the queries of the run that was selected from it.
 
-    The pool is what was there to select from, so -M and -J, which speak of the run, leave it as it
-    is; ``settings.pool_depth`` cuts it.
+    -M and -J are about the run and leave the pool as it is; ``settings.pool_depth`` cuts it.
     """
     settings = replace(
         judged.settings,
@@ -42,13 +42,13 @@ def outside_pool(
     Parameters
     ----------
     judgements
-        What both are judged by.
+        The qrels.
     run
         A run with the names of its top documents.
     judged
         The same run, judged.
     read_pool
-        Reads the pool for judgements.
+        Reads the pool; judgements to hits.
 
     Returns
     -------
@@ -77,7 +77,7 @@ def outside_pool(
 
 
 def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
-    """Make documents, ordered by query, look like judged ones: the reader of runs finds those."""
+    """Make judgements of documents, ordered by query: a run is read for judged documents."""
     nothing = np.zeros(len(documents), dtype=np.int64)
     ids = Tokens.from_strings([queries[number] for number in query.tolist()])
     columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)
@@ -114,7 +114,8 @@ def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArra
     lacking = [query for query in queries if query not in sizes] if given is None else []
     if lacking:
         raise UsageError(
-            f"--corpus-sizes has no line for query {named(lacking[0])} and "
-            f"{len(lacking) - 1} others; expected each evaluated query there, or -N for the rest"
+            f"{option('corpus_sizes')} has no line for query {named(lacking[0])} and "
+            f"{len(lacking) - 1} others; expected each evaluated query there, or "
+            f"{option('corpus_size')} for the rest"
         )
     return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)

@@ -31,7 +31,7 @@ class GroupDocuments:
     Attributes
     ----------
     starts : (G+1,)
-        Those of group g are ``starts[g]:starts[g + 1]``: the retrieved ones in ranking order, then
+        Group g has documents ``starts[g]:starts[g + 1]``: the retrieved ones in ranking order, then
         the others by id.
     level, lines : (E,)
         The level, and on how many lines it is given.
@@ -51,7 +51,7 @@ class GroupDocuments:
 
     @cached_property
     def rank_of_level(self) -> IntArray:
-        """Which level of the file it is, from 0 for the lowest, (E,)."""
+        """The rank of each document's level among the levels of the file, from 0, (E,)."""
         rank: IntArray = np.unique(self.level, return_inverse=True)[1]
         return rank
 
@@ -84,7 +84,7 @@ class GroupDocuments:
         return different
 
     def better_above(self) -> IntArray:
-        """Count the retrieved lines of higher level that stand above each document, (E,).
+        """Count the retrieved lines of higher level above each document, (E,).
 
         The documents are parted by the bits of their levels, the highest first. Where two were
         together until now, the one with the bit set has the higher level.
@@ -110,7 +110,7 @@ class GroupDocuments:
         return above
 
     def with_single_lines(self) -> GroupDocuments:
-        """Return the same documents, as if each stood on one line."""
+        """Return the same documents with one line each."""
         return replace(self, lines=np.ones_like(self.lines))
 
 
@@ -146,8 +146,8 @@ def one_scale_counts(documents: GroupDocuments) -> IntArray:
     ):
         size = total(np.where(scope, relevant, 0))
         surplus = 2 * size - total(np.where(scope, lines, 0))
-        # The lowest level is cut to its first lines, and those stand against every line, even
-        # against each other.
+        # The lowest level is cut to its first lines; they are compared with every line, even with
+        # each other.
         most = size[documents.group]
         kept = np.minimum(above_or_here, most)
         kept -= np.minimum(above_or_here - np.where(lowest, lines, 0), most)
@@ -180,9 +180,9 @@ def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: in
     groups
         The judgment groups of the query.
     documents
-        How many it has.
+        How many documents the query has.
     retrieved
-        How many of them, the first ones, are retrieved.
+        How many of these, the first ones, are retrieved.
 
     Returns
     -------
@@ -195,7 +195,7 @@ def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: in
     share = share_inside = 0.0
     step = max(1, _CELLS_AT_ONCE // documents)
     for first in range(0, documents, step):
-        # What stands above the diagonal of some rows.
+        # The cells above the diagonal, some rows at a time.
         last = min(first + step, documents)
         over, all_ = (np.zeros((last - first, documents - first), dtype=np.int32) for _ in range(2))
         for group in groups:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from graphlib import CycleError, TopologicalSorter
 from itertools import pairwise
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
@@ -29,7 +29,7 @@ class GroupLines:
     Attributes
     ----------
     place
-        Where it stands, for error messages.
+        The file, query and group, for error messages.
     documents : Tokens of length n
         Its documents: the retrieved ones in ranking order, then the others by id.
     number : (n,)
@@ -51,27 +51,16 @@ class GroupLines:
         return DataError(f"{self.place}: {text.format(*names)}")
 
 
-class PreferencePairs(Protocol):
-    """The preferences of a judgment group over its n documents."""
-
-    @property
-    def number(self) -> IntArray:
-        """The documents' numbers among all of the query, (n,)."""
-
-    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Compare r documents with themselves and the ones below, (r, n - first) twice.
-
-        How often documents ``first:last`` are preferred over each of ``first:``, and each of
-        those over them.
-        """
-
-
 @dataclass(frozen=True)
 class OneSubgroup:
     """All lines are on one scale: every pair of lines with different levels is a preference.
 
-    A document on two lines of the same level counts twice. `level` and `lines` are those of each
-    document, (n,).
+    A document on two lines of the same level counts twice.
+
+    Attributes
+    ----------
+    number, level, lines : (n,)
+        The documents' numbers among all of the query, their levels and their numbers of lines.
     """
 
     number: IntArray
@@ -79,6 +68,10 @@ class OneSubgroup:
     lines: IntArray
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        """Compare documents ``first:last`` with those below, (last - first, n - first) twice.
+
+        How often each is preferred over each of ``first:``, and each of those over it.
+        """
         above, below = self.level[first:last, None], self.level[first:]
         over, under = above > below, above < below
         if (self.lines == 1).all():
@@ -126,6 +119,7 @@ class SeveralSubgroups:
         return cls(group.number, preferred, above_zero, zero)
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        """Compare documents as `OneSubgroup.block` does."""
         n, some = len(self.number), (1 << (last - first)) - 1
         over = [_bits(documents >> first, n - first) for documents in self.preferred[first:last]]
         under = [
@@ -171,8 +165,11 @@ class SeveralSubgroups:
         return fulfilled, possible
 
 
+PreferencePairs: TypeAlias = OneSubgroup | SeveralSubgroups
+
+
 def two_levels(group: GroupLines) -> DataError:
-    """Say which document of a group with one scale has two levels."""
+    """Return the error that names a document with two levels in a group with one scale."""
     level = np.empty(len(group.documents))
     level[group.document] = group.level
     differs = np.flatnonzero(level[group.document] != group.level)

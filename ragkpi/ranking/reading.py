@@ -1,11 +1,11 @@
-"""Runs read for their hits, one or several at a time."""
+"""Read runs for their hits, one or several at a time."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
@@ -29,30 +29,16 @@ from ragkpi.wording import named, shown
 if TYPE_CHECKING:
     from ragkpi.ranking.runs_in_memory import RunInMemory
 
-Run = TypeVar("Run")
-
 
 def read_run(
     run: str | RunInMemory,
     judgements: Judgements,
     wanted: Wanted = JUDGED_ONLY,
-    format_name: Reading | str | None = None,
+    reading: Reading | None = None,
 ) -> Hits:
-    """Judge a run that is in memory, or the one at a path as `read_hits`."""
-    if not isinstance(run, str):
-        return run.read_as(format_name).hits(judgements, wanted)
-    return read_hits(run, judgements, wanted, format_name)
+    """Judge a run: one in memory, or the file at a path (``-`` for standard input).
 
-
-def read_hits(
-    path: str,
-    judgements: Judgements,
-    wanted: Wanted = JUDGED_ONLY,
-    format_name: Reading | str | None = None,
-) -> Hits:
-    """Judge the run at a path (``-`` for standard input).
-
-    Its format is recognised by its first bytes where no name of one is given.
+    Without `reading`, the first bytes of a file tell its format.
 
     Raises
     ------
@@ -60,8 +46,10 @@ def read_hits(
         With the line, for anything that is no run, and for a document that a query has twice; also
         if the run holds no result at all.
     """
-    with Source(path) as source:
-        reader = run_format(source, format_name)
+    if not isinstance(run, str):
+        return run.hits(judgements, wanted, reading)
+    with Source(run) as source:
+        reader = run_format(source, reading)
         source.keep_copy()
         try:
             hits = _judged(source, reader, judgements, wanted, held=False)
@@ -69,7 +57,7 @@ def read_hits(
             source.restart()
             hits = _judged(source, reader, judgements, wanted, held=True)
     if not hits.queries:
-        raise no_results(path)
+        raise no_results(run)
     return hits
 
 
@@ -96,7 +84,7 @@ def _ranked_once(reader: FileReader, source: Source, held: bool) -> Iterator[Run
 
 
 def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> Iterator[bytes]:
-    """Push a run into the kernel; yield the run id so far, block after block."""
+    """Push a run into the kernel block by block; yield the run id after each block."""
     if reader.is_fed:
         refuse_carriage_returns(source)
         block = memoryview(bytearray(BLOCK_SIZE))
@@ -117,7 +105,7 @@ class ScatteredQueryError(Exception):
 
 @contextmanager
 def refusals(file: str) -> Iterator[None]:
-    """Word what the kernel refuses, and say where."""
+    """Turn what the kernel refuses into errors that name the file and the line."""
     try:
         yield
     except kernel.RefusedError as problem:
@@ -151,7 +139,7 @@ def available_workers() -> int:
     Raises
     ------
     UsageError
-        If the variable holds something else than a number from 1.
+        If the variable is not a number from 1.
     """
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted:
@@ -162,18 +150,20 @@ def available_workers() -> int:
 
 
 def read_runs(
-    runs: Sequence[Run],
-    read: Callable[[Run], Hits],
+    runs: Sequence[str | RunInMemory],
+    judgements: Judgements,
+    wanted: Wanted = JUDGED_ONLY,
+    reading: Reading | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Hits | RagkpiError]:
-    """Read every run, several at a time; in the place of one that cannot be read is its error.
+    """Read every run, several files at a time; an unreadable run becomes its error.
 
-    `watch` is told how many runs are read.
+    `watch` gets the number of runs that are read.
     """
 
-    def try_to_read(run: Run) -> Hits | RagkpiError:
+    def read(run: str | RunInMemory) -> Hits | RagkpiError:
         try:
-            return read(run)
+            return read_run(run, judgements, wanted, reading)
         except RagkpiError as problem:
             return problem
 
@@ -182,22 +172,22 @@ def read_runs(
     if workers < 2 or len(files) < len(runs) or kernel.READER == "plain":
         outcomes = []
         for run in runs:
-            outcomes.append(try_to_read(run))
+            outcomes.append(read(run))
             watch(len(outcomes))
         return outcomes
-    return _side_by_side(runs, try_to_read, workers, watch)
+    return _read_in_threads(files, read, workers, watch)
 
 
-def _side_by_side(
-    runs: Sequence[Run],
-    read: Callable[[Run], Hits | RagkpiError],
+def _read_in_threads(
+    runs: Sequence[str],
+    read: Callable[[str], Hits | RagkpiError],
     workers: int,
     watch: Callable[[int], None],
 ) -> list[Hits | RagkpiError]:
-    """Read runs in threads.
+    """Read files in threads.
 
-    Nobody waits for a thread that is interrupted, as a pool of threads would: it may wait for a
-    pipe that never ends.
+    A pool of threads would wait for each thread when it is interrupted, and a thread may wait for
+    a pipe that never ends.
     """
     from queue import Empty, SimpleQueue  # a single run needs no threads
     from threading import Thread

@@ -1,4 +1,4 @@
-"""Relevance files of every format (-R), each ready to judge run after run."""
+"""Relevance: qrels of every format (-R), ready to judge run after run."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
 
 class Relevance(Protocol):
-    """What was judged relevant.
+    """Qrels of any format.
 
     Attributes
     ----------
     judgements
-        The judged documents, each once per query: what the hits of a run are found in.
+        The judged documents, each once per query.
     """
 
     @property
     def judgements(self) -> Judgements: ...
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[AnyJudged, Coverage]:
-        """Settle what is evaluated; errors as `ragkpi.ranking.judge.judge` has them."""
+        """Judge the hits of a run; errors as `ragkpi.ranking.judge.judge` has them."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ def _read_qrels_preferences(path: str, _: Reading | str | None = None) -> Releva
     return Preferences.of(read_qrels_preferences(path))
 
 
-# By -R: from a path, and the format of plain qrels (None: recognised), to what is judged.
+# By -R: from a path, and the format of plain qrels (None: recognised), to relevance.
 READERS: Mapping[str, Callable[..., Relevance]] = {
     "qrels": _read_qrels,
     "qrels_jg": _read_judgment_groups,

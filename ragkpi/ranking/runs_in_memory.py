@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +13,7 @@ from ragkpi.formats.file_formats import Reading
 from ragkpi.formats.in_memory import mapped_rows, run_blocks
 from ragkpi.formats.score_order import ranked_once
 from ragkpi.formats.trec_runs import RunColumns, regrouped
+from ragkpi.interface import option
 from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, hits_of, run_for
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import ScatteredQueryError, refusals
@@ -20,51 +22,41 @@ from ragkpi.records import dataclass
 
 @dataclass(frozen=True, eq=False)
 class RunInMemory:
-    """A run as it was given to a function: a mapping, rows or a data frame.
-
-    `reading` says whether small scores are the better ones, and what is done with documents.
-    """
+    """A run as it was given to a function: a mapping, rows or a data frame."""
 
     given: Any
-    reading: Reading | None = None
-
-    def read_as(self, reading: Reading | str | None) -> RunInMemory:
-        """Return the run as it is to be read; the name of a format says nothing about it."""
-        if not isinstance(reading, Reading) or reading == self.reading:
-            return self
-        return RunInMemory(self.given, reading)
 
     @cached_property
     def blocks(self) -> list[RunColumns]:
         """The run as columns; errors as `run_blocks` has them."""
-        shape = None if self.reading is None else self.reading.shape
-        if self.reading is not None and self.reading.subset is not None:
-            raise UsageError(f"--subset {self.reading.subset}: only a path can hold subsets")
-        blocks = run_blocks(self.given if shape is None else mapped_rows(self.given, shape))
-        if shape is None or shape.score:
-            return blocks
-        by_rank = [_by_rank(block) for block in blocks]
-        return [ranked_once(regrouped(RunColumns.joined(by_rank)))]
+        return run_blocks(self.given)
 
-    def hits(self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY) -> Hits:
-        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice."""
+    def hits(
+        self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
+    ) -> Hits:
+        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice.
+
+        The format in `reading` is for files and means nothing here.
+        """
+        reading = reading or Reading()
         try:
-            return self._hits(judgements, wanted, held=False)
+            return self._hits(judgements, wanted, reading, held=False)
         except ScatteredQueryError:
-            return self._hits(judgements, wanted, held=True)
+            return self._hits(judgements, wanted, reading, held=True)
 
-    def _hits(self, judgements: Judgements, wanted: Wanted, held: bool) -> Hits:
-        sieve = self.reading.sieve if self.reading else None
+    def _hits(self, judgements: Judgements, wanted: Wanted, reading: Reading, held: bool) -> Hits:
+        sieve = reading.sieve
         treatment = sieve.treatment if sieve else {}
-        if self.reading and self.reading.scores == "distance":
+        if reading.scores == "distance":
             treatment["distance"] = True
+        by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
         run = run_for(judgements, wanted, held, **treatment)
         with refusals("run"):
-            if (sieve and not sieve.in_kernel) or self._has_shape or not run.mapping(self.given):
+            if by_row or not run.mapping(self.given):
                 # What is no plain mapping goes row by row, and is refused there.
                 run = run_for(judgements, wanted, held, **treatment)
-                blocks = sieve.folded(self.blocks) if sieve and not sieve.in_kernel else self.blocks
-                for part in blocks:
+                blocks: Iterable[RunColumns] = self._blocks_as(reading)
+                for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
                     run.add(
                         part.query.column, part.starts, part.document.column, part.score, part.line
                     )
@@ -75,11 +67,17 @@ class RunInMemory:
             sieve.say("run", found["left_out"])
         return hits_of(run, found, b"run")
 
-    @property
-    def _has_shape(self) -> bool:
-        return self.reading is not None and (
-            self.reading.shape is not None or self.reading.subset is not None
-        )
+    def _blocks_as(self, reading: Reading) -> list[RunColumns]:
+        """Return the run as columns, by the shape that `reading` names."""
+        if reading.subset is not None:
+            raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
+        if reading.shape is None:
+            return self.blocks
+        blocks = run_blocks(mapped_rows(self.given, reading.shape))
+        if reading.shape.score:
+            return blocks
+        by_rank = [_by_rank(block) for block in blocks]
+        return [ranked_once(regrouped(RunColumns.joined(by_rank)))]
 
 
 def _by_rank(block: RunColumns) -> RunColumns:

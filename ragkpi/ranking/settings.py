@@ -1,4 +1,4 @@
-"""What an evaluation depends on besides its files; every policy is a named value."""
+"""Settings: the choices of an evaluation besides its files; every policy is a named value."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Literal
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap
 from ragkpi.records import dataclass, field
 
@@ -47,7 +48,7 @@ class Settings:
     only_query
         Evaluate this query alone (``-D 0.QID``).
     corpus_size
-        Number of documents that could have been retrieved (``-N``); None if not said.
+        Number of documents that could have been retrieved (``-N``); None if not given.
     corpus_sizes
         The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
     draws
@@ -59,8 +60,8 @@ class Settings:
     pool_union
         ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
     doubts
-        Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``
-        (``--strict``); see `ragkpi.ranking.doubts`.
+        Whether doubts about all values of a run are ``"said"`` or ``"refused"`` (``--strict``);
+        see `ragkpi.ranking.doubts`.
     """
 
     relevance_level: int = 1
@@ -79,7 +80,7 @@ class Settings:
     doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
-        """Take depths below any ranking for the deepest that numpy can compare with.
+        """Cut depths to the deepest that numpy can compare with.
 
         Raises
         ------
@@ -92,7 +93,8 @@ class Settings:
             and self.max_retrieved is not None
         ):
             raise UsageError(
-                "--ties expected: with -J and -M together it depends on chance how many documents "
+                f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
+                f"{option('max_retrieved')} together it depends on chance how many documents "
                 "are left; expected one of the two"
             )
         for name in ("max_retrieved", "pool_depth"):

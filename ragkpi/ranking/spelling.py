@@ -19,19 +19,19 @@ def head(id_: bytes) -> bytes:
 
 
 def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[bytes, bytes]:
-    """Return the judged query that each of some unjudged ones is spelt like, where there is one."""
+    """Map unjudged queries to the judged queries that they are spelt like."""
     unknown = list(unknown)
     spelt = {plain(query): query for query in judged} if unknown else {}
     return {query: spelt[plain(query)] for query in unknown if plain(query) in spelt}
 
 
 class Spellings:
-    """Finds the judged document of a query that an unjudged one is spelt like.
+    """Finds the judged document that an unjudged document of the same query is spelt like.
 
     Parameters
     ----------
     rows
-        The judged documents of the query, and a number of each.
+        The judged documents of the query, each with a number.
     """
 
     def __init__(self, rows: Mapping[bytes, int]) -> None:
@@ -40,7 +40,7 @@ class Spellings:
         self._heads = {head(id_): row for id_, row in rows.items()}
 
     def any_meant(self, documents: Sequence[bytes]) -> bool:
-        """Say whether `meant` may know one of many documents, much faster than asking for each."""
+        """Say, fast, whether `meant` may find any of many documents."""
         text = b"\n".join(documents)
         if len(b"".join(text.split())) + len(documents) - 1 != len(text):  # white space in ids
             return True
@@ -53,7 +53,7 @@ class Spellings:
         )
 
     def meant(self, document: bytes) -> int:
-        """Return the number of that document; -1 where none is meant, or the document is judged."""
+        """Return the number of the judged document; -1 for none, or if `document` is judged."""
         if document in self._rows:
             return -1
         for meant in (

@@ -9,6 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
+from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 from ragkpi.wording import counted
 
@@ -46,7 +47,8 @@ def aligned(
         fewest = min(range(len(runs)), key=lambda run: len(runs[run].queries))
         raise UsageError(
             f"{names[fewest]} was evaluated over {len(runs[fewest].queries)} queries alone; "
-            "evaluate a missing query as an empty ranking (-c, missing='zero')"
+            f"evaluate a missing query as an empty ranking ({option('missing', 'zero')}, "
+            f"missing='zero')"
         )
     shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
     if not shared:
@@ -59,7 +61,8 @@ def aligned(
     number = counted(len(shared), "query", "queries")
     warnings.warn(
         f"compared over the {number} that all runs have, dropping "
-        f"{', '.join(dropped)}; -c evaluates a missing query as an empty ranking instead",
+        f"{', '.join(dropped)}; {option('missing', 'zero')} evaluates a missing query as an "
+        f"empty ranking instead",
         RagkpiWarning,
         stacklevel=3,
     )

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
+from ragkpi.interface import option
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import dataclass, replace
@@ -122,7 +123,9 @@ def parse_gate(text: str) -> Gate:
     name, _, number = text.rpartition("=")
     limit = _finite(number)
     if not name or limit is None:
-        raise UsageError(f"--fail-under {text}: expected NAME=NUMBER, such as ndcg_cut_10=0.35")
+        raise UsageError(
+            f"{option('fail_under')} {text}: expected NAME=NUMBER, such as ndcg_cut_10=0.35"
+        )
     return Gate(name, limit)
 
 
@@ -130,7 +133,9 @@ def parse_margin(text: str) -> Margin:
     """Read an amount such as ``0.01`` or a share such as ``2%``; `UsageError` otherwise."""
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
-        raise UsageError(f"--margin {text}: expected a number from 0, or a percentage such as 2%")
+        raise UsageError(
+            f"{option('margin')} {text}: expected a number from 0, or a percentage such as 2%"
+        )
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
@@ -206,7 +211,7 @@ def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
         metrics = []
     if len(metrics) != 1 or metrics[0] not in numbers:
         raise UsageError(
-            f"--fail-under {name}: not among the numbers of this evaluation "
+            f"{option('fail_under')} {name}: not among the numbers of this evaluation "
             f"({', '.join(numbers) or 'none'}); ask for it with -m"
         )
     return numbers[metrics[0]]

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragkpi.errors import NothingInCommonError
+from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import IntArray
 from ragkpi.records import NamedTuple
@@ -76,7 +77,7 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
     if not slices:
         labelled = sorted(set().union(*labels.values()))
         raise NothingInCommonError(
-            f"--by: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
+            f"{option('by')}: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
             f"labelled: {listed(labelled, 3)})"
         )
     return slices

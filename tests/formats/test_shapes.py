@@ -194,6 +194,7 @@ def test_maps_that_are_none(text, message):
         parse_map(text, "run", "--map-run")
 
 
+@pytest.mark.usefixtures("command_line")
 def test_a_wrong_path_says_which_keys_there_are(tmp_path):
     path = put(tmp_path, '{"q": "1", "docs": [{"uri": "a"}]}\n')
     for text, keys in [("query=x", "'q docs'"), ("query=q, list=docs, doc=id", "'uri'")]:

@@ -72,6 +72,7 @@ def test_converts_folded(files, ragkpi):
     assert [line.split()[2] for line in outcome.out.splitlines()] == [b"d", b"x", b"e", b"2", b"f"]
 
 
+@pytest.mark.usefixtures("command_line")
 @pytest.mark.parametrize("text", ["", "/(/", "/x/", "/[/"])
 def test_refuses_folds_that_are_none(text):
     with pytest.raises(UsageError, match="--max-passage"):

@@ -3,10 +3,11 @@
 The commands of a page run in this process; what they call is noted, and called again from Python.
 """
 
-import importlib
+import inspect
 import os
 import re
 import shlex
+import sys
 import warnings
 
 import pytest
@@ -25,10 +26,10 @@ class Calls:
 
     def __init__(self, monkeypatch):
         self.made = []
-        for name, module in ragkpi._MODULE.items():
-            home = importlib.import_module(f"ragkpi.{module}")
-            function = getattr(home, name)
-            if module.startswith("library") and not isinstance(function, type):
+        for name in ragkpi.__all__:
+            function = getattr(ragkpi, name)
+            if inspect.isfunction(function):
+                home = sys.modules[function.__module__]
                 monkeypatch.setattr(home, name, self._noted(name, function))
 
     def _noted(self, name, function):

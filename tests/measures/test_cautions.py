@@ -8,6 +8,8 @@ from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, population, summary
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 GRADED = {"a": {"top": 3, "good": 2, "poor": 0}}
 UNGRADED = {"a": {"good": 2, "poor": 0}}
 RUN = {"a": {"top": 3, "good": 2, "poor": 1}}

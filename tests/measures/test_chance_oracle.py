@@ -11,6 +11,8 @@ from ragkpi.measures.hypergeometric import tail
 from tests.measures.by_hand import population, scores, summary
 from tests.measures.rag_oracle import agree, cases, number
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 # What the cases compare with or derive, and ragkpi does not print.
 NOT_MEASURES = {
     "p_rand_poisson",

@@ -8,6 +8,8 @@ import pytest
 import ragkpi
 from ragkpi.measures.registry import find_metrics
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 # By the name that is typed, what is printed.
 NAMES = {
     "AP": "map",

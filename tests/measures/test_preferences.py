@@ -3,7 +3,7 @@
 import pytest
 
 from ragkpi.measures import assessors
-from ragkpi.ranking.reading import read_hits
+from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 
@@ -42,6 +42,6 @@ def test_by_hand(tmp_path, name):
     (tmp_path / "prefs").write_text(FIRST + SECOND)
     (tmp_path / "run").write_text(RUN)
     judgements = READERS["prefs"](str(tmp_path / "prefs"))
-    hits = read_hits(str(tmp_path / "run"), judgements.judgements)
+    hits = read_run(str(tmp_path / "run"), judgements.judgements)
     judged, _ = judgements.judge(hits, Settings())
     assert getattr(assessors, name)(judged).tolist() == pytest.approx([BY_HAND[name]])

@@ -10,6 +10,8 @@ from ragkpi.ranking.settings import Settings
 from tests.measures.by_hand import judge, lines, population, summary
 
 RAG_MEASURES = [*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES]
+pytestmark = pytest.mark.usefixtures("command_line")
+
 FIELDS = ("Formula:    ", "Range:      ", "Edge cases: ", "Source:     ")
 
 

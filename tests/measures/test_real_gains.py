@@ -192,7 +192,7 @@ def test_the_signature_names_the_gains():
 
 def test_a_part_keeps_its_gains():
     from ragkpi.evaluation import Evaluator
-    from ragkpi.library.arguments import qrels_of
+    from ragkpi.library.session import qrels_of
     from ragkpi.ranking.runs_in_memory import RunInMemory
     from ragkpi.ranking.settings import Settings
 

@@ -11,6 +11,8 @@ from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 from tests.made_scores import metric
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 READS = {
     "runid": "any",
     "map": "qrels",

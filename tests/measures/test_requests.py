@@ -5,6 +5,8 @@ import pytest
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.measures.registry import find_metrics
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 
 def names(*requests):
     """Return names in the order of trec_eval's lines; tables have them as they were typed."""

@@ -9,7 +9,7 @@ from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.ranking import reading
 from ragkpi.ranking.hits import Wanted
-from ragkpi.ranking.reading import read_hits, read_runs
+from ragkpi.ranking.reading import read_run, read_runs
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
 pytestmark = pytest.mark.usefixtures("reader")
@@ -73,7 +73,7 @@ def test_queries_together(tmp_path, qrels, run, size):
     path.write_bytes(b"".join(lines_of(run)))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK_SIZE", size)
-        hits = read_hits(str(path), judgements)
+        hits = read_run(str(path), judgements)
     assert hits.queries == list(run)
     assert as_ranked(judgements, hits) == ranked(qrels, run)
 
@@ -87,7 +87,7 @@ def test_queries_scattered(tmp_path, qrels, run, draw, size, mark):
     path.write_bytes(b"\xef\xbb\xbf" * mark + b"# \n\n" + b" ".join([b"", *lines]))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(reading, "BLOCK_SIZE", size)
-        hits = read_hits(str(path), judgements, Wanted("counted", ties="kept"))
+        hits = read_run(str(path), judgements, Wanted("counted", ties="kept"))
     assert hits.queries == list(dict.fromkeys(line.split()[0] for line in lines))
     assert hits.run_id == b"tag"
     assert as_ranked(judgements, hits) == ranked(qrels, run)
@@ -103,7 +103,7 @@ def test_the_first_documents_are_named(tmp_path, qrels, run, draw, depth, scatte
     if scattered:
         draw.shuffle(lines)
     path.write_bytes(b"".join(lines))
-    top = read_hits(str(path), judgements, Wanted(depth=depth)).top
+    top = read_run(str(path), judgements, Wanted(depth=depth)).top
     names = {judgements.queries[query]: [] for query in top.query.tolist()}
     for group, rank, document in zip(top.group, top.rank, top.document, strict=True):
         of_query = names[judgements.queries[top.query[group]]]
@@ -119,7 +119,7 @@ def test_ties_between_lines_that_other_queries_part(tmp_path):
 
     def hits_of(lines, wanted):
         path.write_bytes(b"".join(lines))
-        return read_hits(str(path), judgements, wanted)
+        return read_run(str(path), judgements, wanted)
 
     lines = [b"1 Q0 a 1 2 t\n", b"2 Q0 a 1 2 t\n", b"1 Q0 b 1 1 t\n"]
     assert hits_of(lines, Wanted()).rank.tolist() == [1]
@@ -149,14 +149,14 @@ def test_any_number_of_runs_at_a_time(tmp_path, qrels, runs, draw, data):
         with pytest.MonkeyPatch.context() as patch:
             patch.setenv("RAGKPI_WORKERS", workers)
             watched = []
-            together = read_runs(paths, lambda path: read_hits(path, judgements), watched.append)
+            together = read_runs(paths, judgements, watch=watched.append)
         assert [as_outcome(judgements, outcome) for outcome in together] == alone
         assert watched == list(range(1, len(paths) + 1))
 
 
 def attempt(path, judgements):
     try:
-        return as_outcome(judgements, read_hits(path, judgements))
+        return as_outcome(judgements, read_run(path, judgements))
     except RagkpiError as problem:
         return as_outcome(judgements, problem)
 
@@ -174,7 +174,7 @@ def test_a_byte_order_mark_inside_a_file_belongs_to_the_query(tmp_path, monkeypa
     lines = [b"1 Q0 d%d 1 1 t\n" % number for number in range(14)]
     path = tmp_path / "run"
     path.write_bytes(b"".join([*lines, *(b"\xef\xbb\xbf2" + line[1:] for line in lines[:9])]))
-    hits = read_hits(str(path), judgements)
+    hits = read_run(str(path), judgements)
     assert hits.queries == [b"1", b"\xef\xbb\xbf2"]
     assert hits.num_ret.tolist() == [14, 9]
 
@@ -184,10 +184,10 @@ def test_errors(tmp_path):
     path.write_bytes(b"1 Q0 a 1 2 t\n1 Q0 b 1 2 t\n2 Q0 b 1 2 t\n1 Q0 a 3 1 t\n")
     again = r":4: document a of query 1 again, first retrieved at line 1"
     with pytest.raises(DataError, match=again):
-        read_hits(str(path), judgements)
+        read_run(str(path), judgements)
     run = kernel.Run(judgements.documents)
     with pytest.raises(kernel.RefusedError, match="scattered"):
         run.feed(path.read_bytes())
     path.write_bytes(b"# nothing\n\n")
     with pytest.raises(InputError, match="holds no results"):
-        read_hits(str(path), judgements)
+        read_run(str(path), judgements)

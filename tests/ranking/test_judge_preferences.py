@@ -6,7 +6,7 @@ import pytest
 
 from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.measures import assessors
-from ragkpi.ranking.reading import read_hits
+from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 from tests.slow_reference import preferences as twin
@@ -36,7 +36,7 @@ def judge(tmp_path):
             )
         )
         read = READERS[rel_info](str(relevance))
-        return read.judge(read_hits(str(results), read.judgements), settings)[0]
+        return read.judge(read_run(str(results), read.judgements), settings)[0]
 
     return judge
 

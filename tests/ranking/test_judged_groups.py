@@ -8,7 +8,7 @@ from ragkpi.errors import InputError
 from ragkpi.measures.counts import num_ret
 from ragkpi.measures.incomplete import unj
 from ragkpi.measures.precision import P, Rprec_mult, average_precision
-from ragkpi.ranking.reading import read_hits
+from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
 from ragkpi.ranking.settings import Settings
 
@@ -36,7 +36,7 @@ def judge(tmp_path):
             )
         )
         relevance = READERS[rel_info](str(qrels))
-        return relevance.judge(read_hits(str(results), relevance.judgements), settings)[0]
+        return relevance.judge(read_run(str(results), relevance.judgements), settings)[0]
 
     return judge
 

@@ -24,6 +24,8 @@ from ragkpi.studies.depth.depth_trace import every_depth, trace
 from tests.measures.by_hand import population, summary
 from tests.measures.rag_oracle import cases
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 
 def p_rand(N, R, K):
     return 1 - Fraction(math.comb(N - R, K), math.comb(N, K))

@@ -13,6 +13,8 @@ from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
 from ragkpi.studies.evaluate.log_report import History
 from tests.made_scores import MAP, RUNID, metric, scores
 
+pytestmark = pytest.mark.usefixtures("command_line")
+
 MOMENT = datetime(2026, 11, 21, 3, 0, tzinfo=timezone(timedelta(hours=1)))
 UNKNOWN = metric("unknown_10")
 

@@ -9,6 +9,7 @@ from typing import Literal
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.formats.file_formats import Reading
+from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels
@@ -99,7 +100,7 @@ def agree(
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(
             f"the judges give {len(panel.levels())} different levels; expected at most "
-            f"{MOST_LEVELS}: put them on a smaller scale with --map-levels"
+            f"{MOST_LEVELS}: put them on a smaller scale with {option('map_levels')}"
         )
     pairs = []
     for first, second in combinations(range(len(panel.names)), 2):

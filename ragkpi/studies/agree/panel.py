@@ -8,6 +8,7 @@ import numpy as np
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.formats.tokens import IntArray, Tokens
+from ragkpi.interface import option
 from ragkpi.ranking.judged import BoolArray
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.records import dataclass, replace
@@ -117,7 +118,7 @@ def scales_differ(panel: Panel) -> str:
         if end != ends[0]:
             return (
                 f"{panel.names[0]} gives levels {ends[0]}, {name} {end}; if "
-                "these are different scales, give --map-levels or --map-other"
+                f"these are different scales, give {option('map_levels')} or {option('map_other')}"
             )
     return ""
 
@@ -133,7 +134,9 @@ def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
     if not shared:
         raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
-    return [judge.of_queries([judge.index[query] for query in shared]) for judge in judges]
+    return [
+        judge.of_queries(np.array([judge.index[query] for query in shared])) for judge in judges
+    ]
 
 
 def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.records import dataclass, replace
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
@@ -44,7 +45,8 @@ class PaperTable:
         """Refuse more baselines than there are marks."""
         if len(self.comparisons) > len(MARKS):
             raise UsageError(
-                f"--against: {len(self.comparisons)} runs; there are marks for {len(MARKS)}"
+                f"{option('against')}: {len(self.comparisons)} runs; there are marks for "
+                f"{len(MARKS)}"
             )
 
     @property

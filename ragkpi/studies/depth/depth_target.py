@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
@@ -56,12 +57,13 @@ def parse_target(text: str) -> Target:
     except ValueError:
         least = math.nan
     if not name or not math.isfinite(least):
-        raise UsageError(f"--target {text}: expected NAME=NUMBER, such as recall=0.8")
+        raise UsageError(f"{option('target')} {text}: expected NAME=NUMBER, such as recall=0.8")
     target = Target(name, least)
     metric = target.metric(1)
     if not isinstance(metric.arguments.get("cutoff"), int) or metric.measure.better != "higher":
         raise UsageError(
-            f"--target {text}: {name} has no value per depth that could be reached; expected a "
+            f"{option('target')} {text}: {name} has no value per depth that could be "
+            f"reached; expected a "
             "measure with a cutoff, such as recall, success or ra_nwg"
         )
     return target

@@ -13,6 +13,7 @@ from typing import Any
 from ragkpi import __version__
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.formats.inputs import inputs
+from ragkpi.interface import option
 from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.output_files import screened
@@ -68,9 +69,11 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
     for text in texts:
         key, equals, value = text.partition("=")
         if not (key and equals):
-            raise UsageError(f"--meta {text}: expected KEY=VALUE, such as index=2026-11-01")
+            raise UsageError(
+                f"{option('meta')} {text}: expected KEY=VALUE, such as index=2026-11-01"
+            )
         if key in meta:
-            raise UsageError(f"--meta {text}: '{key}' is given twice")
+            raise UsageError(f"{option('meta')} {text}: '{key}' is given twice")
         meta[key] = value
     return meta
 
@@ -78,7 +81,7 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
     """Append records, a line each, all or none; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
-    inputs().refuse_replacing(path, "--log")
+    inputs().refuse_replacing(path, option("log"))
     try:
         with _locked(path) as (file, size):
             if size is None:  # a pipe or a device
@@ -95,7 +98,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
                 raise
     except OSError as problem:
         reason = problem.strerror or problem
-        raise UsageError(f"--log {path}: cannot be appended to: {reason}") from problem
+        raise UsageError(f"{option('log')} {path}: cannot be appended to: {reason}") from problem
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
@@ -117,12 +120,14 @@ def read_records(path: str) -> list[dict[str, Any]]:
                     records.append(_parsed(path, number, line))
     except OSError as problem:
         reason = problem.strerror or str(problem)
-        raise InputError(path, None, reason, "expected a file that --log wrote") from problem
+        raise InputError(
+            path, None, reason, f"expected a file that {option('log')} wrote"
+        ) from problem
     return records
 
 
 def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
-    expected = "expected the JSON object of a run, as --log writes it"
+    expected = f"expected the JSON object of a run, as {option('log')} writes it"
     try:
         parsed = json.loads(line)
         # JSON can spell NaN and halves of surrogate pairs; refuse them.

@@ -10,6 +10,7 @@ from typing import Any
 
 from ragkpi import __version__
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.records import dataclass
@@ -54,18 +55,19 @@ class History:
         names = [text[: sign.start()] for sign in signs]
         if not any(names):
             raise UsageError(
-                f"--where {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a number or "
+                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, "
+                f"and a number or "
                 "text"
             )
         known = [number for number, name in enumerate(names) if name in self._known()]
         number = known[-1] if known else 0
-        self._refuse_unknown(f"--where {text}", names[number])
+        self._refuse_unknown(f"{option('where')} {text}", names[number])
         sign = signs[number]
         return names[number], _COMPARISONS[sign[0]], text[sign.end() :]
 
     def sorted_by(self, name: str) -> History:
         """Sort the best first (texts from A to Z), records without the value last."""
-        self._refuse_unknown(f"--sort {name}", name)
+        self._refuse_unknown(f"{option('sort')} {name}", name)
         metric = _metric_of(name)
         descending = metric is None or metric.measure.better != "lower"
 

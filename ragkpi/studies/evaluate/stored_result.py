@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from ragkpi.errors import DataError, InputError, UsageError
+from ragkpi.interface import option
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.records import dataclass
 from ragkpi.statistics.gates import BaselineGate, Gate, Verdict, baseline_verdicts, verdicts
@@ -62,7 +63,7 @@ def read_stored_result(path: str) -> StoredResult:
     UsageError
         If it holds several runs.
     """
-    expected = "expected what ragkpi eval --format json or --log wrote"
+    expected = f"expected what ragkpi eval {option('format')} json or {option('log')} wrote"
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read(_LARGEST)
     try:
@@ -145,13 +146,13 @@ def stored_verdicts(
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
-            f"{stored.name}: {names} without values per query, which --gate-by "
+            f"{stored.name}: {names} without values per query, which {option('gate_by')} "
             f"{gate.decided_by} needs; store means with -q"
         )
     if alone and stored.queries != scores.divisor:
         raise DataError(
             f"{stored.name} is over {stored.queries} queries, {name} over {scores.divisor}; "
-            "evaluate both with -c, or store the baseline with -q"
+            f"evaluate both with {option('missing', 'zero')}, or store the baseline with -q"
         )
     limits = [
         Gate(

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -62,7 +63,9 @@ def worst_queries(
     if name is not None:
         metric = _named(name, orderable)
     elif not orderable:
-        raise UsageError("--worst: no value per query that can be better; ask for more with -m")
+        raise UsageError(
+            f"{option('worst')}: no value per query that can be better; ask for more with -m"
+        )
     else:
         means = (metric for metric in orderable if metric.measure.aggregate is not SUM)
         first = orderable[0]
@@ -99,4 +102,4 @@ def _named(name: str, metrics: Sequence[Metric]) -> Metric:
             if same and metric.arguments == requested.arguments:
                 return metric
     names = ", ".join(metric.name for metric in metrics) or "no value"
-    raise UsageError(f"--sort {name}: expected one of {names}")
+    raise UsageError(f"{option('sort')} {name}: expected one of {names}")
