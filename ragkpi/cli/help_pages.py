@@ -1,26 +1,28 @@
-"""The help texts: of all commands, and of one by what is declared about its options."""
+"""Help texts, made of the list of commands and of what is declared about options.
 
-from __future__ import annotations
+``-h`` shows the common options on one screen, ``--help`` all of them.
+"""
 
 import os
 import sys
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal
 
-from ragkpi.cli.commands import COMMANDS, TASKS, function_of
+from ragkpi.cli.commands import COMMANDS, TASKS, command_of
+from ragkpi.cli.option_groups import REQUIRED, Option
 
-TYPE_CHECKING = False  # importing typing takes longer than printing the help text
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Shown = Literal["common", "all"]
+Rows = Sequence[tuple[str, str]]
 
-    from ragkpi.cli.option_groups import Parameter
-
-    Rows = Sequence[tuple[str, str]]
-
-ABOUT = """\
+_ABOUT = """\
 trec_eval's numbers, and the ones that retrieval for language models needs.
 
 'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command with
-examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in fish: ragkpi
---completion fish | source) makes a shell complete commands, options and names.
+examples, 'ragkpi measures NAME' a measure."""
+
+_MORE = """\
+eval "$(ragkpi --completion bash)" (zsh; in fish: ragkpi --completion fish | source) makes a shell
+complete commands, options and names.
 
 With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would need
 more is refused. Default: three quarters of what the system has.
@@ -29,91 +31,103 @@ Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was miss
 errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130 interrupted,
 141 nobody reads the output."""
 
-_HELP = ("-h, --help", "Show this message and exit.")
-OPTIONS = [
-    ("--version", "Print the version and stop."),
-    ("--completion SHELL", "Print a script for bash, zsh, fish."),
-    _HELP,
+_HELP = [
+    ("-h", "Show the common options and exit."),
+    ("--help", "Show all options and exit."),
 ]
+_TREC_EVAL = "Of trec_eval, for its scripts"
 
 _WIDEST = 100
 _NARROWEST = 50
 _NAMES = 30  # longer names have a line of their own
 
 
-def overview() -> str:
-    """Return the help text that lists all commands."""
-    groups: dict[str, Rows] = {"Options": OPTIONS}
+def help_page(name: str, shown: Shown = "all") -> str:
+    """Return the help text of a command, or for "" the one that lists the commands."""
+    if not name:
+        return _overview(shown)
+    return _whole_page(name) if shown == "all" else _screen(name)
+
+
+def purpose_of(option: Option) -> str:
+    """Return the first sentence about an option."""
+    return option.help.partition(". ")[0].rstrip(".") + "."
+
+
+def _overview(shown: Shown) -> str:
+    groups = {"Options": [*map(_row, command_of("").options()), *_HELP]}
     for task, heading in TASKS.items():
-        groups[heading] = [
-            (name, entry.purpose) for name, entry in COMMANDS.items() if entry.task == task
-        ]
-    return "".join(_lines("ragkpi [OPTIONS] COMMAND [ARGS]...", ABOUT, groups))
+        entries = COMMANDS.items()
+        groups[heading] = [(name, entry.purpose) for name, entry in entries if entry.task == task]
+    about = f"{_ABOUT}\n\n{_MORE}" if shown == "all" else _ABOUT
+    lines = _lines("ragkpi [OPTIONS] COMMAND [ARGS]...", about, groups)
+    return "".join(lines) if shown == "all" else "".join([*lines, "\nMore: ragkpi --help\n"])
 
 
-def page_of_command(name: str) -> str:
-    """Return the help text of a command."""
-    from ragkpi.cli.option_groups import parameters_of
+def _screen(name: str) -> str:
+    options = [option for option in command_of(name).options() if option.names]
+    common = [(_names_of(one), purpose_of(one)) for one in options if one.use == "common"]
+    lines = _lines(_usage(name), COMMANDS[name].purpose, {"Options": common})
+    more = f"\nMore, and all {len(options)} options: ragkpi {name} --help\n"
+    return "".join([*lines, *_examples(name), more])
 
-    command = function_of(name)
-    parameters = parameters_of(command)
-    arguments = [parameter for parameter in parameters if not parameter.declared.names]
+
+def _whole_page(name: str) -> str:
+    command = command_of(name)
+    options = command.options()
     groups: dict[str, list[tuple[str, str]]] = {"Options": []}
-    for parameter in parameters:
-        row = (names_of(parameter), f"{parameter.declared.help}{facts_of(parameter)}")
-        groups.setdefault(parameter.heading, []).append(row)
-    if not any("--help" in parameter.declared.names for parameter in parameters):
-        groups["Options"].append(_HELP)
-    usage = " ".join([f"ragkpi {name} [OPTIONS]", *map(place_of, arguments)])
-    lines = list(_lines(usage, (command.__doc__ or "").strip(), groups))
-    examples = "".join(f"  {line}\n" for line in COMMANDS[name].examples)
-    return "".join([*lines, "\n", _heading("Examples"), examples])
+    for option in sorted(options, key=lambda option: option.use == "trec_eval"):
+        heading = _TREC_EVAL if option.use == "trec_eval" else option.heading
+        groups.setdefault(heading, []).append(_row(option))
+    if not any("--help" in option.names for option in options):
+        groups["Options"] += _HELP
+    about = (command.function.__doc__ or "").strip()
+    return "".join([*_lines(_usage(name), about, groups), *_examples(name)])
 
 
-def place_of(argument: Parameter) -> str:
-    """Return how an argument stands in a line of usage."""
-    from ragkpi.cli.option_groups import REQUIRED
-
-    text = argument.declared.metavar or argument.name.upper()
-    return text if argument.default is REQUIRED or text[0] == "[" else f"[{text}]"
+def _usage(name: str) -> str:
+    arguments = [option for option in command_of(name).options() if not option.names]
+    return " ".join([f"ragkpi {name} [OPTIONS]", *map(_place_of, arguments)])
 
 
-def names_of(parameter: Parameter) -> str:
-    """Return the names under which an option is shown, and what stands for its value."""
-    names, metavar = parameter.declared.names, parameter.declared.metavar
-    if not names:
-        return metavar or parameter.name.upper()
-    long = [name for name in names if name[:2] == "--"]
-    # Behind the first long name stand other spellings, such as trec_eval's.
-    shown = [name for name in names if name not in long[1:]]
-    if parameter.type is bool:
-        return ", ".join(shown)
-    return f"{', '.join(shown)} {metavar or ('TEXT' if parameter.type is str else 'N')}"
+def _examples(name: str) -> list[str]:
+    return [f"\n{_heading('Examples')}", *(f"  {line}\n" for line in COMMANDS[name].examples)]
 
 
-def facts_of(parameter: Parameter) -> str:
+def _place_of(argument: Option) -> str:
+    """Return how an argument is written in a line of usage."""
+    optional = argument.default is not REQUIRED and argument.metavar[0] != "["
+    return f"[{argument.metavar}]" if optional else argument.metavar
+
+
+def _row(option: Option) -> tuple[str, str]:
+    return _names_of(option), f"{option.help}{_facts(option)}"
+
+
+def _names_of(option: Option) -> str:
+    """Return the names that are shown, and the metavar; other spellings are left out."""
+    others = [name for name in option.names if name[:2] == "--"][1:]
+    shown = ", ".join(name for name in option.names if name not in others)
+    return f"{shown} {option.metavar}".strip()
+
+
+def _facts(option: Option) -> str:
     """Return what is declared besides the text: bounds, default, variable."""
-    from ragkpi.cli.option_groups import REQUIRED
-
-    declared, facts = parameter.declared, []
-    if not declared.names:
-        return ""
-    if declared.envvar:
-        facts.append(f"env var: {declared.envvar}")
-    if parameter.default is REQUIRED:
+    facts = []
+    if option.envvar:
+        facts.append(f"env var: {option.envvar}")
+    if option.default is REQUIRED:
         facts.append("required")
-    elif parameter.default not in (None, False, [], ""):
-        facts.append(f"default: {str(parameter.default).replace(',', ', ')}")
-    if declared.max is not None:
-        facts.append(f"{declared.min} to {declared.max}")
-    elif declared.min is not None:
-        facts.append(f"{declared.min} or more")
-    return f" [{'; '.join(facts)}]" if facts else ""
+    elif option.default not in (None, False, [], ""):
+        facts.append(f"default: {str(option.default).replace(',', ', ')}")
+    if option.max is not None:
+        facts.append(f"{option.min} to {option.max}")
+    elif option.min is not None:
+        facts.append(f"{option.min} or more")
+    return f" [{'; '.join(facts)}]" if facts and option.names else ""
 
 
-def _lines(
-    usage: str, about: str, groups: dict[str, Rows] | dict[str, list[tuple[str, str]]]
-) -> Iterator[str]:
+def _lines(usage: str, about: str, groups: Mapping[str, Rows]) -> Iterator[str]:
     width = max(min(_columns(), _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
     for paragraph in about.split("\n\n"):
@@ -134,7 +148,7 @@ def _lines(
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text at spaces; textwrap takes six milliseconds to import."""
+    """Break a text at spaces; importing textwrap takes six milliseconds."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from ragkpi.cli.messages import colour_warnings, tell
-from ragkpi.cli.option_groups import Annotated, option, option_group
+from ragkpi.cli.option_groups import option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
 from ragkpi.reports.renderers import FORMATS_OF_REPORTS, REPORT_FORMATS, format_of_file
@@ -13,14 +13,7 @@ from ragkpi.wording import counted
 
 if TYPE_CHECKING:
     from ragkpi.charts.chart import Charts
-    from ragkpi.measures.scores import Scores
     from ragkpi.reports.layout import Layout, Report
-
-    FormatOfReports = str
-    FormatOfEval = str
-else:  # the names are known to the renderers alone
-    FormatOfReports = Literal[FORMATS_OF_REPORTS]
-    FormatOfEval = Literal[tuple(REPORT_FORMATS)]
 
 
 class Output(NamedTuple):
@@ -129,118 +122,70 @@ class Output(NamedTuple):
 
 def _described(names: Sequence[str]) -> str:
     formats = ", ".join(f"{name}: {REPORT_FORMATS[name].purpose}" for name in names)
-    return f"How to write. {formats}. Default: "
+    return f"How to write, such as json, csv or latex. {formats}. Default: "
 
 
-_DEFAULT = "by FILE's suffix; table on a terminal, tsv into a pipe."
-File = Annotated[
-    str | None,
-    option(
-        *("-o", "--output"),
-        metavar="FILE",
-        help="Write to FILE, which is replaced when all is written, or not at all. Its suffix "
-        "decides the format.",
-    ),
-]
-Digits = Annotated[
-    int | None,
-    option(
-        "--digits",
-        metavar="N",
-        min=0,
-        max=17,
-        help="Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
-    ),
-]
-Wide = Annotated[bool, option("--wide", help="All columns, however narrow the terminal is.")]
-Colour = Annotated[
-    Literal["auto", "always", "never"],
-    option(
-        "--color",
-        metavar="auto|always|never",
-        help="Colour for what is best, worse or warned of; auto: on terminals, unless NO_COLOR is "
-        "set.",
-    ),
-]
-Format = Annotated[
-    FormatOfReports | None,
-    option("--format", metavar="FORMAT", help=_described(FORMATS_OF_REPORTS) + _DEFAULT),
-]
-
-
-@option_group("Output")
-def output(
-    format_: Format = None,
-    path: File = None,
-    digits: Digits = None,
-    wide: Wide = False,
-    colour: Colour = "auto",
-) -> Output:
-    """Read how a result is written."""
-    return _checked(Output(format_, path, digits, None, wide, colour))
-
-
-@option_group("Output")
-def output_of_eval(
-    format_: Annotated[
-        FormatOfEval | None,
-        option(
-            "--format",
-            metavar="FORMAT",
-            help=_described(tuple(REPORT_FORMATS))
-            + "by FILE's suffix; else trec for one run, of several a table on a terminal, tsv into "
-            "a pipe.",
-        ),
-    ] = None,
-    path: File = None,
-    digits: Digits = None,
-    wide: Wide = False,
-    colour: Colour = "auto",
-) -> Output:
-    """Read how a result is written that may be trec_eval's lines."""
-    return _checked(Output(format_, path, digits, None, wide, colour))
+FILE = option(
+    "-o, --output FILE",
+    "Write to FILE, which is replaced when all is written, or not at all. Its suffix "
+    "decides the format.",
+    use="common",
+)
 
 
 @option_group("Output")
 def output_and_plot(
-    format_: Format = None,
-    path: File = None,
-    digits: Digits = None,
-    plot: Annotated[
-        str | None,
-        option(
-            "--plot",
-            metavar="FILE",
-            help="Draw a picture, FILE.png or FILE.svg; - draws one in plain text, as a terminal "
-            "gets it anyway.",
-        ),
-    ] = None,
-    wide: Wide = False,
-    colour: Colour = "auto",
+    format_: str | None = option(
+        "--format FORMAT",
+        _described(FORMATS_OF_REPORTS) + "by FILE's suffix; table on a terminal, tsv into a pipe.",
+        choices=FORMATS_OF_REPORTS,
+        use="common",
+    ),
+    path: str | None = FILE,
+    digits: int | None = option(
+        "--digits N",
+        "Decimals. Default: 4, in json, jsonl, csv and tsv all there are.",
+        min=0,
+        max=17,
+    ),
+    plot: str | None = option(
+        "--plot FILE",
+        "Draw a picture, FILE.png or FILE.svg; - draws one in plain text, as a terminal "
+        "gets it anyway.",
+        use="common",
+    ),
+    wide: bool = option("--wide", "All columns, however narrow the terminal is."),
+    colour: Literal["auto", "always", "never"] = option(
+        "--color auto|always|never",
+        "Colour for what is best, worse or warned of; auto: on terminals, unless NO_COLOR is set.",
+        "auto",
+    ),
 ) -> Output:
-    """Read how a result is written and drawn; refuse what cannot be drawn."""
-    if plot == "-":
-        if path is None and format_ not in (None, "table"):
-            raise UsageError(
-                f"--plot -: a chart in plain text would stand behind the {format_}; "
-                "expected -o FILE with it, or --plot FILE"
-            )
-    elif plot is not None:
+    """Return how a result is written and drawn; refuse what cannot be drawn."""
+    if plot == "-" and path is None and format_ not in (None, "table"):
+        raise UsageError(
+            f"--plot -: a chart in plain text would stand behind the {format_}; "
+            "expected -o FILE with it, or --plot FILE"
+        )
+    if plot not in (None, "-"):
         from ragkpi.charts.picture import refuse_undrawable
 
         refuse_undrawable(plot)
-    return _checked(Output(format_, path, digits, plot, wide, colour))
+    colour_warnings(colour)
+    made = Output(format_, path, digits, plot, wide, colour)
+    _ = made.chosen  # refuses a suffix that no format has, before anything is read
+    return made
 
 
-def _checked(given: Output) -> Output:
-    """Refuse a suffix that no format has before anything is read."""
-    colour_warnings(given.colour)
-    _ = given.chosen
-    return given
-
-
-# For tables of texts and counts.
-output_of_texts = output.without(digits=None)
+output = output_and_plot.without("plot")
+output_of_texts = output.without("digits")  # tables of texts and counts
+output_of_eval = output.changed(
+    "format_",
+    help=_described(tuple(REPORT_FORMATS))
+    + "by FILE's suffix; else trec for one run, of several a table on a terminal, tsv into a "
+    "pipe.",
+    choices=tuple(REPORT_FORMATS),
+)
 
 
 class Labels(NamedTuple):
@@ -249,40 +194,25 @@ class Labels(NamedTuple):
     names: Literal["file", "runid"]
     signature: Literal["none", "short", "long"]
 
-    def of(self, paths: Sequence[str], runs: Sequence["Scores"]) -> list[str]:
-        """Name runs, each differently."""
-        from ragkpi.reports.run_names import run_names
-
-        ids = [run.run_id.decode("utf-8", "surrogateescape") for run in runs]
-        return run_names(paths, ids if self.names == "runid" else ())
-
 
 @option_group("Labels")
 def labels(
-    names: Annotated[
-        Literal["file", "runid"],
-        option(
-            "--names", metavar="file|runid", help="Call runs after their files or their run ids."
-        ),
-    ] = "file",
-    short: Annotated[
-        bool,
-        option(
-            "--signature",
-            help="Say what the numbers depend on: version, hash of the qrels, settings that are "
-            "not the default ones. json and jsonl always say it.",
-        ),
-    ] = False,
-    long: Annotated[
-        bool, option("--signature-long", help="The same with every setting and full hashes.")
-    ] = False,
+    names: Literal["file", "runid"] = option(
+        "--names file|runid", "Call runs after their files or their run ids.", "file"
+    ),
+    short: bool = option(
+        "--signature",
+        "Say what the numbers depend on: version, hash of the qrels, settings that are not "
+        "the default ones. json and jsonl always say it.",
+    ),
+    long: bool = option("--signature-long", "The same with every setting and full hashes."),
 ) -> Labels:
     """Read the options that say how runs are called, and what is said about all of them."""
     return Labels(names, "long" if long else "short" if short else "none")
 
 
 # For answers that name runs, and whose signature stands in the small print of their pictures.
-naming = labels.without(short=False, long=False)
+naming = labels.without("short", "long")
 
 
 def is_signed(output: Output, labels: Labels) -> bool:

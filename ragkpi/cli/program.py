@@ -6,14 +6,12 @@ import gc
 import io
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ragkpi.cli import Stopped
-from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning
-
-TYPE_CHECKING = False  # importing typing takes longer than printing a help text
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, UsageError
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -150,34 +148,24 @@ def main(
         return _fail_unforeseen(problem)
 
 
-def _page(arguments: Sequence[str]) -> str | None:
-    """Return the text that a command line asks for; None if it asks for more than that."""
-    from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE
-
-    words = list(arguments)
-    shell = os.environ.get(COMPLETE_VARIABLE)
+def _page(words: Sequence[str]) -> str | None:
+    """Return the text that a command line without files asks for; None if it is another one."""
+    shell = os.environ.get("_RAGKPI_COMPLETE")
     if shell is not None:
         from ragkpi.cli.completion import offers_as_lines
 
         return offers_as_lines(shell, words)
-    if words[:1] == ["--completion"] and len(words) == 2:
-        from ragkpi.cli.completion import script
-
-        return script(words[1])
-    if words == ["--version"]:
-        from ragkpi import __version__
-        from ragkpi.kernel import READER
-
-        return f"ragkpi {__version__} ({READER} reader)\n"
     if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
-    if words and words.pop() not in ("-h", "--help"):
+        words = [*words[1:2], "--help"]
+    *names, last = words or ["-h"]
+    name = "".join(names[:1])
+    if last not in ("-h", "--help") or len(names) > 1 or name[:1] == "-":
         return None
-    from ragkpi.cli.help_pages import overview, page_of_command
+    if name and name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    from ragkpi.cli.help_pages import help_page
 
-    if not words:
-        return overview()
-    return page_of_command(words[0]) if len(words) == 1 and words[0] in COMMANDS else None
+    return help_page(name, "all" if last == "--help" else "common")
 
 
 def _fail_unforeseen(problem: Exception) -> int:
@@ -218,17 +206,32 @@ def _run(arguments: list[str]) -> int:
             return end.status
 
 
-def _run_command(arguments: list[str]) -> int:
-    from ragkpi.cli.command_line import command_and_values
+def _run_command(arguments: Sequence[str]) -> int:
+    from ragkpi.cli.command_line import values_of
 
-    read = command_and_values(arguments)
-    if read is None:
+    name, words = "", arguments
+    if arguments and arguments[0][:1] != "-":
+        name, *words = arguments
+    if name and name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    command = command_of(name)
+    values = values_of(command.options(), words)
+    if values is None:
         from ragkpi.cli.typer_commands import run_by_typer
 
-        return run_by_typer(arguments)
-    command, values = read
-    command(**values)
+        return run_by_typer(name, command, words)
+    command.call(values)
     return 0
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    advice = f"did you mean {near[0]}?" if near else "'ragkpi -h' lists them"
+    if os.path.exists(name):
+        advice = "to evaluate files: ragkpi eval QRELS RUN"
+    return f"no command is named '{name}'; {advice}"
 
 
 def _drop_output() -> None:
