@@ -108,7 +108,7 @@ COMMANDS: Mapping[str, Entry] = {
         (
             "ragkpi calibrate --quality quality.tsv qrels.txt reranked.run",
             "ragkpi calibrate -m P.10 -m F.10 --quality quality.tsv qrels.txt reranked.run",
-            "ragkpi calibrate --quality quality.tsv --alphas 0.2,0.5,0.8 qrels.txt reranked.run",
+            "ragkpi calibrate --quality quality.tsv --alphas 0.5,1 qrels.txt reranked.run",
         ),
     ),
     "agree": Entry(

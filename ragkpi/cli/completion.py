@@ -96,7 +96,7 @@ def _names(options: Iterable[Option], beginning: str) -> list[Offer]:
 def _values(option: Option | None, beginning: str) -> list[Offer]:
     if option is None:
         return []
-    names = option.choices if option.complete is None else option.complete()
+    names = option.complete() if option.complete else option.choices
     done, comma, _ = beginning.rpartition(",") if option.many else ("", "", "")
     return _matching(beginning, [(done + comma + name, "") for name in names])
 

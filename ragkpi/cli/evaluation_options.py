@@ -3,9 +3,10 @@
 Long names with underscores are trec_eval's.
 """
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.option_groups import grade_map_names, measure_names, option, option_group
+from ragkpi.cli.option_groups import measure_names, option, option_group
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
@@ -62,6 +63,12 @@ BY = option(
     "labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
     use="common",
 )
+
+
+def _grade_maps() -> Iterable[str]:
+    from ragkpi.ranking.grade_maps import GRADE_MAPS
+
+    return GRADE_MAPS
 
 
 @option_group("Chance")
@@ -194,7 +201,7 @@ def evaluation(
         "From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, binary, "
         "or 0=1,1=3,2=4,3=5.",
         "umbrela",
-        complete=grade_map_names,
+        complete=_grade_maps,
     ),
 ) -> EvaluationOptions:
     """Return what is evaluated, and how."""

@@ -5,36 +5,16 @@
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
 from ragkpi.cli.option_groups import REQUIRED, Option
 
 Shown = Literal["common", "all"]
-Rows = Sequence[tuple[str, str]]
+Rows = list[tuple[str, str]]
 
-_ABOUT = """\
-trec_eval's numbers, and the ones that retrieval for language models needs.
-
-'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command with
-examples, 'ragkpi measures NAME' a measure."""
-
-_MORE = """\
-eval "$(ragkpi --completion bash)" (zsh; in fish: ragkpi --completion fish | source) makes a shell
-complete commands, options and names.
-
-With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would need
-more is refused. Default: three quarters of what the system has.
-
-Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or check found
-errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130 interrupted,
-141 nobody reads the output."""
-
-_HELP = [
-    ("-h", "Show the common options and exit."),
-    ("--help", "Show all options and exit."),
-]
+_HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
 _TREC_EVAL = "Of trec_eval, for its scripts"
 
 _WIDEST = 100
@@ -44,9 +24,27 @@ _NAMES = 30  # longer names have a line of their own
 
 def help_page(name: str, shown: Shown = "all") -> str:
     """Return the help text of a command, or for "" the one that lists the commands."""
+    program, command = f"ragkpi {name}".rstrip(), command_of(name)
+    options = command.options()
+    places = [_place_of(option) for option in options if not option.names]
+    usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
+    paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
+    if shown == "common":
+        paragraphs = paragraphs[:1]
+        common = [option for option in options if option.use == "common"]
+        groups = {"Options": [(_names_of(option), purpose_of(option)) for option in common]}
+    else:
+        groups = _explained(options)
     if not name:
-        return _overview(shown)
-    return _whole_page(name) if shown == "all" else _screen(name)
+        for task, heading in TASKS.items():
+            entries = COMMANDS.items()
+            groups[heading] = [(name, one.purpose) for name, one in entries if one.task == task]
+    lines = list(_lines(usage, paragraphs, groups))
+    if name:
+        lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
+    if shown == "common":
+        lines += [f"\nMore, with all options: {program} --help\n"]
+    return "".join(lines)
 
 
 def purpose_of(option: Option) -> str:
@@ -54,54 +52,22 @@ def purpose_of(option: Option) -> str:
     return option.help.partition(". ")[0].rstrip(".") + "."
 
 
-def _overview(shown: Shown) -> str:
-    groups = {"Options": [*map(_row, command_of("").options()), *_HELP]}
-    for task, heading in TASKS.items():
-        entries = COMMANDS.items()
-        groups[heading] = [(name, entry.purpose) for name, entry in entries if entry.task == task]
-    about = f"{_ABOUT}\n\n{_MORE}" if shown == "all" else _ABOUT
-    lines = _lines("ragkpi [OPTIONS] COMMAND [ARGS]...", about, groups)
-    return "".join(lines) if shown == "all" else "".join([*lines, "\nMore: ragkpi --help\n"])
-
-
-def _screen(name: str) -> str:
-    options = [option for option in command_of(name).options() if option.names]
-    common = [(_names_of(one), purpose_of(one)) for one in options if one.use == "common"]
-    lines = _lines(_usage(name), COMMANDS[name].purpose, {"Options": common})
-    more = f"\nMore, and all {len(options)} options: ragkpi {name} --help\n"
-    return "".join([*lines, *_examples(name), more])
-
-
-def _whole_page(name: str) -> str:
-    command = command_of(name)
-    options = command.options()
-    groups: dict[str, list[tuple[str, str]]] = {"Options": []}
+def _explained(options: Sequence[Option]) -> dict[str, Rows]:
+    """Return what is known of options and arguments by heading, trec_eval's own last."""
+    groups: dict[str, Rows] = {"Options": []}
     for option in sorted(options, key=lambda option: option.use == "trec_eval"):
         heading = _TREC_EVAL if option.use == "trec_eval" else option.heading
-        groups.setdefault(heading, []).append(_row(option))
+        row = (_names_of(option), f"{option.help}{_facts(option)}")
+        groups.setdefault(heading, []).append(row)
     if not any("--help" in option.names for option in options):
         groups["Options"] += _HELP
-    about = (command.function.__doc__ or "").strip()
-    return "".join([*_lines(_usage(name), about, groups), *_examples(name)])
-
-
-def _usage(name: str) -> str:
-    arguments = [option for option in command_of(name).options() if not option.names]
-    return " ".join([f"ragkpi {name} [OPTIONS]", *map(_place_of, arguments)])
-
-
-def _examples(name: str) -> list[str]:
-    return [f"\n{_heading('Examples')}", *(f"  {line}\n" for line in COMMANDS[name].examples)]
+    return groups
 
 
 def _place_of(argument: Option) -> str:
     """Return how an argument is written in a line of usage."""
     optional = argument.default is not REQUIRED and argument.metavar[0] != "["
     return f"[{argument.metavar}]" if optional else argument.metavar
-
-
-def _row(option: Option) -> tuple[str, str]:
-    return _names_of(option), f"{option.help}{_facts(option)}"
 
 
 def _names_of(option: Option) -> str:
@@ -127,17 +93,16 @@ def _facts(option: Option) -> str:
     return f" [{'; '.join(facts)}]" if facts and option.names else ""
 
 
-def _lines(usage: str, about: str, groups: Mapping[str, Rows]) -> Iterator[str]:
+def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> Iterator[str]:
     width = max(min(_columns(), _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
-    for paragraph in about.split("\n\n"):
+    for paragraph in paragraphs:
         yield "\n"
         yield from (f"  {line}\n" for line in _wrapped(paragraph, width - 2))
     for heading, rows in groups.items():
-        if not rows:
-            continue
-        yield f"\n{_heading(heading)}"
-        indent = min(max(len(names) for names, _ in rows), _NAMES) + 2
+        if rows:
+            yield f"\n{_bold(heading + ':')}\n"
+        indent = min(max((len(names) for names, _ in rows), default=0), _NAMES) + 2
         for names, text in rows:
             first, *others = _wrapped(text, width - 2 - indent)
             if len(names) > _NAMES:
@@ -167,10 +132,6 @@ def _columns() -> int:
         return os.get_terminal_size(1).columns or 80
     except OSError:
         return 80
-
-
-def _heading(text: str) -> str:
-    return f"{_bold(text + ':')}\n"
 
 
 def _bold(text: str) -> str:

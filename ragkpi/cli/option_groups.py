@@ -20,47 +20,22 @@ REQUIRED: Any = object()
 
 
 class Option(NamedTuple):
-    """An option, or an argument, which has no names.
+    """An option, or an argument, which has no names."""
 
-    Attributes
-    ----------
-    names
-        Such as ``("-l", "--level")``; behind the first long name follow other spellings.
-    help, metavar
-        What it does; what stands for its value in help texts.
-    default
-        Its value where the command line has none; `REQUIRED` if that is an error.
-    min, max
-        Bounds of a number.
-    choices
-        The only texts that it takes; empty for any.
-    use
-        Whether ``-h`` shows it ("common"), and whether ``--help`` lists it last ("trec_eval").
-    envvar
-        The environment variable that replaces the default.
-    parse
-        Reads the text instead of the type.
-    complete
-        Returns the names that a shell may offer as its value.
-    name, type, many, heading
-        Of the parameter: its name, the type of a value, whether it is a list, and the heading of
-        its group.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # behind the first long name follow other spellings, not shown
     help: str
-    metavar: str
-    default: Any
+    metavar: str  # shown for its value
+    default: Any  # or REQUIRED
     min: float | None = None
     max: float | None = None
-    choices: Sequence[str] = ()
-    use: Literal["common", "usual", "trec_eval"] = "usual"
-    envvar: str | None = None
-    parse: Callable[[str], Any] | None = None
-    complete: Callable[[], Iterable[str]] | None = None
-    name: str = ""
+    choices: Sequence[str] = ()  # the only values; any without
+    use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common ones
+    envvar: str | None = None  # the environment variable that replaces the default
+    parse: Callable[[str], Any] | None = None  # reads the text instead of the type
+    complete: Callable[[], Iterable[str]] | None = None  # the names that a shell may offer
+    name: str = ""  # of the parameter
     type: type = str
-    many: bool = False
+    many: bool = False  # a list of all values that are given
     heading: str = ""
 
     def value_of(self, text: str) -> Any:
@@ -188,32 +163,25 @@ def _read_as(function: Callable[..., Any], name: str, option: Option, heading: s
     )
 
 
-# What declarations give as `complete`.
+# The names that shells offer for values.
 
 
-def measure_names() -> list[str]:
+def measure_names() -> Iterable[str]:
     """Return all measures and nicknames."""
     from ragkpi.measures.registry import NICKNAMES, all_measures
 
     return [*all_measures(), *NICKNAMES]
 
 
-def grade_map_names() -> list[str]:
-    """Return the names of grade maps."""
-    from ragkpi.ranking.grade_maps import GRADE_MAPS
-
-    return list(GRADE_MAPS)
-
-
-def file_formats() -> list[str]:
+def file_formats() -> Iterable[str]:
     """Return the formats of files of runs and qrels."""
     from ragkpi.formats.format_registry import FILE_FORMATS
 
-    return list(dict.fromkeys([*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]]))
+    return dict.fromkeys([*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]])
 
 
-def formats_and_shapes() -> list[str]:
+def formats_and_shapes() -> Iterable[str]:
     """Return the formats of files, and the shapes of what is in them."""
     from ragkpi.formats.shapes import SHAPES
 
-    return list(dict.fromkeys([*file_formats(), *SHAPES["run"], *SHAPES["qrels"], "map"]))
+    return dict.fromkeys([*file_formats(), *SHAPES["run"], *SHAPES["qrels"], "map"])
