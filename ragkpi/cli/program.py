@@ -23,11 +23,8 @@ class _OutputError(RagkpiError):
     """Standard output cannot be written."""
 
 
-class _StandardOutput(io.FileIO):
-    """Standard output, whose errors can be told from those of all other files.
-
-    `begin` is called before anything is written.
-    """
+class StandardOutput(io.FileIO):
+    """Standard output; its errors are `_OutputError`. `begin` is called before every write."""
 
     begin: Callable[[], None] = staticmethod(lambda: None)
 
@@ -56,7 +53,7 @@ def run() -> None:
     # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
     # is safe only while there are none, and sums must not depend on how many there are.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    gc.set_threshold(100_000)  # importing makes objects, not garbage: looking for it takes 7 ms
+    gc.set_threshold(100_000)  # imports make no garbage, and looking for it takes 7 ms
     _open_standard_streams()
     status = main(sys.argv[1:], _prepare)
     try:
@@ -66,11 +63,11 @@ def run() -> None:
         status = status or _SIGPIPE_STATUS
     except (OSError, RagkpiError):
         status = status or 1
-    os._exit(status)  # taking the interpreter down object by object costs more than a small run
+    os._exit(status)  # freeing every object takes longer than a small evaluation
 
 
 def _prepare(arguments: list[str]) -> list[str]:
-    """Settle what concerns the whole process, and take it out of the command line."""
+    """Handle signals, limit memory; return the command line without --max-memory."""
     import signal
 
     from ragkpi.cli.memory import limit_memory
@@ -84,27 +81,21 @@ def _prepare(arguments: list[str]) -> list[str]:
 def _open_standard_streams() -> None:
     """Name errors of standard output and ignore those of standard error.
 
-    Closed streams get a place, so that no input gets theirs.
+    A closed stream is opened on /dev/null, so that no input file gets its number.
     """
-    closed = [stream for stream in (0, 1, 2) if not _is_open(stream)]
-    for stream in closed:
-        # Whoever writes to a closed standard output gets an error, as of any other.
-        os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
+    for stream in (0, 1, 2):
+        try:
+            os.fstat(stream)
+        except OSError:
+            # Read-only: to write to a closed standard output is an error.
+            os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
-    raw = _StandardOutput(1, "w", closefd=False)
+    raw = StandardOutput(1, "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=raw.isatty()
     )
     errors = io.BufferedWriter(_StandardError(2, "w", closefd=False))
     sys.stderr = io.TextIOWrapper(errors, encoding, "backslashreplace", line_buffering=True)
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def _stop(number: int, _: object) -> None:
@@ -119,7 +110,7 @@ def main(
 ) -> int:
     """Run one command; return its exit status.
 
-    `prepare` settles what concerns the whole process; a help text does without.
+    `prepare` changes the process for the command; help texts do not need it.
     """
     try:
         text = _page(arguments)
@@ -134,7 +125,7 @@ def main(
     except RagkpiError as problem:
         return _fail(str(problem), problem.exit_status)
     except BrokenPipeError:
-        # Whoever reads has enough. Nothing more can be written, not even at the exit.
+        # The reader has closed the pipe. Nothing more can be written, not even at the exit.
         _drop_output()
         return _SIGPIPE_STATUS
     except MemoryError:
@@ -149,7 +140,7 @@ def main(
 
 
 def _page(words: Sequence[str]) -> str | None:
-    """Return the text that a command line without files asks for; None if it is another one."""
+    """Return a help text or the offers of completion; None if the line asks for neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
     if shell is not None:
         from ragkpi.cli.completion import offers_as_lines
@@ -169,7 +160,7 @@ def _page(words: Sequence[str]) -> str | None:
 
 
 def _fail_unforeseen(problem: Exception) -> int:
-    """Catch what nobody thought of: a line that asks for a report, and no traceback."""
+    """Turn an unexpected error into one line that asks for a report."""
     if os.environ.get("RAGKPI_DEBUG") == "1":
         import traceback
 
@@ -195,18 +186,19 @@ def _run(arguments: list[str]) -> int:
     from ragkpi.formats.inputs import noted_inputs
     from ragkpi.library.voice import speaking
 
-    _StandardOutput.begin = staticmethod(end_bar)
+    StandardOutput.begin = staticmethod(end_bar)
     with noted_inputs(), speaking(terminal()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
             with bar(arguments[0] if arguments else ""):
-                return _run_command(arguments)
+                return run_command(arguments)
         except Finished as end:
             return end.status
 
 
-def _run_command(arguments: Sequence[str]) -> int:
+def run_command(arguments: Sequence[str]) -> int:
+    """Read the options of a command, here or by typer, and call it; return the exit status."""
     from ragkpi.cli.command_line import values_of
 
     name, words = "", arguments

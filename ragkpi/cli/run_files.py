@@ -1,4 +1,4 @@
-"""The files of a command line, and how a command speaks of them."""
+"""The files of a command line, and the messages of a command."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequ
 
 
 def by_path(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths by different names: a file that is given twice is two runs."""
+    """Return paths by different names: a file that is repeated is two runs."""
     return {
         path if paths.count(path) == 1 else f"{path}#{place}": path
         for place, path in enumerate(paths, start=1)
