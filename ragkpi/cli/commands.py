@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal
+
+from ragkpi.records import NamedTuple
 
 if TYPE_CHECKING:
     from ragkpi.cli.option_groups import OptionGroup
