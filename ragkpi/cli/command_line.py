@@ -9,11 +9,11 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from ragkpi.cli.option_groups import REQUIRED, Option
+from ragkpi.cli.option_groups import REQUIRED, Declaration
 from ragkpi.errors import UsageError
 
 
-def values_of(options: Sequence[Option], words: Sequence[str]) -> dict[str, Any] | None:
+def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:
     """Return the value of every option and argument; None if typer has to read the words."""
     try:
         texts = _texts(options, words)
@@ -22,7 +22,7 @@ def values_of(options: Sequence[Option], words: Sequence[str]) -> dict[str, Any]
         return None
 
 
-def _texts(options: Sequence[Option], words: Sequence[str]) -> dict[str, list[str]]:
+def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, list[str]]:
     """Return the texts of the options and arguments that are present, none for a flag."""
     by_name = {name: option for option in options for name in option.names}
     texts: dict[str, list[str]] = {}
@@ -60,7 +60,7 @@ def _texts(options: Sequence[Option], words: Sequence[str]) -> dict[str, list[st
     return texts
 
 
-def _value(option: Option, texts: list[str] | None) -> Any:
+def _value(option: Declaration, texts: list[str] | None) -> Any:
     if texts is None and option.envvar and os.environ.get(option.envvar):
         texts = [os.environ[option.envvar]]
     if texts is None:

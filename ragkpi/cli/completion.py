@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.help_pages import purpose_of
-from ragkpi.cli.option_groups import Option
+from ragkpi.cli.option_groups import Declaration
 
 Offer = tuple[str, str]  # a word, and what it means
 
@@ -84,7 +84,7 @@ def offers(words: Sequence[str]) -> list[Offer]:
     return [offer for argument in arguments for offer in _values(argument, last)]
 
 
-def _names(options: Iterable[Option], beginning: str) -> list[Offer]:
+def _names(options: Iterable[Declaration], beginning: str) -> list[Offer]:
     """Return one name of each option, the first long one that matches."""
     offered = []
     for option in options:
@@ -93,7 +93,7 @@ def _names(options: Iterable[Option], beginning: str) -> list[Offer]:
     return offered
 
 
-def _values(option: Option | None, beginning: str) -> list[Offer]:
+def _values(option: Declaration | None, beginning: str) -> list[Offer]:
     if option is None:
         return []
     names = option.complete() if option.complete else option.choices

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
-from ragkpi.cli.option_groups import REQUIRED, Option
+from ragkpi.cli.option_groups import REQUIRED, Declaration
 
 Shown = Literal["common", "all"]
 Rows = list[tuple[str, str]]
@@ -47,12 +47,12 @@ def help_page(name: str, shown: Shown = "all") -> str:
     return "".join(lines)
 
 
-def purpose_of(option: Option) -> str:
+def purpose_of(option: Declaration) -> str:
     """Return the first sentence about an option."""
     return option.help.partition(". ")[0].rstrip(".") + "."
 
 
-def _explained(options: Sequence[Option]) -> dict[str, Rows]:
+def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
     """Return what is known of options and arguments by heading, trec_eval's own last."""
     groups: dict[str, Rows] = {"Options": []}
     for option in sorted(options, key=lambda option: option.use == "trec_eval"):
@@ -64,20 +64,20 @@ def _explained(options: Sequence[Option]) -> dict[str, Rows]:
     return groups
 
 
-def _place_of(argument: Option) -> str:
+def _place_of(argument: Declaration) -> str:
     """Return how an argument is written in a line of usage."""
     optional = argument.default is not REQUIRED and argument.metavar[0] != "["
     return f"[{argument.metavar}]" if optional else argument.metavar
 
 
-def _names_of(option: Option) -> str:
+def _names_of(option: Declaration) -> str:
     """Return the names that are shown, and the metavar; other spellings are left out."""
     others = [name for name in option.names if name[:2] == "--"][1:]
     shown = ", ".join(name for name in option.names if name not in others)
     return f"{shown} {option.metavar}".strip()
 
 
-def _facts(option: Option) -> str:
+def _facts(option: Declaration) -> str:
     """Return what is declared besides the text: bounds, default, variable."""
     facts = []
     if option.envvar:

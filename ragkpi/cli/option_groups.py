@@ -19,7 +19,7 @@ from ragkpi.records import NamedTuple
 REQUIRED: Any = object()
 
 
-class Option(NamedTuple):
+class Declaration(NamedTuple):
     """An option, or an argument, which has no names."""
 
     names: tuple[str, ...]  # behind the first long name follow other spellings, not shown
@@ -62,12 +62,12 @@ class Option(NamedTuple):
 def option(usage: str, help: str, default: Any = REQUIRED, **facts: Any) -> Any:
     """Declare an option by its names and its metavar: ``option("-o, --output FILE", …)``."""
     names, _, metavar = usage.replace(", ", ",").partition(" ")
-    return Option(tuple(names.split(",")), help, metavar, default, **facts)
+    return Declaration(tuple(names.split(",")), help, metavar, default, **facts)
 
 
 def argument(metavar: str, help: str, **facts: Any) -> Any:
     """Declare an argument."""
-    return Option((), help, metavar, REQUIRED, **facts)
+    return Declaration((), help, metavar, REQUIRED, **facts)
 
 
 class OptionGroup(NamedTuple):
@@ -87,7 +87,7 @@ class OptionGroup(NamedTuple):
 
     heading: str
     function: Callable[..., Any]
-    members: "Mapping[str, Option | OptionGroup]"
+    members: "Mapping[str, Declaration | OptionGroup]"
     left_out: frozenset[str] = frozenset()
 
     def without(self, *names: str) -> "OptionGroup":
@@ -99,13 +99,13 @@ class OptionGroup(NamedTuple):
         changed = self.members[name]._replace(**facts)
         return self._replace(members={**self.members, name: changed})
 
-    def options(self, left_out: frozenset[str] = frozenset()) -> list[Option]:
+    def options(self, left_out: frozenset[str] = frozenset()) -> list[Declaration]:
         """Return the options that are offered, those of groups last."""
         left_out |= self.left_out
-        offered: list[Option] = []
+        offered: list[Declaration] = []
         for name, member in self.members.items():
             if name not in left_out:
-                offered += [member] if isinstance(member, Option) else member.options(left_out)
+                offered += [member] if isinstance(member, Declaration) else member.options(left_out)
         return offered
 
     def call(self, values: Mapping[str, Any]) -> Any:
@@ -113,7 +113,7 @@ class OptionGroup(NamedTuple):
         return self.function(
             **{
                 name: values.get(name, member.default)
-                if isinstance(member, Option)
+                if isinstance(member, Declaration)
                 else member.call(values)
                 for name, member in self.members.items()
             }
@@ -144,7 +144,9 @@ def takes(**groups: OptionGroup) -> Callable[[Callable[..., Any]], OptionGroup]:
     return option_group("Options", **groups)
 
 
-def _read_as(function: Callable[..., Any], name: str, option: Option, heading: str) -> Option:
+def _read_as(
+    function: Callable[..., Any], name: str, option: Declaration, heading: str
+) -> Declaration:
     """Add to an option what the annotation of the parameter says."""
     annotated: Any = function.__annotations__[name]
     default, choices = option.default, option.choices

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from ragkpi.cli.help_pages import help_page
-from ragkpi.cli.option_groups import REQUIRED, Option, OptionGroup
+from ragkpi.cli.option_groups import REQUIRED, Declaration, OptionGroup
 from ragkpi.errors import UsageError
 
 _INTERRUPT_STATUS = 130
@@ -58,7 +58,7 @@ def run_by_typer(name: str, command: OptionGroup, words: Sequence[str]) -> int:
     return status if isinstance(status, int) else 0
 
 
-def _for_typer(option: Option) -> inspect.Parameter:
+def _for_typer(option: Declaration) -> inspect.Parameter:
     type_: Any = list[option.type] if option.many else option.type  # type: ignore[name-defined]
     if option.default is None:
         type_ = type_ | None
