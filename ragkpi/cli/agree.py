@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 
 # Runs are always compared over the queries that all judges have.
-_asked = without_pool.without("complete", "common", "debug")
+agree_options = without_pool.without("complete", "common", "debug")
 
 
-@takes(options=_asked, output=output_and_plot, labels=naming, procedure=comparing)
+@takes(options=agree_options, output=output_and_plot, labels=naming, procedure=comparing)
 def command(
     options: EvaluationOptions,
     output: Output,

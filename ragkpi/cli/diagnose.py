@@ -6,10 +6,10 @@ from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
 # It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
-_asked = of_qrels.without("measure", "measure_names", "common", "level", "chance")
+diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
 
 
-@takes(options=_asked, output=output_and_plot)
+@takes(options=diagnose_options, output=output_and_plot)
 def command(
     options: EvaluationOptions,
     output: Output,
