@@ -1,18 +1,10 @@
-"""What pyproject.toml cannot say: the compiled kernel is optional; the manual page is made."""
+"""What pyproject.toml cannot say: the compiled kernel is optional."""
 
 import os
 import sys
 import sysconfig
-from pathlib import Path
 
 from setuptools import Extension, setup
-
-sys.path.insert(0, str(Path(__file__).parent))
-from ragkpi.cli.man_page import man_page  # it needs nothing but Python
-
-page = Path("build/ragkpi.1")
-page.parent.mkdir(exist_ok=True)
-page.write_text(man_page(), "utf-8")
 
 # Without a compiler the plain reader serves, and where the kernel would be wrong or could not be
 # loaded: it writes numbers as the machine has them and is tried on little-endian ones only; the
@@ -31,7 +23,6 @@ kernel = Extension(
     optional=True,
 )
 setup(
-    data_files=[("share/man/man1", [str(page)])],
     ext_modules=[] if pure else [kernel],
     options={} if pure else {"bdist_wheel": {"py_limited_api": "cp311"}},
 )

@@ -20,7 +20,6 @@ if sys.platform == "win32":
             "cli/test_destinations.py",
             "cli/test_help.py",
             "cli/test_completion.py",
-            "cli/test_man_page.py",
             "faults/*",
         ),
     ]

@@ -14,4 +14,3 @@ trap 'rm -rf "$folder"' EXIT
 "$ragkpi" measures bor > "$folder/bor"
 "$ragkpi" schema > "$folder/schema.json"
 test -s "$folder/compare" && test -s "$folder/depth.json" && test -s "$folder/agree" && test -s "$folder/schema.json"
-test -s "$(dirname "$(command -v "$ragkpi")")/../share/man/man1/ragkpi.1"

@@ -547,11 +547,11 @@ def test_a_signal_while_python_cleans_up_is_heeded(folder, number, status, said)
         "import os, signal, ragkpi.cli, ragkpi.cli.program as program\n"
         "class Last:\n"
         f"    def __del__(self): os.kill(os.getpid(), {int(number)})\n"
-        "command = program._run_command\n"
+        "command = program.run_command\n"
         "def run(arguments):\n"
         "    last = Last(); del last\n"
         "    return command(arguments)\n"
-        "program._run_command = run\n"
+        "program.run_command = run\n"
         "ragkpi.cli.entry()"
     )
     done = evaluate_in(folder, program)

@@ -10,7 +10,7 @@ _SIGNALLED = 128  # and the number of the signal
 
 
 class Stopped(BaseException):
-    """A signal asks this process to end; on the way out it leaves nothing half done."""
+    """A signal asks this process to end; on the way out files are cleaned up."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -22,7 +22,7 @@ class Stopped(BaseException):
 
 def entry() -> None:
     """Run as a program: what the `ragkpi` script calls."""
-    # Whoever presses Ctrl-C while modules are imported gets a line too, and no traceback.
+    # Ctrl-C while modules are imported ends in a line, too, and no traceback.
     sys.excepthook = _end
     sys.unraisablehook = _end_anywhere
     from ragkpi.cli.program import run
@@ -46,7 +46,7 @@ def _end(kind: type[BaseException], problem: BaseException | None, trace: object
 
 
 def _end_anywhere(event: sys.UnraisableHookArgs) -> None:
-    """End where a signal comes while Python cleans up, and would go on as if there were none."""
+    """End after a signal that comes while Python cleans up; Python itself would go on."""
     if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
         _end(event.exc_type, event.exc_value, event.exc_traceback)
     sys.__unraisablehook__(event)

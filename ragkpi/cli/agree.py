@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
@@ -15,62 +15,39 @@ if TYPE_CHECKING:
 
 
 # Runs are always compared over the queries that all judges have.
-_asked = without_pool.without(complete=False, common=False, debug="0")
+agree_options = without_pool.without("complete", "common", "debug")
 
 
-@takes(options=_asked, output=output_and_plot, labels=naming, procedure=comparing)
+@takes(options=agree_options, output=output_and_plot, labels=naming, procedure=comparing)
 def command(
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
     procedure: Arguments,
-    files: Annotated[
-        list[str] | None,
-        argument(
-            metavar="QRELS OTHER [RUN...]",
-            help="The reference, such as people; the judgements in question; runs.",
-        ),
-    ] = None,
-    judge: Annotated[
-        list[str],
-        option("--judge", metavar="QRELS", help="One more judge; repeatable."),
-    ] = [],  # noqa: B006 - typer copies defaults
-    judges: Annotated[
-        str | None,
-        option(
-            "--judges", metavar="NAME,NAME,...", help="Call the judges so, not after their files."
-        ),
-    ] = None,
-    map_levels: Annotated[
-        str | None,
-        option(
-            "--map-levels",
-            metavar="MAP",
-            help="Put the levels of QRELS on another scale, e.g. 0=0,1=0,2=1,3=2.",
-        ),
-    ] = None,
-    map_other: Annotated[
-        str | None,
-        option("--map-other", metavar="MAP", help="The same for OTHER, and for --judge."),
-    ] = None,
-    per_query: Annotated[
-        bool,
-        option(
-            "-q",
-            "--per-query",
-            "--query_eval_wanted",
-            help="Also show what the judges disagree about: a row per query, the worst first.",
-        ),
-    ] = False,
-    differences: Annotated[
-        str | None,
-        option(
-            "--differences",
-            metavar="FILE",
-            help="Write every document with different levels, or that one judge alone judged: "
-            "tab-separated query, document, levels.",
-        ),
-    ] = None,
+    files: list[str] = argument(
+        "QRELS OTHER [RUN...]", "The reference, such as people; the judgements in question; runs."
+    ),
+    judge: list[str] = option("--judge QRELS", "One more judge; repeatable.", use="common"),
+    judges: str | None = option(
+        "--judges NAME,NAME,...", "Call the judges so, not after their files."
+    ),
+    map_levels: str | None = option(
+        "--map-levels MAP",
+        "Put the levels of QRELS on another scale, such as 0=0,1=0,2=1,3=2.",
+        use="common",
+    ),
+    map_other: str | None = option("--map-other MAP", "The same for OTHER, and for --judge."),
+    per_query: bool = option(
+        "-q, --per-query, --query_eval_wanted",
+        "Also show what the judges disagree about: a row per query, the worst first.",
+        use="common",
+    ),
+    differences: str | None = option(
+        "--differences FILE",
+        "Write every document with different levels, or that one judge alone judged: "
+        "tab-separated query, document, levels.",
+        use="common",
+    ),
 ) -> None:
     """Answer "may I trust these judgements?".
 

@@ -1,7 +1,7 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, resampling
 from ragkpi.cli.run_files import by_path, expect_files
@@ -15,29 +15,17 @@ def command(
     options: EvaluationOptions,
     output: Output,
     resampling: Arguments,
-    quality: Annotated[
-        str,
-        option(
-            "--quality",
-            metavar="FILE",
-            help="How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
-            "runs. Any numbers whose order means something.",
-        ),
-    ],
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN...", help="Qrels and runs."),
-    ] = None,
-    alphas: Annotated[
-        str,
-        option("--alphas", metavar="A,A,...", help="Alphas to try out, from 0 to 1."),
-    ] = _GRID,
-    folds: Annotated[
-        int,
-        option(
-            "--folds", metavar="N", min=2, help="Parts of the queries that are held out in turn."
-        ),
-    ] = 5,
+    quality: str = option(
+        "--quality FILE",
+        "How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
+        "runs. Any numbers whose order means something.",
+        use="common",
+    ),
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    alphas: str = option(
+        "--alphas A,A,...", "Alphas to try out, from 0 to 1.", _GRID, use="common"
+    ),
+    folds: int = option("--folds N", "Parts of the queries that are held out in turn.", 5, min=2),
 ) -> None:
     """Answer "which measure tracks the quality of responses here?".
 

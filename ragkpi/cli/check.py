@@ -3,46 +3,37 @@
 import sys
 from typing import TYPE_CHECKING
 
-from ragkpi.cli.evaluation_options import Level, Measures
+from ragkpi.cli.evaluation_options import LEVEL, MEASURES
 from ragkpi.cli.messages import Finished
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import GateFailedError, UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.cli.reading_options import Readings
+    from ragkpi.library.vocabulary import HowRead
 
 
 @takes(output=output_of_texts, reading=reading_options)
 def command(
     output: Output,
-    reading: "Readings",
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="[QRELS] RUN...", help="Qrels and runs, or one run alone."),
-    ] = None,
-    measure: Measures = [],  # noqa: B006 - typer copies defaults
-    level: Level = 1,
-    max_hits: Annotated[
-        int | None,
-        option("--max-hits", min=1, help="Most documents of a query, e.g. 100 for TREC RAG."),
-    ] = None,
-    strict: Annotated[
-        bool, option("--strict", help="Warnings, too, leave with exit status 3.")
-    ] = False,
-    fix: Annotated[
-        str | None,
-        option(
-            "--fix",
-            metavar="OUT",
-            help="Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
-            "--max-hits.",
-        ),
-    ] = None,
-    list_: Annotated[
-        bool, option("--list", help="Explain every finding and every refusal, and stop.")
-    ] = False,
+    reading: "HowRead",
+    files: list[str] = argument("[QRELS] RUN...", "Qrels and runs, or one run alone."),
+    measure: list[str] = MEASURES,
+    level: int = LEVEL,
+    max_hits: int | None = option(
+        "--max-hits N", "Most documents of a query, such as 100 for TREC RAG.", min=1, use="common"
+    ),
+    strict: bool = option("--strict", "Warnings, too, leave with exit status 3.", use="common"),
+    fix: str | None = option(
+        "--fix OUT",
+        "Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
+        "--max-hits.",
+        use="common",
+    ),
+    list_: bool = option(
+        "--list", "Explain every finding and every refusal, and stop.", use="common"
+    ),
 ) -> None:
     """Report everything that is wrong with runs or suspicious about them, and where.
 
@@ -64,7 +55,6 @@ def command(
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
-    of_qrels, of_run = reading
     from ragkpi.library.checking import check
 
     result = check(
@@ -74,8 +64,7 @@ def command(
         relevance_level=level,
         max_hits=max_hits,
         fix=fix,
-        qrels_format=of_qrels,
-        run_format=of_run,
+        **reading,
     )
     output.write(result.report)
     if result.count("error") or (strict and result.count("warning")):

@@ -1,132 +1,73 @@
-"""A usual command line, read by the declarations alone.
+"""Read an ordinary command line by the declarations alone.
 
-typer takes as long to import as numpy. So what people usually type is read here; for anything else
-(mistakes, abbreviations) the answer is None, and typer reads the line again and says
-what is wrong. A test holds that both read the same.
+typer takes as long to import as numpy, or longer. So the command lines that people usually type
+are read here. Anything else (mistakes, abbreviations, ``--``) is left to typer, which words the
+mistake; a test holds that both read the same.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from ragkpi.cli.commands import COMMANDS, function_of
-from ragkpi.cli.option_groups import REQUIRED, Parameter, parameters_of
-
-Texts = Mapping[str, Sequence[str]]
+from ragkpi.cli.option_groups import REQUIRED, Declaration
+from ragkpi.errors import UsageError
 
 
-class _UnusualError(Exception):
-    """Something that is for typer to read."""
-
-
-def command_and_values(
-    arguments: Sequence[str],
-) -> tuple[Callable[..., None], dict[str, Any]] | None:
-    """Return a command and what to call it with; None for what typer has to read."""
-    if not arguments or arguments[0] not in COMMANDS:
-        return None
-    command = function_of(arguments[0])
-    values = values_of(parameters_of(command), arguments[1:])
-    return None if values is None else (command, values)
-
-
-def values_of(parameters: Sequence[Parameter], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the value of every parameter; None for what typer has to read."""
+def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:
+    """Return the value of every option and argument; None if typer has to read the words."""
     try:
-        texts, files = _split(parameters, words)
-        texts |= _shared_out(
-            files, [parameter for parameter in parameters if not parameter.declared.names]
-        )
-        return {parameter.name: _value(parameter, texts) for parameter in parameters}
-    except _UnusualError:
+        texts = _texts(options, words)
+        return {option.name: _value(option, texts.get(option.name)) for option in options}
+    except (LookupError, StopIteration, ValueError, UsageError):
         return None
 
 
-def _split(
-    parameters: Sequence[Parameter], words: Sequence[str]
-) -> tuple[dict[str, list[str]], list[str]]:
-    """Return the texts of each option, none for a flag, and what belongs to no option."""
-    options = {name: parameter for parameter in parameters for name in parameter.declared.names}
+def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts of the options and arguments that are present, none for a flag."""
+    by_name = {name: option for option in options for name in option.names}
     texts: dict[str, list[str]] = {}
-    rest = []
-    following = iter(words)
-    for word in following:
+    files: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
         if word[:1] != "-" or word == "-":
-            rest.append(word)
+            files.append(word)
             continue
-        name, equals, value = word.partition("=")
-        given: str | None = value if equals else None
-        if name[:2] != "--":
+        name, equals, text = word.partition("=")
+        if word[:2] != "--":
             # Short flags may be joined, and the last may be an option with its value.
-            name, given = word[:2], word[2:] or None
-            while given is not None and _is_flag(options.get(name)):
-                texts.setdefault(options[name].name, [])
-                name, given = f"-{given[0]}", given[1:] or None
-        option = options.get(name)
-        if option is None:
-            raise _UnusualError
-        read = texts.setdefault(option.name, [])
-        if _is_flag(option):
-            if given is not None:
-                raise _UnusualError
+            name, text = word[:2], word[2:]
+            while text and by_name[name].type is bool:
+                texts[by_name[name].name] = []
+                name, text = f"-{text[0]}", text[1:]
+            equals = text
+        option = by_name[name]
+        values = texts.setdefault(option.name, [])
+        if option.type is bool:
+            if equals:
+                raise ValueError
             continue
-        if given is None:
-            given = next(following, "-?")
-            if given[:1] == "-" and given != "-":
-                raise _UnusualError
-        read.append(given)
-    return texts, rest
-
-
-def _is_flag(option: Parameter | None) -> bool:
-    return option is not None and option.type is bool
-
-
-def _shared_out(files: list[str], arguments: Sequence[Parameter]) -> dict[str, list[str]]:
-    """Give each argument one of the files, or to a list, which is the last, those that remain."""
-    texts = {}
-    for argument in arguments:
-        many = argument.values == "many"
-        taken = files if many else files[:1]
-        files = files[len(taken) :]
-        if taken:
-            texts[argument.name] = taken
+        if not equals:
+            text = next(remaining)
+            if text[:1] == "-" and text != "-":
+                raise ValueError
+        values.append(text)
+    for argument in options:
+        if not argument.names and files:
+            count = len(files) if argument.many else 1
+            texts[argument.name], files = files[:count], files[count:]
     if files:
-        raise _UnusualError
+        raise ValueError
     return texts
 
 
-def _value(parameter: Parameter, texts: Texts) -> Any:
-    read = texts.get(parameter.name)
-    variable = parameter.declared.envvar
-    if read is None and variable is not None and os.environ.get(variable):
-        read = [os.environ[variable]]
-    if read is None:
-        if parameter.default is REQUIRED:
-            raise _UnusualError
-        return (
-            list(parameter.default)
-            if parameter.values == "many" and parameter.default is not None
-            else parameter.default
-        )
-    if parameter.type is bool:
+def _value(option: Declaration, texts: list[str] | None) -> Any:
+    if texts is None and option.envvar and os.environ.get(option.envvar):
+        texts = [os.environ[option.envvar]]
+    if texts is None:
+        if option.default is REQUIRED:
+            raise LookupError
+        return list(option.default) if option.many else option.default
+    if option.type is bool:
         return True
-    if parameter.values == "many":
-        return [_converted(parameter, text) for text in read]
-    return _converted(parameter, read[-1])
-
-
-def _converted(parameter: Parameter, text: str) -> Any:
-    declared = parameter.declared
-    if parameter.choices and text not in parameter.choices:
-        raise _UnusualError
-    try:
-        value = (declared.parse or parameter.type)(text)
-    except Exception:
-        raise _UnusualError from None  # the same happens to typer, which says so
-    below = declared.min is not None and value < declared.min
-    if below or (declared.max is not None and value > declared.max):
-        raise _UnusualError
-    return value
+    values = [option.value_of(text) for text in texts]
+    return values if option.many else values[-1]

@@ -2,9 +2,9 @@
 
 from collections.abc import Mapping
 
-from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
-from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, evaluation
+from ragkpi.cli.human_judgements import HUMAN, refuse_beside_human, write_corrected
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
@@ -17,45 +17,30 @@ def command(
     procedure: Arguments,
     output: Output,
     labels: Labels,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS BASELINE RUN...", help="Files; - is standard input."),
-    ] = None,
-    per_query: Annotated[
-        bool,
-        option(
-            "-q",
-            "--per-query",
-            help="Show the queries won and lost, the largest first, with both values.",
-        ),
-    ] = False,
-    all_pairs: Annotated[
-        bool,
-        option(
-            "--all-pairs",
-            help="Compare each run with each: p of every pair, and letters that runs share which "
-            "are not shown to differ. The randomization test is Tukey's then.",
-        ),
-    ] = False,
-    paper: Annotated[
-        bool,
-        option(
-            "--paper",
-            help="Print the table of a paper, runs and measures, with marks where a run differs "
-            "from the baseline: --format latex or markdown.",
-        ),
-    ] = False,
-    against: Annotated[
-        list[str] | None,
-        option(
-            "--against",
-            metavar="RUN",
-            help="With --paper: mark what differs from this run instead, by name or file; may be "
-            "repeated.",
-        ),
-    ] = None,
-    by: By = None,
-    human: Human = None,
+    files: list[str] = argument("QRELS BASELINE RUN...", "Files; - is standard input."),
+    per_query: bool = option(
+        "-q, --per-query",
+        "Show the queries won and lost, the largest first, with both values.",
+        use="common",
+    ),
+    all_pairs: bool = option(
+        "--all-pairs",
+        "Compare each run with each: p of every pair, and letters that runs share which are "
+        "not shown to differ. The randomization test is Tukey's then.",
+        use="common",
+    ),
+    paper: bool = option(
+        "--paper",
+        "Print the table of a paper, runs and measures, with marks where a run differs from "
+        "the baseline: --format latex or markdown.",
+        use="common",
+    ),
+    against: list[str] = option(
+        "--against RUN",
+        "With --paper: mark what differs from this run instead, by name or file; may be repeated.",
+    ),
+    by: str | None = BY,
+    human: str | None = HUMAN,
 ) -> None:
     """Compare runs with a baseline, query by query.
 

@@ -3,7 +3,6 @@
 from typing import TYPE_CHECKING, Literal
 
 from ragkpi.cli.option_groups import (
-    Annotated,
     argument,
     file_formats,
     formats_and_shapes,
@@ -14,49 +13,33 @@ from ragkpi.cli.reading_options import reading_options
 from ragkpi.errors import UsageError
 
 if TYPE_CHECKING:
-    from ragkpi.cli.reading_options import Readings
+    from ragkpi.library.vocabulary import HowRead
 
 # The format of IN is --from, whichever of the two it holds.
-_reading = reading_options.without(qrels_format=None, run_format=None)
+_reading = reading_options.without("qrels_format", "run_format")
 
 
 @takes(reading=_reading)
 def command(
-    reading: "Readings",
-    source: Annotated[
-        str | None, argument(metavar="IN", help="Run or qrels; - is standard input.")
-    ] = None,
-    target: Annotated[
-        str | None, argument(metavar="OUT", help="File; - is standard output.")
-    ] = None,
-    to: Annotated[
-        str | None,
-        option(
-            "--to",
-            metavar="FORMAT",
-            help="Format of OUT. Default: by its suffix.",
-            complete=file_formats,
-        ),
-    ] = None,
-    from_: Annotated[
-        str | None,
-        option(
-            "--from",
-            metavar="FORMAT",
-            help="Format of IN. Default: recognised.",
-            complete=formats_and_shapes,
-        ),
-    ] = None,
-    kind: Annotated[
-        Literal["run", "qrels"] | None,
-        option(
-            "--kind",
-            metavar="run|qrels",
-            help="What IN holds. Default: recognised; JSON documents and binary tables, which "
-            "could be both, are taken for runs.",
-        ),
-    ] = None,
-    list_: Annotated[bool, option("--list", help="Describe all formats, and stop.")] = False,
+    reading: "HowRead",
+    source: str | None = argument("IN", "Run or qrels; - is standard input."),
+    target: str | None = argument("OUT", "File; - is standard output."),
+    to: str | None = option(
+        "--to FORMAT", "Format of OUT. Default: by its suffix.", complete=file_formats, use="common"
+    ),
+    from_: str | None = option(
+        "--from FORMAT",
+        "Format of IN. Default: recognised.",
+        complete=formats_and_shapes,
+        use="common",
+    ),
+    kind: Literal["run", "qrels"] | None = option(
+        "--kind run|qrels",
+        "What IN holds. Default: recognised; JSON documents and binary tables, which could "
+        "be both, are taken for runs.",
+        use="common",
+    ),
+    list_: bool = option("--list", "Describe all formats, and stop.", use="common"),
 ) -> None:
     """Write a run or qrels in another format; OUT is replaced at once or not at all.
 
@@ -75,5 +58,4 @@ def command(
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
     from ragkpi.library.converting import convert
 
-    of_qrels, of_run = reading
-    convert(source, target, to=to, from_=from_, kind=kind, qrels_format=of_qrels, run_format=of_run)
+    convert(source, target, to=to, from_=from_, kind=kind, **reading)

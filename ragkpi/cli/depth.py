@@ -1,7 +1,7 @@
 """`ragkpi depth`: how many passages to retrieve, or tools to show."""
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, expect_files
@@ -9,7 +9,7 @@ from ragkpi.errors import UsageError
 
 
 @takes(
-    options=without_pool.without(measure=[], measure_names="trec"),
+    options=without_pool.without("measure", "measure_names"),
     output=output_and_plot,
     labels=naming,
     intervals=intervals,
@@ -19,74 +19,45 @@ def command(
     output: Output,
     labels: Labels,
     intervals: Arguments,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="[QRELS [RUN...]]", help="Qrels and runs, or qrels alone."),
-    ] = None,
-    at: Annotated[
-        str | None,
-        option(
-            "--at",
-            metavar="K,K,...",
-            help="Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
-        ),
-    ] = None,
-    at_least: Annotated[
-        int,
-        option("--at-least", metavar="M", min=1, help="Relevant documents that make a success."),
-    ] = 1,
-    max_loss: Annotated[
-        float | None,
-        option(
-            "--max-loss",
-            metavar="BITS",
-            min=0,
-            help="Bits of BoR that the answer may lie below the best depth. Default: any; what "
-            "one bit buys is said.",
-        ),
-    ] = None,
-    plateau: Annotated[
-        float,
-        option(
-            "--plateau",
-            metavar="SHARE",
-            min=0,
-            max=1,
-            help="Success has plateaued where deeper lists add no more than this.",
-        ),
-    ] = 0.02,
-    tokens: Annotated[
-        float | None,
-        option(
-            "--tokens-per-passage", metavar="TOKENS", min=0, help="Also show the cost in tokens."
-        ),
-    ] = None,
-    target: Annotated[
-        str | None,
-        option(
-            "--target",
-            metavar="NAME=LEAST",
-            help="The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, "
-            "success=0.9.",
-        ),
-    ] = None,
-    max_tokens: Annotated[
-        float | None,
-        option(
-            "--max-tokens",
-            metavar="TOKENS",
-            min=1,
-            help="Room for passages, with --tokens-per-passage: no depth that needs more.",
-        ),
-    ] = None,
-    relevant: Annotated[
-        str | None,
-        option(
-            "--relevant",
-            metavar="R[,R...]",
-            help="Without files: how many of the -N are relevant, a number per query.",
-        ),
-    ] = None,
+    files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
+    at: str | None = option(
+        "--at K,K,...",
+        "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
+        use="common",
+    ),
+    at_least: int = option(
+        "--at-least M", "Relevant documents that make a success.", 1, min=1, use="common"
+    ),
+    max_loss: float | None = option(
+        "--max-loss BITS",
+        "Bits of BoR that the answer may lie below the best depth. Default: any; what one "
+        "bit buys is said.",
+        min=0,
+        use="common",
+    ),
+    plateau: float = option(
+        "--plateau SHARE",
+        "Success has plateaued where deeper lists add no more than this.",
+        0.02,
+        min=0,
+        max=1,
+    ),
+    tokens: float | None = option(
+        "--tokens-per-passage TOKENS", "Also show the cost in tokens.", min=0, use="common"
+    ),
+    target: str | None = option(
+        "--target NAME=LEAST",
+        "The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, success=0.9.",
+        use="common",
+    ),
+    max_tokens: float | None = option(
+        "--max-tokens TOKENS",
+        "Room for passages, with --tokens-per-passage: no depth that needs more.",
+        min=1,
+    ),
+    relevant: str | None = option(
+        "--relevant R[,R...]", "Without files: how many of the -N are relevant, a number per query."
+    ),
 ) -> None:
     """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
 

@@ -1,55 +1,33 @@
 """`ragkpi diagnose`: whether it is the retriever or the reranker."""
 
-from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
 # It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
-_asked = of_qrels.without(
-    measure=[],
-    measure_names="trec",
-    common=False,
-    level=1,
-    corpus_size=None,
-    corpus_sizes=None,
-    draws="nominal",
-)
+diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
 
 
-@takes(options=_asked, output=output_and_plot)
+@takes(options=diagnose_options, output=output_and_plot)
 def command(
     options: EvaluationOptions,
     output: Output,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN", help="Qrels and a run."),
-    ] = None,
-    cutoff: Annotated[
-        int, option("-k", "--cutoff", metavar="K", min=1, help="Documents shown.")
-    ] = 10,
-    proc: Annotated[
-        float,
-        option("--good-proc", metavar="SHARE", min=0, help="PROC from which a pool is good."),
-    ] = 0.8,
-    pct_proc: Annotated[
-        float,
-        option(
-            "--good-pct-proc",
-            metavar="SHARE",
-            min=0,
-            help="%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
-        ),
-    ] = 0.8,
-    worst: Annotated[
-        int, option("--worst", metavar="N", min=0, help="Show the N worst queries.")
-    ] = 10,
-    per_query: Annotated[bool, option("-q", "--per-query", help="Show all queries.")] = False,
-    missed: Annotated[
-        int,
-        option("--missed", metavar="N", min=0, help="Name N missed documents of each query."),
-    ] = 3,
-    by: By = None,
+    files: list[str] = argument("QRELS RUN", "Qrels and a run."),
+    cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
+    proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),
+    pct_proc: float = option(
+        "--good-pct-proc SHARE",
+        "%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
+        0.8,
+        min=0,
+    ),
+    worst: int = option("--worst N", "Show the N worst queries.", 10, min=0, use="common"),
+    per_query: bool = option("-q, --per-query", "Show all queries.", use="common"),
+    missed: int = option(
+        "--missed N", "Name N missed documents of each query.", 3, min=0, use="common"
+    ),
+    by: str | None = BY,
 ) -> None:
     """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
 

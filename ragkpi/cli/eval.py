@@ -2,13 +2,13 @@
 
 from typing import TYPE_CHECKING
 
-from ragkpi.cli.evaluation_options import By, EvaluationOptions, evaluation
-from ragkpi.cli.gate_options import GateOptions, gates
-from ragkpi.cli.human_judgements import Human, refuse_beside_human, write_corrected
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, evaluation
+from ragkpi.cli.gate_options import gates
+from ragkpi.cli.human_judgements import HUMAN, refuse_beside_human, write_corrected
 from ragkpi.cli.messages import tell
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
-from ragkpi.cli.record_options import LogFile, record
+from ragkpi.cli.record_options import record
 from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.run_files import by_path, exit_with, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
@@ -18,7 +18,7 @@ from ragkpi.wording import counted, visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from ragkpi.measures.measure import Metric
+    from ragkpi.cli.help_pages import Shown
     from ragkpi.reports.trec_lines import Lines
     from ragkpi.studies.evaluate.evaluation_report import EvaluationReport
 
@@ -36,51 +36,35 @@ def command(
     output: Output,
     labels: Labels,
     intervals: Arguments,
-    record: LogFile | None,
-    gates: GateOptions,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN...", help="Files; - is standard input."),
-    ] = None,
-    per_query: Annotated[
-        bool,
-        option("-q", "--per-query", "--query_eval_wanted", help="Also print a line per query."),
-    ] = False,
-    no_summary: Annotated[
-        bool,
-        option("-n", "--no-summary", "--nosummary", help="Leave out the lines over all queries."),
-    ] = False,
-    worst: Annotated[
-        int | None,
-        option(
-            "--worst",
-            metavar="N",
-            min=1,
-            help="Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
-        ),
-    ] = None,
-    sort: Annotated[
-        str | None,
-        option(
-            "--sort",
-            metavar="NAME",
-            help="With -q or --worst: the queries by this measure, the worst first, in a table.",
-        ),
-    ] = None,
-    by: By = None,
-    human: Human = None,
-    zscores: Annotated[
-        str | None,
-        option(
-            *("-Z", "--zscores", "--Zscore"),
-            metavar="FILE",
-            help="Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
-        ),
-    ] = None,
-    version: Annotated[bool, option("-v", "--version", help="Print the version and stop.")] = False,
-    help_: Annotated[  # an option like the others: it takes the measures of -m into account
-        bool, option("-h", "--help", help="Explain the options, or the measures of -m.")
-    ] = False,
+    record: Arguments,
+    gates: Arguments,
+    files: list[str] = argument("QRELS RUN...", "Files; - is standard input."),
+    per_query: bool = option(
+        "-q, --per-query, --query_eval_wanted", "Also print a line per query.", use="common"
+    ),
+    no_summary: bool = option(
+        "-n, --no-summary, --nosummary", "Leave out the lines over all queries."
+    ),
+    worst: int | None = option(
+        "--worst N",
+        "Show the N worst queries, in a table (as -q), by --sort or the first of -m.",
+        min=1,
+        use="common",
+    ),
+    sort: str | None = option(
+        "--sort NAME",
+        "With -q or --worst: the queries by this measure, the worst first, in a table.",
+    ),
+    by: str | None = BY,
+    human: str | None = HUMAN,
+    zscores: str | None = option(
+        "-Z, --zscores, --Zscore FILE",
+        "Print z-scores, by a file of means and deviations ('ragkpi zscores' writes it).",
+        use="trec_eval",
+    ),
+    version: bool = option("-v, --version", "Print the version and stop.", use="trec_eval"),
+    common_help: bool = option("-h", "Show the common options, or explain the measures of -m."),
+    full_help: bool = option("--help", "Show all options, or explain the measures of -m."),
 ) -> None:
     """Evaluate runs against qrels.
 
@@ -98,17 +82,12 @@ def command(
 
         print(f"ragkpi {__version__}")
         return
-    if help_ and not options.requests:
-        from ragkpi.cli.help_pages import page_of_command
-
-        print(page_of_command("eval"), end="")
-        return
-    if help_:
-        _explain(options.session().metrics())
+    if common_help or full_help:
+        _print_help(options, "all" if full_help else "common")
         return
     qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
-    baseline = gates.fail_under_baseline
-    refuse_standard_input_twice([qrels, *paths, baseline, by, options.how.get("gains")])
+    baseline, gains = gates["fail_under_baseline"], options.how.get("gains")
+    refuse_standard_input_twice([qrels, *paths, baseline, by, gains])
     if human is not None:
         refused = {
             "--format trec": output.chosen == "trec",
@@ -117,41 +96,35 @@ def command(
             "--worst": worst is not None,
             "--sort": sort is not None,
             "-Z": zscores is not None,
-            "--log": record is not None,
-            "--fail-under": gates.given,
+            "--log": bool(record),
+            "--fail-under": bool(gates["fail_under"]) or baseline is not None,
             "--by": by is not None,
         }
         refuse_beside_human(refused)
         level = intervals.get("confidence", 0.95)
         write_corrected("values", options, (human, qrels), paths, output, labels, level)
         return
-    ordered = worst is not None or sort is not None
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
-    if ordered and output.chosen == "trec":
-        raise UsageError(
-            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
-            "--sort, or another format"
-        )
-    alone = len(paths) == 1 and by is None
-    as_lines = output.chosen == "trec" or (output.chosen is None and alone and not ordered)
-    if output.chosen == "trec" and not alone:
-        several = "several runs" if len(paths) > 1 else "several slices"
-        raise UsageError(
-            f"--format trec: its lines do not say which of {several} they are of; expected "
-            + ", ".join(REPORT_FORMATS)
-        )
+    tables = {
+        "ordered": worst is not None or sort is not None,
+        "slices": by is not None,
+        "runs": len(paths) > 1,
+    }
+    as_lines = output.chosen == "trec" or (output.chosen is None and not any(tables.values()))
+    if as_lines:
+        _refuse_as_lines(**tables)
     from ragkpi.formats.inputs import inputs
     from ragkpi.library.evaluating import evaluate
 
-    inputs().hashed = record is not None or is_signed(output, labels)
+    inputs().hashed = bool(record) or is_signed(output, labels)
     result = evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
         options.requests,
         **intervals,
         zscores=zscores,
-        **gates._asdict(),
+        **gates,
         worst=worst,
         sort=sort,
         by=by,
@@ -166,11 +139,39 @@ def command(
         _write_lines(result.evaluation, output, labels, zscores is not None, shown)
     else:
         output.write(result.report, signature=labels.signature, **shown)
-    if record is not None:
-        result.log(record.path, record.meta)
+    if record:
+        result.log(**record)
     for run, number in result.passed.items():
         tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
     exit_with(result.problems)
+
+
+def _print_help(options: EvaluationOptions, shown: "Shown") -> None:
+    """Explain the measures of -m, as trec_eval -h does; without -m, the options."""
+    if not options.requests:
+        from ragkpi.cli.help_pages import help_page
+
+        print(help_page("eval", shown), end="")
+        return
+    from ragkpi.library.describing import explanation
+
+    measures = {metric.measure.name: metric.measure for metric in options.session().metrics()}
+    print("\n\n".join(map(explanation, measures.values())))
+
+
+def _refuse_as_lines(*, ordered: bool, runs: bool, slices: bool) -> None:
+    """Raise `UsageError` where trec_eval's lines cannot show what is asked for."""
+    if ordered:
+        raise UsageError(
+            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
+            "--sort, or another format"
+        )
+    if runs or slices:
+        several = "several runs" if runs else "several slices"
+        raise UsageError(
+            f"--format trec: its lines do not say which of {several} they are of; expected "
+            + ", ".join(REPORT_FORMATS)
+        )
 
 
 def _write_lines(
@@ -180,7 +181,7 @@ def _write_lines(
     standardized: bool,
     shown: "Mapping[str, Lines]",
 ) -> None:
-    """Write the only run as trec_eval does; what the bounds are is said on stderr."""
+    """Write the only run as trec_eval does; notes on stderr explain the intervals."""
     from ragkpi.reports.output_files import opened
     from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 
@@ -203,10 +204,3 @@ def _write_lines(
 
         for note in interval_notes(report.bootstrap, [run.scores]):
             tell(f"note: {note}")
-
-
-def _explain(metrics: "list[Metric]") -> None:
-    from ragkpi.library.describing import explanation
-
-    measures = {metric.measure.name: metric.measure for metric in metrics}
-    print("\n\n".join(map(explanation, measures.values())))

@@ -1,18 +1,15 @@
 """`ragkpi formats`: which files are read and written, listed or explained."""
 
-from ragkpi.cli.option_groups import Annotated, argument, formats_and_shapes, takes
+from ragkpi.cli.option_groups import argument, formats_and_shapes, takes
 
 
 @takes()
 def command(
-    names: Annotated[
-        list[str] | None,
-        argument(
-            metavar="[NAME]...",
-            help="Formats or shapes to explain; map explains --map-run.",
-            complete=formats_and_shapes,
-        ),
-    ] = None,
+    names: list[str] = argument(
+        "[NAME]...",
+        "Formats or shapes to explain; map explains --map-run.",
+        complete=formats_and_shapes,
+    ),
 ) -> None:
     """List the formats of runs and qrels, and what stacks write in them, or explain those named.
 

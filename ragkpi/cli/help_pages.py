@@ -1,129 +1,108 @@
-"""The help texts: of all commands, and of one by what is declared about its options."""
+"""Help texts, made of the list of commands and of what is declared about options.
 
-from __future__ import annotations
+``-h`` shows the common options on one screen, ``--help`` all of them.
+"""
 
 import os
 import sys
+from collections.abc import Iterator, Sequence
+from typing import Literal
 
-from ragkpi.cli.commands import COMMANDS, TASKS, function_of
+from ragkpi.cli.commands import COMMANDS, TASKS, command_of
+from ragkpi.cli.option_groups import REQUIRED, Declaration
 
-TYPE_CHECKING = False  # importing typing takes longer than printing the help text
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+Shown = Literal["common", "all"]
+Rows = list[tuple[str, str]]
 
-    from ragkpi.cli.option_groups import Parameter
-
-    Rows = Sequence[tuple[str, str]]
-
-ABOUT = """\
-trec_eval's numbers, and the ones that retrieval for language models needs.
-
-'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command with
-examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in fish: ragkpi
---completion fish | source) makes a shell complete commands, options and names.
-
-With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would need
-more is refused. Default: three quarters of what the system has.
-
-Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or check found
-errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130 interrupted,
-141 nobody reads the output."""
-
-_HELP = ("-h, --help", "Show this message and exit.")
-OPTIONS = [
-    ("--version", "Print the version and stop."),
-    ("--completion SHELL", "Print a script for bash, zsh, fish."),
-    _HELP,
-]
+_HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
+_TREC_EVAL = "Of trec_eval, for its scripts"
 
 _WIDEST = 100
 _NARROWEST = 50
 _NAMES = 30  # longer names have a line of their own
 
 
-def overview() -> str:
-    """Return the help text that lists all commands."""
-    groups: dict[str, Rows] = {"Options": OPTIONS}
-    for task, heading in TASKS.items():
-        groups[heading] = [
-            (name, entry.purpose) for name, entry in COMMANDS.items() if entry.task == task
-        ]
-    return "".join(_lines("ragkpi [OPTIONS] COMMAND [ARGS]...", ABOUT, groups))
+def help_page(name: str, shown: Shown = "all") -> str:
+    """Return the help text of a command, or for "" the one that lists the commands."""
+    program, command = f"ragkpi {name}".rstrip(), command_of(name)
+    options = command.options()
+    places = [_place_of(option) for option in options if not option.names]
+    usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
+    paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
+    if shown == "common":
+        paragraphs = paragraphs[:1]
+        common = [option for option in options if option.use == "common"]
+        groups = {"Options": [(_names_of(option), purpose_of(option)) for option in common]}
+    else:
+        groups = _explained(options)
+    if not name:
+        for task, heading in TASKS.items():
+            entries = COMMANDS.items()
+            groups[heading] = [(name, one.purpose) for name, one in entries if one.task == task]
+    lines = list(_lines(usage, paragraphs, groups))
+    if name:
+        lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
+    if shown == "common":
+        lines += [f"\nMore, with all options: {program} --help\n"]
+    return "".join(lines)
 
 
-def page_of_command(name: str) -> str:
-    """Return the help text of a command."""
-    from ragkpi.cli.option_groups import parameters_of
-
-    command = function_of(name)
-    parameters = parameters_of(command)
-    arguments = [parameter for parameter in parameters if not parameter.declared.names]
-    groups: dict[str, list[tuple[str, str]]] = {"Options": []}
-    for parameter in parameters:
-        row = (names_of(parameter), f"{parameter.declared.help}{facts_of(parameter)}")
-        groups.setdefault(parameter.heading, []).append(row)
-    if not any("--help" in parameter.declared.names for parameter in parameters):
-        groups["Options"].append(_HELP)
-    usage = " ".join([f"ragkpi {name} [OPTIONS]", *map(place_of, arguments)])
-    lines = list(_lines(usage, (command.__doc__ or "").strip(), groups))
-    examples = "".join(f"  {line}\n" for line in COMMANDS[name].examples)
-    return "".join([*lines, "\n", _heading("Examples"), examples])
+def purpose_of(option: Declaration) -> str:
+    """Return the first sentence about an option."""
+    return option.help.partition(". ")[0].rstrip(".") + "."
 
 
-def place_of(argument: Parameter) -> str:
-    """Return how an argument stands in a line of usage."""
-    from ragkpi.cli.option_groups import REQUIRED
-
-    text = argument.declared.metavar or argument.name.upper()
-    return text if argument.default is REQUIRED or text[0] == "[" else f"[{text}]"
-
-
-def names_of(parameter: Parameter) -> str:
-    """Return the names under which an option is shown, and what stands for its value."""
-    names, metavar = parameter.declared.names, parameter.declared.metavar
-    if not names:
-        return metavar or parameter.name.upper()
-    long = [name for name in names if name[:2] == "--"]
-    # Behind the first long name stand other spellings, such as trec_eval's.
-    shown = [name for name in names if name not in long[1:]]
-    if parameter.type is bool:
-        return ", ".join(shown)
-    return f"{', '.join(shown)} {metavar or ('TEXT' if parameter.type is str else 'N')}"
+def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
+    """Return what is known of options and arguments by heading, trec_eval's own last."""
+    groups: dict[str, Rows] = {"Options": []}
+    for option in sorted(options, key=lambda option: option.use == "trec_eval"):
+        heading = _TREC_EVAL if option.use == "trec_eval" else option.heading
+        row = (_names_of(option), f"{option.help}{_facts(option)}")
+        groups.setdefault(heading, []).append(row)
+    if not any("--help" in option.names for option in options):
+        groups["Options"] += _HELP
+    return groups
 
 
-def facts_of(parameter: Parameter) -> str:
+def _place_of(argument: Declaration) -> str:
+    """Return how an argument is written in a line of usage."""
+    optional = argument.default is not REQUIRED and argument.metavar[0] != "["
+    return f"[{argument.metavar}]" if optional else argument.metavar
+
+
+def _names_of(option: Declaration) -> str:
+    """Return the names that are shown, and the metavar; other spellings are left out."""
+    others = [name for name in option.names if name[:2] == "--"][1:]
+    shown = ", ".join(name for name in option.names if name not in others)
+    return f"{shown} {option.metavar}".strip()
+
+
+def _facts(option: Declaration) -> str:
     """Return what is declared besides the text: bounds, default, variable."""
-    from ragkpi.cli.option_groups import REQUIRED
-
-    declared, facts = parameter.declared, []
-    if not declared.names:
-        return ""
-    if declared.envvar:
-        facts.append(f"env var: {declared.envvar}")
-    if parameter.default is REQUIRED:
+    facts = []
+    if option.envvar:
+        facts.append(f"env var: {option.envvar}")
+    if option.default is REQUIRED:
         facts.append("required")
-    elif parameter.default not in (None, False, [], ""):
-        facts.append(f"default: {str(parameter.default).replace(',', ', ')}")
-    if declared.max is not None:
-        facts.append(f"{declared.min} to {declared.max}")
-    elif declared.min is not None:
-        facts.append(f"{declared.min} or more")
-    return f" [{'; '.join(facts)}]" if facts else ""
+    elif option.default not in (None, False, [], ""):
+        facts.append(f"default: {str(option.default).replace(',', ', ')}")
+    if option.max is not None:
+        facts.append(f"{option.min} to {option.max}")
+    elif option.min is not None:
+        facts.append(f"{option.min} or more")
+    return f" [{'; '.join(facts)}]" if facts and option.names else ""
 
 
-def _lines(
-    usage: str, about: str, groups: dict[str, Rows] | dict[str, list[tuple[str, str]]]
-) -> Iterator[str]:
+def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> Iterator[str]:
     width = max(min(_columns(), _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
-    for paragraph in about.split("\n\n"):
+    for paragraph in paragraphs:
         yield "\n"
         yield from (f"  {line}\n" for line in _wrapped(paragraph, width - 2))
     for heading, rows in groups.items():
-        if not rows:
-            continue
-        yield f"\n{_heading(heading)}"
-        indent = min(max(len(names) for names, _ in rows), _NAMES) + 2
+        if rows:
+            yield f"\n{_bold(heading + ':')}\n"
+        indent = min(max((len(names) for names, _ in rows), default=0), _NAMES) + 2
         for names, text in rows:
             first, *others = _wrapped(text, width - 2 - indent)
             if len(names) > _NAMES:
@@ -134,7 +113,7 @@ def _lines(
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text at spaces; textwrap takes six milliseconds to import."""
+    """Break a text at spaces; importing textwrap takes six milliseconds."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
@@ -153,10 +132,6 @@ def _columns() -> int:
         return os.get_terminal_size(1).columns or 80
     except OSError:
         return 80
-
-
-def _heading(text: str) -> str:
-    return f"{_bold(text + ':')}\n"
 
 
 def _bold(text: str) -> str:

@@ -2,8 +2,8 @@
 
 from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.evaluation_options import By, EvaluationOptions, without_pool
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, without_pool
+from ragkpi.cli.option_groups import argument, option, takes
 from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
 from ragkpi.cli.run_files import by_path, expect_files
 
@@ -13,50 +13,35 @@ if TYPE_CHECKING:
     from ragkpi.studies.holes.assessment import Candidate
 
 
-@takes(options=without_pool.without(judged_only=False), output=output_and_plot, labels=naming)
+@takes(options=without_pool.without("judged_only"), output=output_and_plot, labels=naming)
 def command(
     options: EvaluationOptions,
     output: Output,
     labels: Labels,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN...", help="Qrels and runs."),
-    ] = None,
-    within: Annotated[
-        Literal["retrieved", "cutoff"],
-        option(
-            "--within",
-            metavar="retrieved|cutoff",
-            help="Whether holes are all unjudged documents that were retrieved (-M limits them), "
-            "or for each measure only those down to its cutoff.",
-        ),
-    ] = "retrieved",
-    per_query: Annotated[
-        bool, option("-q", "--per-query", "--query_eval_wanted", help="Also show a row per query.")
-    ] = False,
-    first: Annotated[
-        int,
-        option("--first", metavar="N", min=0, help="Name N documents to judge first."),
-    ] = 5,
-    assess: Annotated[
-        str | None,
-        option(
-            "--assess",
-            metavar="FILE",
-            help="Write all documents worth judging, best ranks first (for RA-nWG alone those that "
-            "settle most): tab-separated query, "
-            "document, share of the uncertainty, runs, best rank.",
-        ),
-    ] = None,
-    assess_qrels: Annotated[
-        str | None,
-        option(
-            "--assess-qrels",
-            metavar="FILE",
-            help="The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
-        ),
-    ] = None,
-    by: By = None,
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    within: Literal["retrieved", "cutoff"] = option(
+        "--within retrieved|cutoff",
+        "Whether holes are all unjudged documents that were retrieved (-M limits them), or "
+        "for each measure only those down to its cutoff.",
+        "retrieved",
+        use="common",
+    ),
+    per_query: bool = option(
+        "-q, --per-query, --query_eval_wanted", "Also show a row per query.", use="common"
+    ),
+    first: int = option("--first N", "Name N documents to judge first.", 5, min=0, use="common"),
+    assess: str | None = option(
+        "--assess FILE",
+        "Write all documents worth judging, best ranks first (for RA-nWG alone those that "
+        "settle most): tab-separated query, document, share of the uncertainty, runs, best "
+        "rank.",
+        use="common",
+    ),
+    assess_qrels: str | None = option(
+        "--assess-qrels FILE",
+        "The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
+    ),
+    by: str | None = BY,
 ) -> None:
     """Answer "how much can unjudged documents change these values?".
 

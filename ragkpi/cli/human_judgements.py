@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ragkpi.cli.evaluation_options import EvaluationOptions
-from ragkpi.cli.option_groups import Annotated, option
+from ragkpi.cli.option_groups import option
 from ragkpi.cli.output_options import Labels, Output
 from ragkpi.cli.run_files import by_path
 from ragkpi.errors import UsageError
@@ -13,15 +13,11 @@ if TYPE_CHECKING:
     from ragkpi.statistics.corrections import CorrectionName
     from ragkpi.studies.agree.correction_study import Of
 
-Human = Annotated[
-    str | None,
-    option(
-        "--human",
-        metavar="QRELS",
-        help="People's judgements of some queries, a random sample, where QRELS are a model's of "
-        "all: estimate what people would say over all (prediction-powered inference).",
-    ),
-]
+HUMAN = option(
+    "--human QRELS",
+    "People's judgements of some queries, a random sample, where QRELS are a model's of "
+    "all: estimate what people would say over all (prediction-powered inference).",
+)
 
 
 def refuse_beside_human(given: Mapping[str, bool]) -> None:

@@ -1,20 +1,15 @@
 """`ragkpi measures`: the registry, listed by question, searched or explained."""
 
-from ragkpi.cli.option_groups import Annotated, argument, measure_names, takes
+from ragkpi.cli.option_groups import argument, measure_names, takes
 from ragkpi.cli.output_options import Output, output_of_texts
 
 
 @takes(output=output_of_texts)
 def command(
     output: Output,
-    names: Annotated[
-        list[str] | None,
-        argument(
-            metavar="[NAME|WORD]...",
-            help="Measures or nicknames, or words to search for.",
-            complete=measure_names,
-        ),
-    ] = None,
+    names: list[str] = argument(
+        "[NAME|WORD]...", "Measures or nicknames, or words to search for.", complete=measure_names
+    ),
 ) -> None:
     """List every measure under the question that it answers, or explain those named.
 

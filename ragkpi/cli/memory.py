@@ -1,4 +1,4 @@
-"""The memory that a command may use: what would pass it is refused before the machine suffers."""
+"""The limit on the memory that a command may use."""
 
 import os
 
@@ -11,14 +11,14 @@ _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
 
 
 def limit_memory(arguments: list[str]) -> list[str]:
-    """Take ``--max-memory SIZE`` out of a command line, and hold this process to it.
+    """Take ``--max-memory SIZE`` out of a command line, and limit the memory of this process.
 
-    Without it, to three quarters of what the system has. Every process that reads is held to it.
+    The default is three quarters of the system's memory. Child processes have the same limit.
 
     Raises
     ------
     UsageError
-        If the size is none.
+        If the text is no size, or a size below 64M.
     """
     rest, size = [], None
     words = iter(arguments)
@@ -56,7 +56,7 @@ def _size(text: str) -> int:
 
 
 def _available() -> int:
-    """Return the bytes of memory that the system has for this process, 0 if it does not say."""
+    """Return the bytes of memory that the system has for this process, 0 if unknown."""
     try:
         available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -1,4 +1,4 @@
-"""What a person reads on standard error: a line each, which no id or file name can forge."""
+"""Messages on standard error: one line each, which no id or file name can forge."""
 
 import os
 import sys
@@ -8,7 +8,7 @@ from ragkpi.cli.progress_bar import hidden_bar
 from ragkpi.wording import visible
 
 
-class Finished(Exception):  # noqa: N818 - no error: all that had to be said is said
+class Finished(Exception):  # noqa: N818 - no error: all messages are printed
     """The command ends here, with a status."""
 
     def __init__(self, status: int) -> None:
@@ -21,7 +21,7 @@ _warnings: Literal["coloured", "plain"] = "coloured"
 
 
 def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
-    """Do as ``--color`` says; only a terminal gets colours here, whatever it says."""
+    """Obey ``--color``, but colour messages on terminals alone."""
     global _warnings
     _warnings = "plain" if wanted == "never" else "coloured"
 
@@ -39,7 +39,7 @@ def tell(text: object) -> None:
 
 
 def _wrapped(line: str) -> str:
-    """Break what is longer than the terminal is wide at words; elsewhere it stays one line."""
+    """Break a line at words where it is longer than the terminal is wide."""
     try:
         width = os.get_terminal_size(2).columns
     except (OSError, ValueError):

@@ -1,250 +1,190 @@
 """How options are declared, and how commands share them.
 
-Declarations are plain data. `command_line` reads a command line by them before anything heavy is
-imported, `typer_commands` makes typer's parameters of them, `help_pages` explains them.
+The default of a parameter declares an option or an argument; its annotation says how a text is
+read: as a flag (``bool``), one of the choices (``Literal``), a list of repeated values
+(``list[str]``), a number or a text. Without another default a flag is False, a list empty,
+``TYPE | None`` None, and all else is required.
+
+Declarations are data: `command_line` and `typer_commands` read command lines by them, `help_pages`
+explains them, and `completion` offers their names and values to shells.
 """
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import NoneType
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import Any, Literal, get_args, get_origin
 
+from ragkpi.errors import UsageError
 from ragkpi.records import NamedTuple
 
-if TYPE_CHECKING:
-    from typing import Annotated as Annotated
-else:
-
-    class Annotated:
-        """``Annotated[type, declared]`` is that pair; `typing` takes two milliseconds for them."""
-
-        def __class_getitem__(cls, pair: tuple[Any, Any]) -> tuple[Any, Any]:
-            return pair
+REQUIRED: Any = object()
 
 
 class Declaration(NamedTuple):
-    """What is declared about one option or argument, in ``Annotated[type, option(...)]``.
+    """An option, or an argument, which has no names."""
 
-    Attributes
-    ----------
-    names
-        ``("-l", "--level")``; empty for an argument.
-    help, metavar
-        What it does; what stands for its value in the help text.
-    min, max
-        Bounds of a number.
-    envvar
-        The environment variable that gives its value where the command line does not.
-    parse
-        What reads its text, if that is not the type.
-    complete
-        From the beginning of a value to the values that a shell may offer.
-    arguments
-        The arguments of Python that it stands for, where the name of the parameter is not that.
-    """
-
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # behind the first long name follow other spellings, not shown
     help: str
-    metavar: str | None = None
+    metavar: str  # shown for its value
+    default: Any  # or REQUIRED
     min: float | None = None
     max: float | None = None
-    envvar: str | None = None
-    parse: Callable[[str], Any] | None = None
-    complete: Callable[[str], Sequence[str]] | None = None
-    arguments: tuple[str, ...] = ()
+    choices: Sequence[str] = ()  # the only values; any without
+    use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common ones
+    envvar: str | None = None  # the environment variable that replaces the default
+    parse: Callable[[str], Any] | None = None  # reads the text instead of the type
+    complete: Callable[[], Iterable[str]] | None = None  # the names that a shell may offer
+    arguments: tuple[str, ...] = ()  # of Python, where they are not named as the parameter
+    name: str = ""  # of the parameter
+    type: type = str
+    many: bool = False  # a list of all values that are given
+    heading: str = ""
+
+    def value_of(self, text: str) -> Any:
+        """Return the value that a text stands for; `UsageError` if there is none."""
+        if self.parse is not None:
+            return self.parse(text)
+        if self.choices and text not in self.choices:
+            *others, last = self.choices
+            known = f"{', '.join(others)} or {last}" if others else last
+            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {known}")
+        try:
+            value = self.type(text)
+        except ValueError:
+            kind = "whole number" if self.type is int else "number"
+            raise UsageError(f"{self.names[0]} {text}: no {kind}; expected one") from None
+        above = self.max is not None and value > self.max
+        if above or (self.min is not None and value < self.min):
+            known = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
+            what = "too small" if self.max is None else "out of range"
+            raise UsageError(f"{self.names[0]} {text}: {what}; expected {known}")
+        return value
 
 
-def option(*names: str, help: str, **facts: Any) -> Declaration:
-    """Declare an option."""
-    return Declaration(names, help, **facts)
+def option(usage: str, help: str, default: Any = REQUIRED, **facts: Any) -> Any:
+    """Declare an option by its names and its metavar: ``option("-o, --output FILE", …)``."""
+    names, _, metavar = usage.replace(", ", ",").partition(" ")
+    return Declaration(tuple(names.split(",")), help, metavar, default, **facts)
 
 
-def argument(metavar: str, help: str, **facts: Any) -> Declaration:
-    """Declare arguments."""
-    return Declaration((), help, metavar, **facts)
-
-
-class Parameter(NamedTuple):
-    """An option or argument of a command, with what is declared about it.
-
-    Attributes
-    ----------
-    type
-        ``bool`` for a flag, else what its text is read as.
-    choices
-        The only texts that it takes; empty for any.
-    values
-        Whether it takes one, or is a list.
-    default
-        What it is where nothing is given; `REQUIRED` if that is an error.
-    heading
-        The group of the help text that it stands in.
-    """
-
-    name: str
-    type: type
-    choices: tuple[str, ...]
-    values: Literal["one", "many"]
-    default: Any
-    declared: Declaration
-    heading: str
-
-
-class _Required:
-    def __repr__(self) -> str:
-        return "REQUIRED"
-
-
-REQUIRED = _Required()
-
-
-def parameters_of(command: Callable[..., None]) -> Sequence[Parameter]:
-    """Return the options and arguments of a command, in the order of its help text."""
-    parameters: Sequence[Parameter] = getattr(command, "parameters", ())  # of `takes`
-    return parameters
-
-
-def _declared(
-    function: Callable[..., Any], heading: str = "Options", but: Collection[str] = ()
-) -> "dict[str, Parameter | OptionGroup]":
-    """Return what is declared of the parameters of a function, by name, `but` for some.
-
-    `inspect.signature` would say the same, in a millisecond.
-    """
-    code = function.__code__
-    positional = code.co_varnames[: code.co_argcount]
-    names = code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
-    values = function.__defaults__ or ()
-    defaults = dict(zip(positional[len(positional) - len(values) :], values, strict=True))
-    defaults |= function.__kwdefaults__ or {}
-    declared: dict[str, Parameter | OptionGroup] = {}
-    for name in names:
-        if name not in but:
-            annotated, said = function.__annotations__[name]
-            default = defaults.get(name, REQUIRED)
-            declared[name] = (
-                said
-                if isinstance(said, OptionGroup)
-                else Parameter(name, *_kind(annotated), default, said, heading)
-            )
-    return declared
-
-
-def _kind(annotated: Any) -> tuple[type, tuple[str, ...], Literal["one", "many"]]:
-    """Return what the text of a parameter is read as, its choices, and whether it is a list."""
-    values: Literal["one", "many"] = "one"
-    origin = get_origin(annotated)
-    if origin not in (None, list, Literal):  # or None
-        (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
-        origin = get_origin(annotated)
-    if origin is list:
-        values, (annotated,) = "many", get_args(annotated)
-        origin = get_origin(annotated)
-    return (str, get_args(annotated), values) if origin is Literal else (annotated, (), values)
+def argument(metavar: str, help: str, **facts: Any) -> Any:
+    """Declare an argument."""
+    return Declaration((), help, metavar, REQUIRED, **facts)
 
 
 class OptionGroup(NamedTuple):
-    """Options that several commands share, and the function that makes one value of them.
+    """Options, and the function that makes one value of them: a shared group, or a command.
 
     Attributes
     ----------
     heading
-        What the help text calls them.
-    read
-        The function; its parameters are the options. One that is declared as
-        ``Annotated[type, group]`` stands for the options of another group, under their heading.
-    options
-        These options and groups, by the name of the parameter.
-    settled
-        The options that a command does not offer, and what they are.
+        The heading of its options in help texts.
+    function
+        Takes the options, and what the groups among them make, by name.
+    members
+        These options and groups by the name of the parameter.
+    left_out
+        Names of options, and of groups, that are not offered: the function gets their defaults.
     """
 
     heading: str
-    read: Callable[..., Any]
-    options: "Mapping[str, Parameter | OptionGroup]"
-    settled: Mapping[str, Any]
+    function: Callable[..., Any]
+    members: "Mapping[str, Declaration | OptionGroup]"
+    left_out: frozenset[str] = frozenset()
 
-    def without(self, **settled: Any) -> "OptionGroup":
+    def without(self, *names: str) -> "OptionGroup":
         """Return the group without options that mean nothing to a command."""
-        return self._replace(settled={**self.settled, **settled})
+        return self._replace(left_out=self.left_out.union(names))
 
-    def parameters(self) -> list[Parameter]:
-        """Return the options that are offered, under the heading."""
-        offered: list[Parameter] = []
-        for name, option in self.options.items():
-            if isinstance(option, OptionGroup):
-                offered += option.parameters()
-            elif name not in self.settled:
-                offered.append(option)
+    def changed(self, name: str, **facts: Any) -> "OptionGroup":
+        """Return the group with other facts about one of its options."""
+        changed = self.members[name]._replace(**facts)
+        return self._replace(members={**self.members, name: changed})
+
+    def options(self, left_out: frozenset[str] = frozenset()) -> list[Declaration]:
+        """Return the options that are offered, those of groups last."""
+        left_out |= self.left_out
+        offered: list[Declaration] = []
+        for name, member in self.members.items():
+            if name not in left_out:
+                offered += [member] if isinstance(member, Declaration) else member.options(left_out)
         return offered
 
-    def take(self, given: dict[str, Any]) -> Any:
-        """Take the values of the options out of those that are given; return what they make."""
-        chosen = dict(self.settled)
-        for name, option in self.options.items():
-            if isinstance(option, OptionGroup):
-                chosen[name] = option.take(given)
-            elif name not in chosen:
-                chosen[name] = given.pop(name)
-        return self.read(**chosen)
+    def call(self, values: Mapping[str, Any]) -> Any:
+        """Call the function with values by the names of options, which other groups share."""
+        return self.function(
+            **{
+                name: values.get(name, member.default)
+                if isinstance(member, Declaration)
+                else member.call(values)
+                for name, member in self.members.items()
+            }
+        )
 
 
-def option_group(heading: str) -> Callable[[Callable[..., Any]], OptionGroup]:
-    """Make a group of the options that a function takes."""
-    return lambda read: OptionGroup(heading, read, _declared(read, heading), {})
+def option_group(
+    heading: str, **groups: OptionGroup
+) -> Callable[[Callable[..., Any]], OptionGroup]:
+    """Make a group of the options that a function takes, and of other groups.
 
-
-def takes(**groups: OptionGroup) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command what is declared of its parameters, and the options of groups.
-
-    ``@takes(options=evaluation)`` replaces the command's parameter ``options`` by the options of
-    the group `evaluation`; what the group's function returns for them is passed as ``options``.
+    ``@option_group("Evaluation", chance=chance)`` passes what the group `chance` makes as the
+    parameter ``chance``.
     """
 
-    def decorate(command: Callable[..., None]) -> Callable[..., None]:
-        shared = [parameter for group in groups.values() for parameter in group.parameters()]
-        own = OptionGroup("Options", command, _declared(command, but=groups), {}).parameters()
-
-        def run(**given: Any) -> None:
-            made = {name: group.take(given) for name, group in groups.items()}
-            command(**given, **made)
-
-        run.__doc__ = command.__doc__
-        run.parameters = [*own, *shared]  # type: ignore[attr-defined]
-        return run
+    def decorate(function: Callable[..., Any]) -> OptionGroup:
+        # inspect.signature says the same, and importing inspect takes longer than a help text.
+        names = [name for name in function.__annotations__ if name not in (*groups, "return")]
+        declared = zip(names, function.__defaults__ or (), strict=True)
+        own = {name: _read_as(function, name, option, heading) for name, option in declared}
+        return OptionGroup(heading, function, {**own, **groups})
 
     return decorate
 
 
-# What declarations give as `complete`: from the beginning of a value to values that begin so.
+def takes(**groups: OptionGroup) -> Callable[[Callable[..., Any]], OptionGroup]:
+    """Make a command of a function, its options and groups of options."""
+    return option_group("Options", **groups)
 
 
-def measure_names(beginning: str) -> list[str]:
-    """Return the measures and nicknames that begin so, behind those that a comma ends."""
+def _read_as(
+    function: Callable[..., Any], name: str, option: Declaration, heading: str
+) -> Declaration:
+    """Add to an option what the annotation of the parameter says."""
+    annotated: Any = function.__annotations__[name]
+    default, choices = option.default, option.choices
+    if NoneType in get_args(annotated):
+        (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
+        default = None if default is REQUIRED else default
+    many = get_origin(annotated) is list
+    if many:
+        (annotated,) = get_args(annotated)
+    if get_origin(annotated) is Literal:
+        annotated, choices = str, get_args(annotated)
+    if default is REQUIRED and (many or annotated is bool):
+        default = [] if many else False
+    return option._replace(
+        name=name, type=annotated, many=many, heading=heading, default=default, choices=choices
+    )
+
+
+# The names that shells offer for values.
+
+
+def measure_names() -> Iterable[str]:
+    """Return all measures and nicknames."""
     from ragkpi.measures.registry import NICKNAMES, all_measures
 
-    done, comma, last = beginning.rpartition(",")
-    names = [*all_measures(), *NICKNAMES]
-    return [done + comma + name for name in names if name.startswith(last)]
+    return [*all_measures(), *NICKNAMES]
 
 
-def grade_map_names(beginning: str) -> list[str]:
-    """Return the grade maps that begin so."""
-    from ragkpi.ranking.grade_maps import GRADE_MAPS
-
-    return [name for name in GRADE_MAPS if name.startswith(beginning)]
-
-
-def file_formats(beginning: str) -> list[str]:
-    """Return the formats of files that begin so."""
+def file_formats() -> Iterable[str]:
+    """Return the formats of files of runs and qrels."""
     from ragkpi.formats.format_registry import FILE_FORMATS
 
-    names = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    return [name for name in names if name.startswith(beginning)]
+    return dict.fromkeys([*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]])
 
 
-def formats_and_shapes(beginning: str) -> list[str]:
-    """Return the formats of files, and the shapes of what is in them, that begin so."""
+def formats_and_shapes() -> Iterable[str]:
+    """Return the formats of files, and the shapes of what is in them."""
     from ragkpi.formats.shapes import SHAPES
 
-    names = dict.fromkeys([*file_formats(""), *SHAPES["run"], *SHAPES["qrels"], "map"])
-    return [name for name in names if name.startswith(beginning)]
+    return dict.fromkeys([*file_formats(), *SHAPES["run"], *SHAPES["qrels"], "map"])

@@ -6,14 +6,12 @@ import gc
 import io
 import os
 import sys
+from collections.abc import Callable, Sequence
+from typing import Any
 
 from ragkpi.cli import Stopped
-from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning
-
-TYPE_CHECKING = False  # importing typing takes longer than printing a help text
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import Any
+from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, UsageError
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -25,11 +23,8 @@ class _OutputError(RagkpiError):
     """Standard output cannot be written."""
 
 
-class _StandardOutput(io.FileIO):
-    """Standard output, whose errors can be told from those of all other files.
-
-    `begin` is called before anything is written.
-    """
+class StandardOutput(io.FileIO):
+    """Standard output; its errors are `_OutputError`. `begin` is called before every write."""
 
     begin: Callable[[], None] = staticmethod(lambda: None)
 
@@ -58,7 +53,7 @@ def run() -> None:
     # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
     # is safe only while there are none, and sums must not depend on how many there are.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    gc.set_threshold(100_000)  # importing makes objects, not garbage: looking for it takes 7 ms
+    gc.set_threshold(100_000)  # imports make no garbage, and looking for it takes 7 ms
     _open_standard_streams()
     status = main(sys.argv[1:], _prepare)
     try:
@@ -68,11 +63,11 @@ def run() -> None:
         status = status or _SIGPIPE_STATUS
     except (OSError, RagkpiError):
         status = status or 1
-    os._exit(status)  # taking the interpreter down object by object costs more than a small run
+    os._exit(status)  # freeing every object takes longer than a small evaluation
 
 
 def _prepare(arguments: list[str]) -> list[str]:
-    """Settle what concerns the whole process, and take it out of the command line."""
+    """Handle signals, limit memory; return the command line without --max-memory."""
     import signal
 
     from ragkpi.cli.memory import limit_memory
@@ -86,27 +81,21 @@ def _prepare(arguments: list[str]) -> list[str]:
 def _open_standard_streams() -> None:
     """Name errors of standard output and ignore those of standard error.
 
-    Closed streams get a place, so that no input gets theirs.
+    A closed stream is opened on /dev/null, so that no input file gets its number.
     """
-    closed = [stream for stream in (0, 1, 2) if not _is_open(stream)]
-    for stream in closed:
-        # Whoever writes to a closed standard output gets an error, as of any other.
-        os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
+    for stream in (0, 1, 2):
+        try:
+            os.fstat(stream)
+        except OSError:
+            # Read-only: to write to a closed standard output is an error.
+            os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
-    raw = _StandardOutput(1, "w", closefd=False)
+    raw = StandardOutput(1, "w", closefd=False)
     sys.stdout = io.TextIOWrapper(
         io.BufferedWriter(raw), encoding, "backslashreplace", line_buffering=raw.isatty()
     )
     errors = io.BufferedWriter(_StandardError(2, "w", closefd=False))
     sys.stderr = io.TextIOWrapper(errors, encoding, "backslashreplace", line_buffering=True)
-
-
-def _is_open(descriptor: int) -> bool:
-    try:
-        os.fstat(descriptor)
-    except OSError:
-        return False
-    return True
 
 
 def _stop(number: int, _: object) -> None:
@@ -121,7 +110,7 @@ def main(
 ) -> int:
     """Run one command; return its exit status.
 
-    `prepare` settles what concerns the whole process; a help text does without.
+    `prepare` changes the process for the command; help texts do not need it.
     """
     try:
         text = _page(arguments)
@@ -136,7 +125,7 @@ def main(
     except RagkpiError as problem:
         return _fail(str(problem), problem.exit_status)
     except BrokenPipeError:
-        # Whoever reads has enough. Nothing more can be written, not even at the exit.
+        # The reader has closed the pipe. Nothing more can be written, not even at the exit.
         _drop_output()
         return _SIGPIPE_STATUS
     except MemoryError:
@@ -150,38 +139,28 @@ def main(
         return _fail_unforeseen(problem)
 
 
-def _page(arguments: Sequence[str]) -> str | None:
-    """Return the text that a command line asks for; None if it asks for more than that."""
-    from ragkpi.cli.commands import COMMANDS, COMPLETE_VARIABLE
-
-    words = list(arguments)
-    shell = os.environ.get(COMPLETE_VARIABLE)
+def _page(words: Sequence[str]) -> str | None:
+    """Return a help text or the offers of completion; None if the line asks for neither."""
+    shell = os.environ.get("_RAGKPI_COMPLETE")
     if shell is not None:
         from ragkpi.cli.completion import offers_as_lines
 
         return offers_as_lines(shell, words)
-    if words[:1] == ["--completion"] and len(words) == 2:
-        from ragkpi.cli.completion import script
-
-        return script(words[1])
-    if words == ["--version"]:
-        from ragkpi import __version__
-        from ragkpi.kernel import READER
-
-        return f"ragkpi {__version__} ({READER} reader)\n"
     if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
-    if words and words.pop() not in ("-h", "--help"):
+        words = [*words[1:2], "--help"]
+    *names, last = words or ["-h"]
+    name = "".join(names[:1])
+    if last not in ("-h", "--help") or len(names) > 1 or name[:1] == "-":
         return None
-    from ragkpi.cli.help_pages import overview, page_of_command
+    if name and name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    from ragkpi.cli.help_pages import help_page
 
-    if not words:
-        return overview()
-    return page_of_command(words[0]) if len(words) == 1 and words[0] in COMMANDS else None
+    return help_page(name, "all" if last == "--help" else "common")
 
 
 def _fail_unforeseen(problem: Exception) -> int:
-    """Catch what nobody thought of: a line that asks for a report, and no traceback."""
+    """Turn an unexpected error into one line that asks for a report."""
     if os.environ.get("RAGKPI_DEBUG") == "1":
         import traceback
 
@@ -207,28 +186,44 @@ def _run(arguments: list[str]) -> int:
     from ragkpi.formats.inputs import noted_inputs
     from ragkpi.interface import using
 
-    _StandardOutput.begin = staticmethod(end_bar)
+    StandardOutput.begin = staticmethod(end_bar)
     with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
         try:
             with bar(arguments[0] if arguments else ""):
-                return _run_command(arguments)
+                return run_command(arguments)
         except Finished as end:
             return end.status
 
 
-def _run_command(arguments: list[str]) -> int:
-    from ragkpi.cli.command_line import command_and_values
+def run_command(arguments: Sequence[str]) -> int:
+    """Read the options of a command, here or by typer, and call it; return the exit status."""
+    from ragkpi.cli.command_line import values_of
 
-    read = command_and_values(arguments)
-    if read is None:
+    name, words = "", arguments
+    if arguments and arguments[0][:1] != "-":
+        name, *words = arguments
+    if name and name not in COMMANDS:
+        raise UsageError(_unknown(name))
+    command = command_of(name)
+    values = values_of(command.options(), words)
+    if values is None:
         from ragkpi.cli.typer_commands import run_by_typer
 
-        return run_by_typer(arguments)
-    command, values = read
-    command(**values)
+        return run_by_typer(name, command, words)
+    command.call(values)
     return 0
+
+
+def _unknown(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, COMMANDS, n=1)
+    advice = f"did you mean {near[0]}?" if near else "'ragkpi -h' lists them"
+    if os.path.exists(name):
+        advice = "to evaluate files: ragkpi eval QRELS RUN"
+    return f"no command is named '{name}'; {advice}"
 
 
 def _drop_output() -> None:

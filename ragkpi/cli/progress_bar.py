@@ -1,7 +1,7 @@
-"""A bar on the terminal: what is being done, how much of it, and that something moves.
+"""A progress bar on the terminal: the work, its share, the time.
 
-A timer of the system draws it, in this thread: another thread would keep processes from being
-forked, and single steps may take seconds.
+A timer signal draws it in this thread: processes are forked, which a second thread would make
+unsafe, and single steps may take seconds.
 """
 
 from __future__ import annotations
@@ -24,7 +24,9 @@ _TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
 _WIDTH = 20
 
 
-class _Bar:
+class Bar:
+    """The bar of one command."""
+
     def __init__(self, command: str) -> None:
         self._command = command
         self._begun = time.monotonic()
@@ -37,9 +39,9 @@ class _Bar:
         self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
-        """Draw it, unless this is a child or the terminal is another command's."""
+        """Draw the bar, unless this is a child or the terminal belongs to another command."""
         try:
-            if self._over or self._paused or os.getpid() != self._process or _in_background():
+            if self._over or self._paused or os.getpid() != self._process or in_background():
                 return
             self._ticks += 1
             os.write(2, f"{_CLEAR}{self._line()}".encode())
@@ -49,7 +51,7 @@ class _Bar:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Take it off the screen while something is written there."""
+        """Take the bar off the screen while a message is written."""
         self._paused = True  # first: a tick may come at any time
         self._clear()
         try:
@@ -58,7 +60,7 @@ class _Bar:
             self._paused = False
 
     def end(self) -> None:
-        """Take it off the screen for good."""
+        """Take the bar off the screen for good."""
         self._over = True
         self._clear()
 
@@ -80,7 +82,7 @@ class _Bar:
         return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
 
     def _rising(self, works: list[Work]) -> float | None:
-        """Return how much of the whole is done; between two parts of it nothing falls back."""
+        """Return the share that is done; it never falls while the outermost work is the same."""
         done, whole = share(works), (works[0], works[0].label) if works else None
         if whole == self._whole and self._reached is not None:
             done = max(done or 0.0, self._reached)
@@ -88,30 +90,31 @@ class _Bar:
         return done
 
 
-def _in_background() -> bool:
+def in_background() -> bool:
+    """Return whether another command has the terminal."""
     try:
         return os.tcgetpgrp(2) != os.getpgrp()
-    except OSError:  # a terminal that is nobody's
+    except OSError:  # no foreground group
         return False
 
 
-_BAR: _Bar | None = None
+_BAR: Bar | None = None
 
 
 def hidden_bar() -> AbstractContextManager[None]:
-    """Make room for a line on standard error; the bar comes again."""
+    """Hide the bar while a line is written on standard error."""
     return nullcontext() if _BAR is None else _BAR.hidden()
 
 
 def end_bar() -> None:
-    """Make room for a result; the bar does not come again."""
+    """Remove the bar before a result is written."""
     if _BAR is not None:
         _BAR.end()
 
 
 @contextmanager
 def bar(command: str) -> Iterator[None]:
-    """Show what a command does if it takes longer and standard error is a terminal."""
+    """Show a bar after a moment if standard error is a terminal."""
     global _BAR
     import signal
 
@@ -119,7 +122,7 @@ def bar(command: str) -> Iterator[None]:
     if plain or not hasattr(signal, "setitimer"):
         yield
         return
-    _BAR = _Bar(command)
+    _BAR = Bar(command)
     before = signal.signal(signal.SIGALRM, _BAR.tick)
     signal.setitimer(signal.ITIMER_REAL, _FIRST, _EVERY)
     try:

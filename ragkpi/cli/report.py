@@ -2,55 +2,42 @@
 
 import os
 
-from ragkpi.cli.evaluation_options import By, EvaluationOptions, of_qrels
-from ragkpi.cli.option_groups import Annotated, argument, option, takes
-from ragkpi.cli.output_options import File, Labels, labels
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
+from ragkpi.cli.option_groups import argument, option, takes
+from ragkpi.cli.output_options import FILE, Labels, naming
 from ragkpi.cli.resampling_options import Arguments, comparing
 from ragkpi.cli.run_files import by_path, expect_files, refuse_standard_input_twice
 from ragkpi.errors import UsageError
 
 
-@takes(options=of_qrels, procedure=comparing, labels=labels.without(short=False, long=False))
+@takes(options=of_qrels, procedure=comparing, labels=naming)
 def command(
     options: EvaluationOptions,
     procedure: Arguments,
     labels: Labels,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN...", help="Qrels and runs."),
-    ] = None,
-    output: File = None,
-    queries: Annotated[
-        str | None,
-        option(
-            "--queries",
-            metavar="FILE",
-            help="Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
-        ),
-    ] = None,
-    corpus: Annotated[
-        str | None,
-        option(
-            "--corpus",
-            metavar="FILE",
-            help="Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
-        ),
-    ] = None,
-    by: By = None,
-    title: Annotated[str | None, option("--title", metavar="TEXT", help="Of the page.")] = None,
-    detail_queries: Annotated[
-        int,
-        option(
-            "--detail-queries",
-            metavar="N",
-            min=0,
-            help="Show the documents of N queries: those on which the runs differ most.",
-        ),
-    ] = 200,
-    detail_depth: Annotated[
-        int,
-        option("--detail-depth", metavar="N", min=1, help="Show N documents of a query of a run."),
-    ] = 100,
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    output: str | None = FILE,
+    queries: str | None = option(
+        "--queries FILE",
+        "Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
+        use="common",
+    ),
+    corpus: str | None = option(
+        "--corpus FILE",
+        "Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+        use="common",
+    ),
+    by: str | None = BY,
+    title: str | None = option("--title TEXT", "Of the page.", use="common"),
+    detail_queries: int = option(
+        "--detail-queries N",
+        "Show the documents of N queries: those on which the runs differ most.",
+        200,
+        min=0,
+    ),
+    detail_depth: int = option(
+        "--detail-depth N", "Show N documents of a query of a run.", 100, min=1
+    ),
 ) -> None:
     """Write one HTML page about runs: which is better, on which queries, through which documents.
 

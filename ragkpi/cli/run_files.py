@@ -1,4 +1,4 @@
-"""The files of a command line, and how a command speaks of them."""
+"""The files of a command line, and the messages of a command."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequ
 
 
 def by_path(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths by different names: a file that is given twice is two runs."""
+    """Return paths by different names: a file that is repeated is two runs."""
     return {
         path if paths.count(path) == 1 else f"{path}#{place}": path
         for place, path in enumerate(paths, start=1)
@@ -51,9 +51,9 @@ class CommandLine(Interface):
         from ragkpi.cli.evaluation_options import evaluation
 
         names = {
-            argument: parameter.declared.names[0]
-            for parameter in evaluation.parameters()
-            for argument in parameter.declared.arguments or [parameter.name]
+            argument: parameter.names[0]
+            for parameter in evaluation.options()
+            for argument in parameter.arguments or [parameter.name]
         }
         flag = names.get(super().option(argument, value))
         if flag is not None:

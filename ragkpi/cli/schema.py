@@ -1,8 +1,9 @@
 """`ragkpi schema`: what programs may rely on in JSON that ragkpi writes."""
 
-from __future__ import annotations
+from ragkpi.cli.option_groups import takes
 
 
+@takes()
 def command() -> None:
     """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
     from ragkpi.library.describing import schema_text

@@ -1,7 +1,7 @@
 """`ragkpi zscores`: the file of means and deviations that `ragkpi eval -Z` reads."""
 
 from ragkpi.cli.evaluation_options import EvaluationOptions, evaluation
-from ragkpi.cli.option_groups import Annotated, argument, takes
+from ragkpi.cli.option_groups import argument, takes
 from ragkpi.cli.output_options import Output, output
 from ragkpi.cli.run_files import by_path, expect_files
 
@@ -10,10 +10,7 @@ from ragkpi.cli.run_files import by_path, expect_files
 def command(
     options: EvaluationOptions,
     output: Output,
-    files: Annotated[
-        list[str] | None,
-        argument(metavar="QRELS RUN RUN...", help="Qrels and runs."),
-    ] = None,
+    files: list[str] = argument("QRELS RUN RUN...", "Qrels and runs."),
 ) -> None:
     """Write a line "query measure mean deviation" per query and measure, over several runs.
 

@@ -142,4 +142,4 @@ def test_what_a_shell_asks(ragkpi, monkeypatch):
 def test_no_such_shell(ragkpi):
     outcome = ragkpi("--completion", "tcsh")
     assert outcome.status == 1
-    assert outcome.err == b"ragkpi: --completion tcsh: expected bash, zsh, fish\n"
+    assert outcome.err == b"ragkpi: --completion tcsh: no such choice; expected bash, zsh or fish\n"

@@ -16,7 +16,7 @@ from fcntl import ioctl
 import pytest
 
 from ragkpi.cli.commands import COMMANDS
-from ragkpi.cli.help_pages import page_of_command
+from ragkpi.cli.help_pages import help_page
 from tests.cli.commandline import BM25, FIXTURES, FUSION
 from tests.published_schema import valid_document
 
@@ -119,7 +119,7 @@ WITH_OUTPUT = {
 
 
 def test_every_command_with_an_output_is_among_them():
-    of = [name for name in COMMANDS if "-o, --output" in page_of_command(name)]
+    of = [name for name in COMMANDS if "-o, --output" in help_page(name)]
     assert sorted(of) == sorted(WITH_OUTPUT)
 
 

@@ -176,7 +176,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
 
 
 def test_help_stands_in_groups(evaluate):
-    found = evaluate("-h").out.decode()
+    found = evaluate("--help").out.decode()
     for heading in ("Options", "Evaluation", "Output", "Labels", "Intervals", "Record", "Gates"):
         assert f"\n{heading}:\n" in found
     assert "ragkpi schema" in " ".join(found.split())

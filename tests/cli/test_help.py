@@ -1,10 +1,11 @@
 """Finding one's way: tasks, examples that work, `help`, spellings of options."""
 
+import re
 import shlex
 
 import pytest
 
-from ragkpi.cli.commands import COMMANDS, TASKS
+from ragkpi.cli.commands import COMMANDS, TASKS, command_of
 from tests.cli.commandline import FIXTURES, trec_values
 
 
@@ -20,7 +21,7 @@ def folder(tmp_path, ragkpi):
 
 @pytest.mark.parametrize("line", [line for entry in COMMANDS.values() for line in entry.examples])
 def test_examples_work(ragkpi, folder, line):
-    words = shlex.split(line.partition(" > ")[0])
+    words = shlex.split(re.split(" [>|] ", line)[0])
     outcome = ragkpi(*words[1:], folder=folder)
     assert outcome.status == 0, outcome
     if "-o" not in words and "convert" not in words:
@@ -34,6 +35,44 @@ def test_help_of_a_command_shows_its_examples(ragkpi, name):
     for line in COMMANDS[name].examples:
         assert f"\n  {line}\n" in text
         assert len(line) < 78, "a line of a terminal"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_usual_options_are_one_screen(ragkpi, monkeypatch, name):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = ragkpi(name, "-h").out.decode().splitlines()
+    assert len(lines) <= 45
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(f"Usage: ragkpi {name} ")
+    assert [f"  {line}" for line in COMMANDS[name].examples] == lines[-5:-2]
+    assert lines[-1].endswith(f": ragkpi {name} --help")
+    rows = [line for line in lines if line.startswith("  -")]
+    assert len(rows) <= 14
+
+
+def test_the_commands_are_one_screen(ragkpi, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = ragkpi("-h").out.decode().splitlines()
+    assert len(lines) <= 45
+    assert {f"  {name}" for name in COMMANDS} <= {
+        line[: 2 + len(line.split()[0])] for line in lines if line.startswith("  ")
+    }
+    assert lines[-1].endswith(": ragkpi --help")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_every_option(ragkpi, name):
+    """Each under a heading, trec_eval's own under the last."""
+    text = ragkpi(name, "--help").out.decode()
+    for option in command_of(name).options():
+        if option.names:
+            assert re.search(rf"^  (-\S, )?{option.names[0]}( |$|,)", text, re.MULTILINE), option
+    if name in ("eval", "zscores"):
+        last = text[text.index("\nOf trec_eval, for its scripts:\n") :]
+        heads = re.findall(r"^  (-\w)", last, re.MULTILINE)
+        assert {"-T", "-D", "-R"} <= set(heads)
+        assert ("-Z" in heads) == (name == "eval")
+        assert re.findall(r"^(\w.*):$", last, re.MULTILINE)[1:] == ["Examples"]
 
 
 def test_commands_stand_under_their_tasks(ragkpi):

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ragkpi import progress
-from ragkpi.cli.progress_bar import _Bar
+from ragkpi.cli.progress_bar import Bar
 from tests.cli.commandline import BM25, FIXTURES
 
 CLEAR = b"\r\x1b[K"
@@ -135,8 +135,8 @@ def test_no_piece_of_the_bar_stays_beside_what_is_written(monkeypatch):
     shown = []
     monkeypatch.setattr("os.write", lambda _, text: shown.append(text))
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
-    monkeypatch.setattr("ragkpi.cli.progress_bar._in_background", lambda: False)
-    bar = _Bar("eval")
+    monkeypatch.setattr("ragkpi.cli.progress_bar.in_background", lambda: False)
+    bar = Bar("eval")
     bar.tick()
     assert b"ragkpi eval" in shown[-1]
     with bar.hidden():
@@ -154,8 +154,8 @@ def test_the_share_of_a_work_never_falls(monkeypatch):
     shown = []
     monkeypatch.setattr("os.write", lambda _, text: shown.append(text.decode()))
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
-    monkeypatch.setattr("ragkpi.cli.progress_bar._in_background", lambda: False)
-    bar = _Bar("holes")
+    monkeypatch.setattr("ragkpi.cli.progress_bar.in_background", lambda: False)
+    bar = Bar("holes")
     for _ in range(2):  # the second work begins at 0 again
         with progress.doing("bounds", 1):
             with progress.doing("map", 4) as watch:

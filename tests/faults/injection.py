@@ -91,4 +91,4 @@ def _let_files_fail(fault):
             fault.due()
             return super().write(octets)
 
-    program._StandardOutput.__bases__ = (StandardOutput,)
+    program.StandardOutput.__bases__ = (StandardOutput,)
