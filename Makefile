@@ -33,7 +33,7 @@ lint: $(READY)
 	if command -v $(CC) > /dev/null; then \
 	  $(CC) -std=c11 -Wall -Wextra -Wconversion -Werror -fsyntax-only \
 	    -I$$($(BIN)/python -c 'import sysconfig; print(sysconfig.get_path("include"))') ragkpi/_kernel.c; fi
-	if command -v node > /dev/null; then node --check ragkpi/studies/report/page.js; fi
+	if command -v node > /dev/null; then node --check ragkpi/questions/report/page.js; fi
 
 # The kernel under ASan and UBSan, with CASES of its fuzzer.
 CASES ?= 20000

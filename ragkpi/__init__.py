@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import importlib
 
+from ragkpi.version import __version__ as __version__
+
 TYPE_CHECKING = False  # as type checkers know it; typing itself takes milliseconds to import
 if TYPE_CHECKING:
     from ragkpi.errors import DataError as DataError
@@ -18,50 +20,46 @@ if TYPE_CHECKING:
     from ragkpi.errors import RagkpiError as RagkpiError
     from ragkpi.errors import RagkpiWarning as RagkpiWarning
     from ragkpi.errors import UsageError as UsageError
-    from ragkpi.library.agreeing import agree as agree
-    from ragkpi.library.agreeing import correct as correct
-    from ragkpi.library.calibrate import calibrate as calibrate
-    from ragkpi.library.checking import check as check
-    from ragkpi.library.comparing import compare as compare
-    from ragkpi.library.converting import convert as convert
-    from ragkpi.library.depth import depth as depth
-    from ragkpi.library.describing import describe_formats as describe_formats
-    from ragkpi.library.describing import describe_measures as describe_measures
-    from ragkpi.library.describing import log as log
-    from ragkpi.library.describing import schema as schema
-    from ragkpi.library.diagnose import diagnose as diagnose
-    from ragkpi.library.evaluating import evaluate as evaluate
-    from ragkpi.library.evaluating import zscores as zscores
-    from ragkpi.library.files import read_qrels as read_qrels
-    from ragkpi.library.files import read_run as read_run
-    from ragkpi.library.holes import holes as holes
-    from ragkpi.library.reporting import report as report
+    from ragkpi.library.arguments import Evaluating as Evaluating
     from ragkpi.library.result import Result as Result
-    from ragkpi.library.run_results import RunResult as RunResult
-    from ragkpi.library.run_results import RunResults as RunResults
-    from ragkpi.library.vocabulary import Evaluating as Evaluating
-
-__version__ = "0.1.0"
+    from ragkpi.questions.agree.function import agree as agree
+    from ragkpi.questions.agree.function import correct as correct
+    from ragkpi.questions.calibrate.function import calibrate as calibrate
+    from ragkpi.questions.check.function import check as check
+    from ragkpi.questions.compare.function import compare as compare
+    from ragkpi.questions.convert.function import convert as convert
+    from ragkpi.questions.convert.function import read_qrels as read_qrels
+    from ragkpi.questions.convert.function import read_run as read_run
+    from ragkpi.questions.depth.function import depth as depth
+    from ragkpi.questions.describe.function import describe_formats as describe_formats
+    from ragkpi.questions.describe.function import describe_measures as describe_measures
+    from ragkpi.questions.describe.function import log as log
+    from ragkpi.questions.describe.function import schema as schema
+    from ragkpi.questions.diagnose.function import diagnose as diagnose
+    from ragkpi.questions.evaluate.function import RunResult as RunResult
+    from ragkpi.questions.evaluate.function import RunResults as RunResults
+    from ragkpi.questions.evaluate.function import evaluate as evaluate
+    from ragkpi.questions.evaluate.function import zscores as zscores
+    from ragkpi.questions.holes.function import holes as holes
+    from ragkpi.questions.report.function import report as report
 
 # Where each public name is, for when it is asked for; tests hold it against the lines above.
 _MODULES = {
     "errors": "DataError GateFailedError InputError NothingInCommonError RagkpiError RagkpiWarning "
     "UsageError",
-    "library.agreeing": "agree correct",
-    "library.vocabulary": "Evaluating",
-    "library.checking": "check",
-    "library.comparing": "compare",
-    "library.evaluating": "evaluate zscores",
-    "library.converting": "convert",
-    "library.describing": "describe_formats describe_measures log schema",
-    "library.files": "read_qrels read_run",
-    "library.calibrate": "calibrate",
-    "library.depth": "depth",
-    "library.diagnose": "diagnose",
-    "library.holes": "holes",
-    "library.reporting": "report",
+    "questions.agree.function": "agree correct",
+    "questions.calibrate.function": "calibrate",
+    "questions.check.function": "check",
+    "questions.compare.function": "compare",
+    "questions.convert.function": "convert read_qrels read_run",
+    "questions.depth.function": "depth",
+    "questions.describe.function": "describe_formats describe_measures log schema",
+    "questions.diagnose.function": "diagnose",
+    "questions.evaluate.function": "RunResult RunResults evaluate zscores",
+    "questions.holes.function": "holes",
+    "questions.report.function": "report",
     "library.result": "Result",
-    "library.run_results": "RunResult RunResults",
+    "library.arguments": "Evaluating",
 }
 _MODULE = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_MODULE)

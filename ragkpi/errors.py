@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 from typing import Any
+
+_SIGNALLED = 128  # and the number of the signal
 
 
 class RagkpiError(Exception):
@@ -79,3 +82,12 @@ class RagkpiWarning(UserWarning):
 
 class RagkpiNote(RagkpiWarning):
     """Something that was done as asked for, and how much of it."""
+
+
+class Stopped(BaseException):
+    """A signal asks this process to end; on the way out files are cleaned up."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.status = _SIGNALLED + number
+        self.words = f"stopped by {signal.Signals(number).name}"

@@ -3,29 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
-from ragkpi.formats.file_formats import Reading
+from ragkpi.files.formats import Reading
 from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.refusals import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.progress import doing, steps
-from ragkpi.ranking.doubts import doubts
-from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted
-from ragkpi.ranking.judge import Coverage
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judge import Coverage, JudgementPart
+from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.notes import assumption_notes, coverage_notes, judgement_notes
-from ragkpi.ranking.reading import read_run, read_runs
+from ragkpi.ranking.notes import assumption_notes, coverage_notes, doubts, judgement_notes
+from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
+from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass, replace
 from ragkpi.wording import listed
-
-if TYPE_CHECKING:
-    from ragkpi.ranking.runs_in_memory import RunInMemory
 
 Run: TypeAlias = "str | RunInMemory"
 """The path of a run, or one that is in memory already."""
@@ -83,7 +79,7 @@ class Evaluator:
         The first stage that the runs were selected from; None if there is none. Runs and pools
         are paths or columns.
     qrels_format, run_format
-        Names of file formats (`ragkpi.formats.file_formats`); None recognises each file's. The
+        Names of file formats (`ragkpi.files.formats`); None recognises each file's. The
         format of the pool is always recognised.
 
     Examples
@@ -115,10 +111,6 @@ class Evaluator:
 
     def over(self, queries: Collection[bytes]) -> tuple[Evaluator, Callable[[Hits], Hits]]:
         """Return the evaluator of some queries alone, and what narrows hits to them."""
-        from copy import copy
-
-        from ragkpi.ranking.part import JudgementPart
-
         part = JudgementPart.of(self.relevance.judgements, queries)
         evaluator = copy(self)
         evaluator.relevance = Qrels(part.judgements)
@@ -177,8 +169,6 @@ class Evaluator:
         refuse_levels(metrics, self.relevance.judgements)
         seen = 0
         if self._counts_documents(metrics):
-            from ragkpi.ranking.pool import count_documents
-
             read = [run for run in runs if isinstance(run, Hits)]
             seen = count_documents(self.relevance.judgements, read)
         outcomes: list[Evaluation | RagkpiError] = []
@@ -216,13 +206,9 @@ class Evaluator:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
-            from ragkpi.ranking.pool import corpus_sizes
-
             sizes = corpus_sizes(judged.queries, self.settings, seen)
             judged = replace(judged, corpus_size=sizes)
         if self.pool is not None and self._pool_hits is not None:
-            from ragkpi.ranking.pool import judge_pool, outside_pool
-
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
                 outside = outside_pool(judgements, run, judged, self._read_pool)

@@ -1,6 +1,6 @@
 """The interface through which ragkpi is used: how arguments are named, and where notes go.
 
-Python is the default. The command line is a subclass of `Interface` (`ragkpi.cli.run_files`).
+Python is the default. The command line is a subclass of `Interface` (`ragkpi.cli.terminal`).
 Every message asks for the name of an option when it is written, so that no text is translated.
 """
 

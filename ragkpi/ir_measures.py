@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import ir_measures
 from ir_measures import measures, providers, util
@@ -30,17 +30,16 @@ from ir_measures.providers import base
 
 from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
-from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import Qrels
-from ragkpi.ranking.runs_in_memory import RunInMemory
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import NamedTuple
 from ragkpi.wording import decoded
 
 # Measures of a pool are left out: ir_measures has no pool.

@@ -1,6 +1,6 @@
 """Progress of work: noted here, which costs next to nothing, and shown by the command line.
 
-`ragkpi.cli.progress_bar` shows it on terminals; in Python nothing does.
+`ragkpi.cli.terminal` shows it on terminals; in Python nothing does.
 """
 
 from __future__ import annotations

@@ -19,22 +19,21 @@ import math
 import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from operator import index
 from typing import Any
 
 from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluator
-from ragkpi.formats.in_memory import qrels_columns
+from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, builtin_measures, find_metrics
 from ragkpi.measures.scores import MetricScores
-from ragkpi.ranking.hits import NOTHING_RETRIEVED, Hits
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory
 from ragkpi.ranking.relevance import Qrels
-from ragkpi.ranking.runs_in_memory import RunInMemory
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import replace
 from ragkpi.wording import counted, decoded
 
 __all__ = [

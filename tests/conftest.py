@@ -28,7 +28,7 @@ if sys.platform == "win32":
 @pytest.fixture
 def command_line():
     """Let messages name options, as the command line does."""
-    from ragkpi.cli.run_files import CommandLine
+    from ragkpi.cli.terminal import CommandLine
     from ragkpi.interface import using
 
     with using(CommandLine()):

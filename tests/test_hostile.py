@@ -13,8 +13,8 @@ from importlib.util import find_spec
 
 import pytest
 
-from ragkpi.formats import lines, opening
-from ragkpi.studies.check.catalogue import REFUSALS
+from ragkpi.files import lines, opening
+from ragkpi.questions.check.findings import REFUSALS
 from tests.hostile_files import ARROW, PARTS, QRELS, ROWS, RUNS, TABLES
 
 pytestmark = pytest.mark.usefixtures("reader")

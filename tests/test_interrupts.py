@@ -179,7 +179,7 @@ def test_a_fifo_is_read_like_a_file(folder, reader):
 @pytest.fixture
 def after_a_block(monkeypatch):
     """Do something to a file when a block of it is read."""
-    from ragkpi.formats.opening import Source
+    from ragkpi.files.opening import Source
     from ragkpi.ranking import reading
 
     def do(something):
@@ -224,7 +224,7 @@ def test_a_file_that_is_written_to_while_it_is_read(folder, after_a_block, ragkp
 
 
 def test_a_file_that_takes_the_place_of_the_opened_one_is_not_read(folder):
-    from ragkpi.formats.opening import Source
+    from ragkpi.files.opening import Source
 
     with Source(str(folder / "run")) as source:
         (folder / "other").write_bytes(RUN.replace(b"d1", b"x1"))
@@ -516,7 +516,12 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
 @pytest.mark.parametrize(
     "module",
     [
-        *("ragkpi.cli.program", "ragkpi.errors", "ragkpi.cli.eval", "ragkpi.evaluation"),
+        *(
+            "ragkpi.cli.program",
+            "ragkpi.errors",
+            "ragkpi.questions.evaluate.command",
+            "ragkpi.evaluation",
+        ),
         *("numpy", "numpy._core.multiarray", "ragkpi.measures.registry"),
     ],
 )

@@ -1,7 +1,8 @@
-"""The order of the rooms: each imports only from those before it; names mean one thing."""
+"""The order of the rooms: each imports from those below it, and no modules form a circle."""
 
 import ast
 from collections import Counter
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -12,58 +13,99 @@ PACKAGE = Path(ragkpi.__file__).parent
 
 # From the ground up. Rooms on one line do not know each other.
 ORDER = [
-    ["errors", "interface", "wording", "records", "progress", "plain_kernel", "_kernel"],
-    ["kernel"],
-    ["formats"],
+    ["version", "errors", "progress", "arrays", "plain_kernel", "_kernel"],
+    ["kernel", "interface"],
+    ["wording"],
+    ["files"],
     ["ranking"],
     ["measures"],
     ["statistics"],
-    ["evaluation", "conversion"],
-    ["reports", "charts"],
-    ["studies"],
+    ["evaluation"],
+    ["reports"],
+    ["charts"],
     ["library"],
+    ["cli"],
+    ["questions"],
+    ["pytrec_eval", "ir_measures"],
+    ["__main__", ""],  # the package itself, which offers the functions by name
 ]
 FLOOR = {room: floor for floor, rooms in enumerate(ORDER) for room in rooms}
-# Types of measures are named by what is below them; the values do not come up.
-MODULES = sorted(path for path in PACKAGE.rglob("*.py") if path.name != "__init__.py")
 
 
-def room_of(path):
-    parts = path.relative_to(PACKAGE).with_suffix("").parts
-    return parts[0]
+def name_of(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-def imported(path):
-    """Yield the modules of this package that a module imports, at its top or within functions."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("ragkpi."):
-            yield node.module
-        elif isinstance(node, ast.Import):
-            yield from (name.name for name in node.names if name.name.startswith("ragkpi."))
+PATHS = {name_of(path): path for path in sorted(PACKAGE.rglob("*.py"))}
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda path: str(path.relative_to(PACKAGE)))
-def test_no_arrow_runs_upward(path):
-    room = room_of(path)
-    floor = FLOOR.get(room, len(ORDER))
-    for module in imported(path):
-        other = module.split(".")[1]
-        if other == room:
-            continue
-        if room != "__main__":
-            assert other != "cli", f"{path} imports {module}"
-        assert FLOOR.get(other, len(ORDER)) <= floor, f"{path} imports {module}"
+def imported(name):
+    """All modules of this package that a module imports: at its top, for types, in functions."""
+    modules = set()
+    for node in ast.walk(ast.parse(PATHS[name].read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            modules.update(one.name for one in node.names if one.name.startswith("ragkpi."))
+        elif isinstance(node, ast.ImportFrom) and node.module.split(".")[0] == "ragkpi":
+            for one in node.names:
+                inner = f"{node.module}.{one.name}"
+                modules.add(inner if inner in PATHS else node.module)
+    return modules - {name}
 
 
-def test_modules_have_names_of_their_own():
-    names = Counter(path.stem for path in MODULES if room_of(path) != "cli")
-    assert [name for name, count in names.items() if count > 1] == []
+IMPORTS = {name: imported(name) for name in PATHS}
+
+
+def room_of(name):
+    return [*name.split("."), ""][1]
+
+
+@pytest.mark.parametrize("name", PATHS)
+def test_no_arrow_runs_upward(name):
+    for other in IMPORTS[name]:
+        if room_of(other) != room_of(name):
+            assert FLOOR[room_of(other)] < FLOOR[room_of(name)], f"{name} imports {other}"
+
+
+def test_modules_import_in_no_circle():
+    known = {name: modules & PATHS.keys() for name, modules in IMPORTS.items()}
+    list(TopologicalSorter(known).static_order())  # CycleError names the circle
+
+
+def test_a_question_is_opened_by_its_name_alone():
+    """What one question holds is its own affair; who else uses it is listed here."""
+    shared = {
+        *(("evaluate", "agree"), ("compare", "agree")),  # --human
+        *(("agree", "evaluate"), ("calibrate", "evaluate"), ("depth", "evaluate")),  # intervals
+        *(("compare", "evaluate"), ("holes", "evaluate")),  # the table of values
+        *(("describe", "evaluate"), ("evaluate", "describe"), ("convert", "describe")),
+        ("diagnose", "holes"),
+    }
+    for name, modules in IMPORTS.items():
+        question = name.split(".")[2] if name.startswith("ragkpi.questions.") else None
+        for other in modules:
+            if room_of(other) == "questions" and other.count(".") > 1 and name != "ragkpi":
+                opened = other.split(".")[2]
+                assert question in (opened, "report") or (question, opened) in shared, (name, other)
+
+
+def test_few_imports_are_inside_functions():
+    """Each saves time that was measured: heavy packages, and what few command lines need."""
+    late = [
+        f"{name}:{node.lineno}"
+        for name, path in PATHS.items()
+        for function in ast.walk(ast.parse(path.read_text("utf-8")))
+        if isinstance(function, ast.FunctionDef)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    ]
+    assert len(set(late)) <= 150, late
 
 
 def test_public_classes_have_names_of_their_own():
     names = Counter(
         node.name
-        for path in MODULES
+        for path in PATHS.values()
         for node in ast.parse(path.read_text("utf-8")).body
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_")
     )

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ragkpi.conversion import Conversion
 from ragkpi.errors import DataError
-from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
-from ragkpi.formats.opening import Source
-from ragkpi.formats.rankings import Ranking, Rankings
+from ragkpi.files.opening import Source
+from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.files.writing import Ranking, Rankings
+from ragkpi.questions.convert.function import Conversion
 from tests.slow_reference import writing
 
 TEXT_FORMATS = ["trec", "tsv", "csv", "json", "jsonl"]

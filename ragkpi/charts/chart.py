@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, Literal
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, NamedTuple
 
-from ragkpi.records import NamedTuple, asdict, dataclass, replace
 from ragkpi.wording import visible
 
 _MARKERS_OF_A_CURVE = 7

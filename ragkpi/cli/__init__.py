@@ -5,19 +5,9 @@ from __future__ import annotations
 import os
 import sys
 
+from ragkpi.errors import Stopped
+
 _INTERRUPTED = 130
-_SIGNALLED = 128  # and the number of the signal
-
-
-class Stopped(BaseException):
-    """A signal asks this process to end; on the way out files are cleaned up."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        import signal
-
-        self.status = _SIGNALLED + number
-        self.words = f"stopped by {signal.Signals(number).name}"
 
 
 def entry() -> None:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal
-
-from ragkpi.records import NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 if TYPE_CHECKING:
-    from ragkpi.cli.option_groups import OptionGroup
+    from ragkpi.cli.options import OptionGroup
 
 Task = Literal["evaluate", "decide", "prepare"]
 
@@ -44,7 +42,7 @@ class Entry(NamedTuple):
 # By name, in the order in which people need them.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
-        "ragkpi.cli.eval",
+        "ragkpi.questions.evaluate.command",
         "evaluate",
         "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
         (
@@ -54,7 +52,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "compare": Entry(
-        "ragkpi.cli.compare",
+        "ragkpi.questions.compare.command",
         "evaluate",
         "Compare runs with a baseline: differences, intervals, tests.",
         (
@@ -64,7 +62,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "report": Entry(
-        "ragkpi.cli.report",
+        "ragkpi.questions.report.command",
         "evaluate",
         "Write one HTML page: runs, queries and documents, to look at and to share.",
         (
@@ -74,7 +72,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "depth": Entry(
-        "ragkpi.cli.depth",
+        "ragkpi.questions.depth.command",
         "decide",
         "How many passages to retrieve, or tools to show: success against chance, by depth.",
         (
@@ -84,7 +82,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "diagnose": Entry(
-        "ragkpi.cli.diagnose",
+        "ragkpi.questions.diagnose.command",
         "decide",
         "Retriever or reranker: where each query lost its evidence, and what was missed.",
         (
@@ -94,7 +92,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "holes": Entry(
-        "ragkpi.cli.holes",
+        "ragkpi.questions.holes.command",
         "decide",
         "How much unjudged documents can change values and the order of runs.",
         (
@@ -104,7 +102,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "calibrate": Entry(
-        "ragkpi.cli.calibrate",
+        "ragkpi.questions.calibrate.command",
         "decide",
         "Which measure tracks the quality of responses, and which alpha suits best.",
         (
@@ -114,7 +112,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "agree": Entry(
-        "ragkpi.cli.agree",
+        "ragkpi.questions.agree.command",
         "decide",
         "May these judgements be trusted: do two judges agree, and order runs alike?",
         (
@@ -124,7 +122,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "check": Entry(
-        "ragkpi.cli.check",
+        "ragkpi.questions.check.command",
         "prepare",
         "Report what is wrong or suspicious about runs, and mend them.",
         (
@@ -134,7 +132,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "convert": Entry(
-        "ragkpi.cli.convert",
+        "ragkpi.questions.convert.command",
         "prepare",
         "Write a run or qrels in another format.",
         (
@@ -144,13 +142,13 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "formats": Entry(
-        "ragkpi.cli.formats",
+        "ragkpi.questions.describe.formats",
         "prepare",
         "List the formats of runs and qrels and what stacks write, or explain one.",
         ("ragkpi formats", "ragkpi formats ragas map", "ragkpi formats langchain"),
     ),
     "measures": Entry(
-        "ragkpi.cli.measures",
+        "ragkpi.questions.describe.measures",
         "prepare",
         "List the measures, search them, or explain one.",
         (
@@ -160,7 +158,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "zscores": Entry(
-        "ragkpi.cli.zscores",
+        "ragkpi.questions.evaluate.zscores",
         "prepare",
         "Write the means and deviations over runs that 'eval -Z' needs.",
         (
@@ -170,7 +168,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "log": Entry(
-        "ragkpi.cli.log",
+        "ragkpi.questions.evaluate.log",
         "prepare",
         "Show the evaluations that 'eval --log FILE' wrote down.",
         (
@@ -180,7 +178,7 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "schema": Entry(
-        "ragkpi.cli.schema",
+        "ragkpi.questions.describe.schema",
         "prepare",
         "Print the JSON schema of what commands write as JSON.",
         (

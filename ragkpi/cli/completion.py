@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from ragkpi.cli.commands import COMMANDS, command_of
 from ragkpi.cli.help_pages import purpose_of
-from ragkpi.cli.option_groups import Declaration
+from ragkpi.cli.options import Declaration
 
 Offer = tuple[str, str]  # a word, and what it means
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
-from ragkpi.cli.option_groups import REQUIRED, Declaration
+from ragkpi.cli.options import REQUIRED, Declaration
 
 Shown = Literal["common", "all"]
 Rows = list[tuple[str, str]]

@@ -2,12 +2,11 @@
 
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.cli.messages import colour_warnings, tell
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.options import option, option_group
+from ragkpi.cli.terminal import colour_warnings, tell
 from ragkpi.errors import UsageError
-from ragkpi.records import NamedTuple
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.wording import counted
 
@@ -86,7 +85,7 @@ class Output(NamedTuple):
 
     def _layout(self, on_screen: bool, more: Mapping[str, Any]) -> "Layout":
         from ragkpi.reports.layout import Layout
-        from ragkpi.reports.text_table import wants_colour
+        from ragkpi.reports.terminal import wants_colour
 
         coloured = self.colour == "always"
         if self.colour == "auto":

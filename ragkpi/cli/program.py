@@ -1,4 +1,4 @@
-"""One command from its words to its exit status; errors become one line."""
+"""The limit on the memory that a command may use."""
 
 from __future__ import annotations
 
@@ -9,9 +9,73 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ragkpi.cli import Stopped
 from ragkpi.cli.commands import COMMANDS, command_of
-from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, UsageError
+from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
+
+OPTION = "--max-memory"
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_LEAST = 64 << 20
+_CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
+
+
+def limit_memory(arguments: list[str]) -> list[str]:
+    """Take ``--max-memory SIZE`` out of a command line, and limit the memory of this process.
+
+    The default is three quarters of the system's memory. Child processes have the same limit.
+
+    Raises
+    ------
+    UsageError
+        If the text is no size, or a size below 64M.
+    """
+    rest, size = [], None
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif name == OPTION:
+            size = _size(value if equals else next(words, ""))
+        else:
+            rest.append(word)
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return rest
+    before, most = resource.getrlimit(resource.RLIMIT_DATA)
+    limit = size or _available() * 3 // 4
+    known = [bound for bound in (limit, before, most) if bound > 0]  # RLIM_INFINITY is -1
+    if known:
+        resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
+    return rest
+
+
+def _size(text: str) -> int:
+    number, unit = text.lower().removesuffix("b"), ""
+    if number[-1:].isalpha():
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        size = 0
+    if size < _LEAST:
+        raise UsageError(f"{OPTION} {text}: expected a size from 64M, such as 512M or 4G")
+    return size
+
+
+def _available() -> int:
+    """Return the bytes of memory that the system has for this process, 0 if unknown."""
+    try:
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+    try:
+        with open(_CONTROL_GROUP) as file:
+            text = file.read().strip()
+    except OSError:
+        return available
+    return min(available, int(text)) if text.isdecimal() else available
+
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
@@ -69,8 +133,6 @@ def run() -> None:
 def _prepare(arguments: list[str]) -> list[str]:
     """Handle signals, limit memory; return the command line without --max-memory."""
     import signal
-
-    from ragkpi.cli.memory import limit_memory
 
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
         if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
@@ -180,10 +242,8 @@ def _fail_unforeseen(problem: Exception) -> int:
 def _run(arguments: list[str]) -> int:
     import warnings
 
-    from ragkpi.cli.messages import Finished
-    from ragkpi.cli.progress_bar import bar, end_bar
-    from ragkpi.cli.run_files import CommandLine
-    from ragkpi.formats.inputs import noted_inputs
+    from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar
+    from ragkpi.files.inputs import noted_inputs
     from ragkpi.interface import using
 
     StandardOutput.begin = staticmethod(end_bar)
@@ -199,7 +259,7 @@ def _run(arguments: list[str]) -> int:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Read the options of a command, here or by typer, and call it; return the exit status."""
-    from ragkpi.cli.command_line import values_of
+    from ragkpi.cli.options import values_of
 
     name, words = "", arguments
     if arguments and arguments[0][:1] != "-":
@@ -231,7 +291,7 @@ def _drop_output() -> None:
 
 
 def _fail(text: str, status: int) -> int:
-    from ragkpi.cli.messages import tell
+    from ragkpi.cli.terminal import tell
 
     tell(text)
     return status
@@ -240,7 +300,7 @@ def _fail(text: str, status: int) -> int:
 def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
-    from ragkpi.cli.messages import tell
+    from ragkpi.cli.terminal import tell
 
     if issubclass(category, RagkpiNote):
         tell(f"note: {message}")

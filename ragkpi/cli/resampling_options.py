@@ -2,7 +2,7 @@
 
 from typing import Any, Literal
 
-from ragkpi.cli.option_groups import option, option_group
+from ragkpi.cli.options import option, option_group
 from ragkpi.errors import UsageError
 
 Arguments = dict[str, Any]  # of a function of `ragkpi`, by name

@@ -11,7 +11,7 @@ import typer
 from typer.core import TyperCommand
 
 from ragkpi.cli.help_pages import help_page
-from ragkpi.cli.option_groups import REQUIRED, Declaration, OptionGroup
+from ragkpi.cli.options import REQUIRED, Declaration, OptionGroup
 from ragkpi.errors import UsageError
 
 _INTERRUPT_STATUS = 130

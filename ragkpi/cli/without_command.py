@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from ragkpi.cli.option_groups import option, takes
+from ragkpi.cli.options import option, takes
 
 
 @takes()
@@ -26,8 +26,8 @@ def command(
     interrupted, 141 nobody reads the output.
     """
     if version:
-        from ragkpi import __version__
         from ragkpi.kernel import READER
+        from ragkpi.version import __version__
 
         print(f"ragkpi {__version__} ({READER} reader)")
     elif completion is not None:

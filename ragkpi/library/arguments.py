@@ -1,30 +1,141 @@
-"""From the arguments of public functions to sessions, settings and runs; they are checked here."""
+"""Arguments that all functions share: how runs are read, and how they are evaluated."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from operator import index
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.formats.file_formats import Reading, ScoreKind
-from ragkpi.formats.inputs import Inputs, inputs
+from ragkpi.files.formats import Reading, ScoreKind, reading_for
+from ragkpi.files.in_memory import octets, qrels_columns
+from ragkpi.files.inputs import Inputs, inputs
+from ragkpi.files.query_files import read_gains
+from ragkpi.files.sieve import sieve_for
 from ragkpi.library.session import MeasureNames, Names, Session
-from ragkpi.library.vocabulary import Evaluating, HowRead
-from ragkpi.ranking.grade_maps import GRADE_MAPS, GradeMap, parse_grade_map
+from ragkpi.ranking.judged import (
+    GRADE_MAPS,
+    Doubts,
+    Draws,
+    GivenGains,
+    GradeMap,
+    Missing,
+    PoolUnion,
+    Settings,
+    TieOrder,
+    Unjudged,
+    parse_grade_map,
+)
+from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import Doubts, Draws, Missing, PoolUnion, Settings, TieOrder, Unjudged
-from ragkpi.reports.run_names import run_names
+from ragkpi.reports.terminal import run_names
+from ragkpi.statistics.bootstrap import Bootstrap, Method
+from ragkpi.statistics.paired import Procedure
+from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import parse_size
 
-if TYPE_CHECKING:
-    from ragkpi.ranking.gains import GivenGains
-    from ragkpi.statistics.bootstrap import Bootstrap, Method
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.paired import Procedure
-    from ragkpi.statistics.significance import TestName
+
+class HowRead(TypedDict, total=False):
+    """How files, frames and rows are read.
+
+    Attributes
+    ----------
+    qrels_format, run_format
+        Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
+    map_qrels, map_run
+        Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
+        mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
+    subset
+        Which ranking is read of a path to a dump that holds several of its queries: ``"en"``, or
+        ``"en/test"`` (MTEB's subset and split).
+    scores
+        ``"distance"`` if smaller scores are better.
+    max_passage
+        Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
+    ignore_identical_ids, exclude
+        Whether documents with the id of their query are left out, and the path of a list of those
+        that are.
+    """
+
+    qrels_format: str | Reading | None
+    run_format: str | Reading | None
+    map_qrels: str | Mapping[str, str] | None
+    map_run: str | Mapping[str, str] | None
+    subset: str | None
+    scores: ScoreKind
+    max_passage: str | None
+    ignore_identical_ids: bool
+    exclude: str | os.PathLike[str] | None
+
+
+class Evaluating(HowRead, total=False):
+    """How runs are evaluated; every function that evaluates takes these by name.
+
+    Attributes
+    ----------
+    corpus_size, corpus_sizes
+        How many documents could have been retrieved (``-N``), and the same for single queries;
+        without, the environment variable ``RAGKPI_CORPUS_SIZE``.
+    relevance_level
+        Lowest judged level that is relevant (``-l``).
+    missing
+        Judged queries that a run lacks: ``"intersection"`` leaves them out, ``"zero"`` evaluates
+        empty rankings (``-c``), ``"error"`` refuses the run (``--strict``).
+    unjudged
+        ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
+    max_retrieved
+        Only this many top documents of each query (``-M``).
+    ties
+        ``"expected"`` takes the expected value over all orders of equal scores, in `evaluate` and
+        `compare`; ``"id"`` ranks them by their ids, as trec_eval does.
+    gains
+        What judged documents are worth to the dcg family, G and rbp instead of their levels, in
+        `evaluate` and `compare`: as qrels are given, with real numbers. Qrels with fractional
+        levels are gains themselves.
+    draws
+        Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
+    grade_map
+        From levels to the grades 1 to 5: a preset's name, or levels and grades.
+    pool
+        The first stage that the runs were selected from, as a run is given.
+    pool_depth, pool_union
+        Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
+    rel_info
+        The format of the file of qrels, as ``-R`` names it.
+    only_query
+        The only query that is evaluated (``-D 0.QID``).
+    doubts
+        Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``, as by
+        ``--strict``.
+    names
+        What runs are called in a result: as they were ``"given"``, after their ``"file"``, or by
+        their ``"runid"``.
+    measure_names
+        What measures are called: ``"trec"``, as trec_eval prints them, or as ``"given"``.
+
+    How files are read is `HowRead`: ``run_format``, ``map_run``, ``scores``, ``max_passage``, …
+    """
+
+    corpus_size: int | None
+    corpus_sizes: Mapping[Any, int] | None
+    relevance_level: int
+    missing: Missing
+    unjudged: Unjudged
+    max_retrieved: int | None
+    ties: TieOrder
+    gains: Any
+    draws: Draws
+    grade_map: str | Mapping[int, int]
+    pool: Any
+    pool_depth: int | None
+    pool_union: PoolUnion
+    rel_info: str
+    only_query: str | bytes | None
+    doubts: Doubts
+    names: Names
+    measure_names: MeasureNames
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
@@ -52,8 +163,6 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query = given.get("only_query")
     sizes = given.get("corpus_sizes") or {}
     if sizes or only_query is not None:
-        from ragkpi.formats.given_columns import octets
-
         only_query = None if only_query is None else octets(only_query)
         sizes = {octets(query): whole("corpus_sizes", size, 0) for query, size in sizes.items()}
     return Settings(
@@ -87,8 +196,6 @@ def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
     """Return how qrels and runs are read; None where no argument is about that."""
     if not HowRead.__annotations__.keys() & given.keys():
         return None, None
-    from ragkpi.formats.file_formats import reading_for
-    from ragkpi.formats.sieve import sieve_for
 
     of_qrels, of_run = given.get("qrels_format"), given.get("run_format")
     if isinstance(of_qrels, Reading) or isinstance(of_run, Reading):  # from a command
@@ -115,7 +222,6 @@ def run_of(run: Any) -> Run:
     """Return a run as an `Evaluator` takes it: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
-    from ragkpi.ranking.runs_in_memory import RunInMemory
 
     return run if isinstance(run, RunInMemory) else RunInMemory(run)
 
@@ -205,9 +311,6 @@ def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:
     """Read gains; their documents are folded and left out like those of the qrels."""
     if given is None:
         return None
-    from ragkpi.formats.gain_files import read_gains
-    from ragkpi.formats.in_memory import qrels_columns
-    from ragkpi.ranking.gains import GivenGains
 
     if isinstance(given, str | os.PathLike):
         columns = read_gains(os.fspath(given))
@@ -236,10 +339,6 @@ def procedure_of(
     confidence: float,
 ) -> Procedure:
     """Return how runs are compared; wrong arguments are refused."""
-    from ragkpi.statistics.corrections import CorrectionName
-    from ragkpi.statistics.paired import Procedure
-    from ragkpi.statistics.significance import TestName
-
     return Procedure(
         one_of("test", test, get_args(TestName)),
         one_of("correction", correction, get_args(CorrectionName)),
@@ -256,8 +355,6 @@ def bootstrap_of(
 
     An explicit `method` resamples rates, too.
     """
-    from ragkpi.statistics.bootstrap import Bootstrap, Method
-
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")
     return Bootstrap(

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal, Self
 
+from ragkpi.charts.chart import Charts
+from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
-from ragkpi.records import dataclass, replace
+from ragkpi.library.arguments import one_of
+from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport, Table
+from ragkpi.reports.renderers import REPORT_FORMATS, rendered
+from ragkpi.reports.signature import Signature
 from ragkpi.wording import decoded, visible
-
-if TYPE_CHECKING:
-    from typing import Self
-
-    from ragkpi.charts.chart import Charts
-    from ragkpi.reports.layout import Cell, Layout, Report, Table
-    from ragkpi.reports.signature import Signature
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,8 +75,6 @@ class Result:
     @cached_property
     def slices(self) -> Mapping[str, Self]:
         """The same result over the queries of each label, by names such as ``lang=de``."""
-        from ragkpi.reports.sliced_report import SlicedReport
-
         parts = self.report.parts if isinstance(self.report, SlicedReport) else ()
         return {part.name: replace(self, report=part.report, charts=None) for part in parts}
 
@@ -90,9 +87,6 @@ class Result:
 
         It is what ``--format`` prints. `UsageError` for a format that reports do not have.
         """
-        from ragkpi.library.arguments import one_of
-        from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-
         return rendered(self.report, one_of("form", form, list(REPORT_FORMATS)), _layout("below"))
 
     def to_pandas(self) -> Any:
@@ -129,7 +123,6 @@ class Result:
         """Draw what ``--plot`` draws, as a figure of matplotlib."""
         if self.charts is None:
             raise UsageError("there is no picture of this result; expected an answer with one")
-        from ragkpi.charts.picture import figure_of
 
         return figure_of(self.charts())
 
@@ -144,7 +137,6 @@ class Result:
         return {name: [row.get(name) for row in self.rows] for name in names}
 
     def __str__(self) -> str:
-        from ragkpi.reports.renderers import rendered
 
         return rendered(self.report, "table", _layout("below")).rstrip("\n")
 
@@ -168,7 +160,6 @@ class Result:
 
 
 def _layout(notes: Literal["below", "columns"]) -> Layout:
-    from ragkpi.reports.layout import Layout
 
     return Layout(notes=notes)
 

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
-from ragkpi.formats.inputs import inputs
-from ragkpi.interface import interface
+from ragkpi.files.formats import Reading
+from ragkpi.files.in_memory import mapped_rows, octets, qrels_columns
+from ragkpi.files.inputs import inputs
+from ragkpi.files.texts import QueryLabels, read_query_labels
+from ragkpi.interface import interface, option
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.refusals import default_requests, refuse_unserved
 from ragkpi.measures.registry import find_metrics, find_metrics_as_given
 from ragkpi.measures.scores import Scores
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass, field, replace
-from ragkpi.reports.run_names import run_names
+from ragkpi.reports.layout import Report, ReportPart, SlicedReport
+from ragkpi.reports.signature import Signature, signature_of
+from ragkpi.reports.terminal import run_names
+from ragkpi.statistics.paired import aligned
+from ragkpi.statistics.query_slices import QuerySlice, query_slices, unlabelled
 from ragkpi.wording import counted
-
-if TYPE_CHECKING:
-    from ragkpi.formats.file_formats import Reading
-    from ragkpi.reports.signature import Signature
 
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
@@ -188,7 +191,6 @@ class Session:
         good = good_ones(names, outcomes)
         if self.settings.missing != "common" or not good:
             return outcomes
-        from ragkpi.statistics.alignment import aligned
 
         first = next(iter(good.values()))
         shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
@@ -220,8 +222,6 @@ class Session:
 
     def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
         """Return what the numbers depend on."""
-        from ragkpi.reports.signature import signature_of
-
         digests = {role: digest for role, (_, digest) in files.items()}
         return signature_of(self.settings, metrics, digests)
 
@@ -252,8 +252,6 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
-    from ragkpi.formats.in_memory import mapped_rows, qrels_columns
-    from ragkpi.ranking.judgements import group_judgements
 
     if how is not None and how.shape is not None:
         qrels = mapped_rows(qrels, how.shape)
@@ -305,3 +303,80 @@ def good_ones(
         for name, outcome in zip(names, outcomes, strict=True)
         if isinstance(outcome, Evaluation)
     }
+
+
+MOST_SLICES = 1000
+
+
+def labels_of(given: Any) -> QueryLabels | None:
+    """Return labels of queries, from a path or by kind and query; None if there are none."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return read_query_labels(os.fspath(given))
+    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
+        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+
+    return {
+        str(kind): {octets(query): str(label) for query, label in labels.items()}
+        for kind, labels in given.items()
+    }
+
+
+def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+    """Return the slices of some queries; none without labels.
+
+    Raises
+    ------
+    NothingInCommonError
+        If no query has a label.
+    UsageError
+        If there are too many slices: ids were given for labels.
+    """
+    if labels is None:
+        return []
+
+    slices = query_slices(labels, evaluated)
+    if len(slices) > MOST_SLICES:
+        raise UsageError(
+            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
+        )
+    return slices
+
+
+def with_slices(
+    whole: Report,
+    labels: QueryLabels | None,
+    evaluated: Sequence[bytes],
+    reported: Callable[[QuerySlice], Report],
+    caution: str = "",
+) -> Report:
+    """Add reports on slices to the report on all queries, if there are labels.
+
+    Parameters
+    ----------
+    whole
+        The report on all queries.
+    labels
+        The labels of queries.
+    evaluated
+        All queries.
+    reported
+        Makes the report on a slice.
+    caution
+        A note for readers of many slices.
+    """
+    if labels is None:
+        return whole
+
+    parts = [
+        ReportPart(part.by, part.label, len(part.queries), reported(part))
+        for part in slices_of(labels, evaluated)
+    ]
+    notes = [*unlabelled(labels, evaluated), *([caution] if caution else [])]
+    return SlicedReport(whole, len(evaluated), parts, notes)
+
+
+def queries_of(runs: Iterable[Scores]) -> list[bytes]:
+    """Return the queries that any run is evaluated over, in byte order."""
+    return sorted(set().union(*(scores.queries for scores in runs)))

@@ -13,18 +13,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from ragkpi.records import dataclass, replace
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-FloatArray: TypeAlias = "npt.NDArray[np.float64]"
-IntArray: TypeAlias = "npt.NDArray[np.int64]"
+from ragkpi.arrays import FloatArray, IntArray
 
 
 @dataclass(frozen=True)

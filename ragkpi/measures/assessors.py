@@ -7,19 +7,17 @@ better document is retrieved above the worse one, or alone.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import UNPROVEN, Measure, record
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
-from ragkpi.ranking.judged import FloatArray, IntArray, quotient
-
-if TYPE_CHECKING:
-    from ragkpi.ranking.judged_groups import JudgedGroups
-    from ragkpi.ranking.judged_preferences import JudgedPreferences, Tally
+from ragkpi.ranking.judged import quotient
+from ragkpi.ranking.judged_groups import JudgedGroups
+from ragkpi.ranking.preferences import JudgedPreferences, Tally
 
 MEASURES: list[Measure] = []
 

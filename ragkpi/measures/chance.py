@@ -13,10 +13,12 @@ of many hits at once is smaller than any double.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
@@ -33,8 +35,7 @@ from ragkpi.measures.measure import (
 from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.measures.precision import expected_recall, recall
 from ragkpi.measures.tied import share_reaching
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient, shared
-from ragkpi.records import replace
+from ragkpi.ranking.judged import Judged, quotient, shared
 from ragkpi.wording import named
 
 COLLAPSED = 0.95  # chance of success from which a query cannot tell systems apart

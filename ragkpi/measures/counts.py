@@ -5,24 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.aggregates import COUNT, LABEL, PER_QUERY_TEXT, SUM
-from ragkpi.measures.measure import (
-    CORNERS,
-    COUNTS_HOLES,
-    UNCHANGED,
-    UNPROVEN,
-    Measure,
-    record,
-)
+from ragkpi.measures.measure import CORNERS, COUNTS_HOLES, UNCHANGED, UNPROVEN, Measure, record
 from ragkpi.measures.parameters import RealList
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
+from ragkpi.ranking.judged import Judged, quotient
 
 MEASURES: list[Measure] = []
 

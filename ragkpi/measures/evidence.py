@@ -9,10 +9,12 @@ the pool. Column g counts grade g; column 0 is 0.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 
 import numpy as np
 
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.interface import option
 from ragkpi.measures.aggregates import RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import (
@@ -26,8 +28,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, NoParameters, Option
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, ratio, shared
-from ragkpi.records import replace
+from ragkpi.ranking.judged import Judged, ratio, shared
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
 _UTILITY = np.array([0.0, 0.0, 0.0, 0.1, 0.5, 1.0])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.aggregates import log2, plus_ones
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
@@ -20,11 +22,11 @@ from ragkpi.measures.measure import (
 )
 from ragkpi.measures.parameters import Cutoffs, Gains
 from ragkpi.measures.tied import existing_ranks, is_alone, mean_weight
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient, shared
-from ragkpi.records import dataclass
+from ragkpi.ranking.judged import Judged, quotient, shared
 
 if TYPE_CHECKING:
     from ragkpi.measures.hole_tally import HoleTally
+
 
 MEASURES: list[Measure] = []
 

@@ -12,14 +12,15 @@ Measures such as ndcg are a `GainRatio`. `ratio_values` computes them for the wa
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 import numpy as np
 
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.measure import GainRatio
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged, quotient
-from ragkpi.records import NamedTuple, dataclass, field
+from ragkpi.ranking.judged import Judged, quotient
 
 _STEPS = 50
 _CELLS = 1 << 20  # of a table of queries and holes

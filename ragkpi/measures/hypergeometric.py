@@ -8,10 +8,11 @@ series of positive terms.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray
-from ragkpi.records import NamedTuple
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 
 # Expected hits from which a miss has probability 0: exp(-1e5) is 0, even with `_point`'s factor.
 _CERTAIN = 1e5

@@ -7,6 +7,7 @@ from functools import partial
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
@@ -24,7 +25,7 @@ from ragkpi.measures.measure import (
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Option
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged, quotient
+from ragkpi.ranking.judged import Judged, quotient
 
 
 def shallow_estimate(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NamedTuple, TypeVar
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
 from ragkpi.measures.parameters import Grammar, NoParameters
-from ragkpi.ranking.judged import FloatArray, IntArray, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
-from ragkpi.records import NamedTuple, dataclass, field, replace
 from ragkpi.wording import Style
 
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
@@ -71,7 +73,7 @@ class Bounds(NamedTuple):
     An assignment gives every unjudged document ("hole") that some run retrieves a level of the
     scale. A run's *own* holes are those in its ranking down to the depth of the measure. The
     *other* holes are below its cutoff or only in other runs; they change R and ideals alone.
-    `ragkpi.studies.holes` searches the assignments that a declaration names. Tests hold every
+    `ragkpi.questions.holes` searches the assignments that a declaration names. Tests hold every
     declaration against all assignments of small rankings.
 
     Attributes
@@ -263,8 +265,6 @@ class Measure:
     @property
     def help(self) -> str:
         """The docstring, unindented."""
-        import inspect
-
         return inspect.getdoc(self.function) or ""
 
     @property

@@ -11,11 +11,11 @@ import math
 import re
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import request_text
-from ragkpi.records import dataclass, field
 
 RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)

@@ -7,15 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ragkpi.arrays import FloatArray
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
-from ragkpi.measures.measure import (
-    CORNERS,
-    STAIRCASE,
-    STAIRCASE_ALONE,
-    UNPROVEN,
-    Measure,
-    record,
-)
+from ragkpi.measures.measure import CORNERS, STAIRCASE, STAIRCASE_ALONE, UNPROVEN, Measure, record
 from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
 from ragkpi.measures.tied import (
     existing_ranks,
@@ -27,10 +21,11 @@ from ragkpi.measures.tied import (
     share_within,
     tied_ranks,
 )
-from ragkpi.ranking.judged import FloatArray, Judged, quotient, shared
+from ragkpi.ranking.judged import Judged, quotient, shared
 
 if TYPE_CHECKING:
     from ragkpi.measures.hole_tally import HoleTally
+
 
 MEASURES: list[Measure] = []
 

@@ -8,9 +8,8 @@ from ragkpi.errors import UsageError
 from ragkpi.interface import option, request_text
 from ragkpi.measures.measure import Caution, Metric, RelInfo, names_of
 from ragkpi.measures.registry import all_measures
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
-from ragkpi.ranking.settings import Settings
 
 # The formats of -R, and which measures read each.
 REL_INFO: Mapping[str, RelInfo] = {

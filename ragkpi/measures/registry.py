@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from ragkpi.errors import UsageError
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.requests import parse_requests, split_requests
-from ragkpi.records import replace
 
 ENTRY_POINTS = "ragkpi.measures"
 

@@ -10,13 +10,12 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
-from typing import NoReturn
+from typing import NamedTuple, NoReturn
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option, request_text
 from ragkpi.measures.measure import Measure, Metric
 from ragkpi.measures.parameters import Cutoffs, Parameters
-from ragkpi.records import NamedTuple
 
 # Where something was typed: the number of the request, and that of its parameter.
 _Position = tuple[int, int]

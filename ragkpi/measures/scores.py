@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
+from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.measures.measure import Metric
-from ragkpi.ranking.judged import BoolArray, IntArray, Judged
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
-from ragkpi.records import dataclass, replace
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ragkpi.ranking.judged import BoolArray, FloatArray, IntArray, Judged
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.measures.hypergeometric import tail
+from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.judgements import TiedRanks
 
 _DEEPEST = 2**62
@@ -75,8 +77,6 @@ def share_reaching(judged: Judged, cutoff: int, m: int) -> FloatArray:
     The cutoff divides one group of ties, of which a part is drawn at random. The number of
     relevant documents in that part is hypergeometric.
     """
-    from ragkpi.measures.hypergeometric import tail  # few evaluations need it
-
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)
     divided = judged.relevant & (tied.first <= depth) & (tied.last > depth)

@@ -1,25 +1,294 @@
-"""`Judged`: a run as measures see it."""
+"""Grade maps: from a track's judged levels to the 1-5 rubric of RA-nWG and its relatives.
+
+Qrels and gains have separate tasks. The qrels say which documents are judged and which are
+relevant; gains say how much a judged document is worth to the measures that take gains. A judged
+document without a gain is worth nothing; a document that is not judged has none. Qrels with
+fractional levels are gains themselves, and have no levels.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property, wraps
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeAlias, TypeVar, cast
+from typing import Any, Concatenate, Literal, NamedTuple, ParamSpec, TypeVar, cast
 
 import numpy as np
 
-from ragkpi.errors import UsageError
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import DataError, UsageError
+from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import option
-from ragkpi.ranking.judgements import TiedRanks
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import NamedTuple, dataclass, replace
+from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
+from ragkpi.wording import counted, listed, named
 
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
-IntArray: TypeAlias = "npt.NDArray[np.int64]"
-FloatArray: TypeAlias = "npt.NDArray[np.float64]"
-BoolArray: TypeAlias = "npt.NDArray[np.bool_]"
+@dataclass(frozen=True)
+class GradeMap:
+    """A named map from judged levels to rubric grades (5 best, 1 worst).
+
+    Negative levels are unlabelled. Any other level that the map does not know is an error,
+    because guessing the scale of a file from the file fails as soon as its top grade is rare.
+    """
+
+    name: str
+    rubric: Mapping[int, int]
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(sorted(self.rubric.items()))))
+
+    def refuse_unknown(self, levels: Iterable[int]) -> None:
+        """Raise `UsageError` naming the presets that would fit, if a level is not in the map."""
+        present = {level for level in levels if level >= 0}
+        unknown = sorted(present - set(self.rubric))
+        if not unknown:
+            return
+        fitting = [name for name, map_ in GRADE_MAPS.items() if present <= set(map_.rubric)]
+        advice = " or ".join(f"{option('grade_map')} {name}" for name in fitting)
+        raise UsageError(
+            f"judged level {unknown[0]} is not in the grade map '{self.name}' "
+            f"({self}); give " + (advice or f"{option('grade_map')} 0=1,1=3,… with every level")
+        )
+
+    def __str__(self) -> str:
+        return ",".join(f"{level}={grade}" for level, grade in sorted(self.rubric.items()))
+
+
+GRADE_MAPS: Mapping[str, GradeMap] = {
+    map_.name: map_
+    for map_ in (
+        GradeMap("umbrela", {0: 1, 1: 3, 2: 4, 3: 5}),
+        GradeMap("umbrela-strict", {0: 1, 1: 2, 2: 4, 3: 5}),
+        GradeMap("rag25", {0: 1, 1: 2, 2: 3, 3: 4, 4: 5}),
+        GradeMap("rubric", {1: 1, 2: 2, 3: 3, 4: 4, 5: 5}),
+        GradeMap("binary", {0: 1, 1: 5}),
+    )
+}
+
+
+def parse_grade_map(text: str) -> GradeMap:
+    """Read a preset's name or a list such as ``0=1,1=3,2=4,3=5``; `UsageError` otherwise."""
+    if text in GRADE_MAPS:
+        return GRADE_MAPS[text]
+    rubric: dict[int, int] = {}
+    for item in text.split(","):
+        level, _, grade = item.partition("=")
+        if not (level.isdecimal() and grade.isdecimal() and 1 <= int(grade) <= 5):
+            raise UsageError(
+                f"{option('grade_map')} {text}: '{item}' is neither a preset "
+                f"({', '.join(GRADE_MAPS)}) "
+                "nor LEVEL=GRADE with a level from 0 and a grade from 1 to 5"
+            )
+        if int(level) in rubric:
+            raise UsageError(f"{option('grade_map')} {text}: level {level} is given twice")
+        rubric[int(level)] = int(grade)
+    return GradeMap(text, rubric)
+
+
+class Worth(NamedTuple):
+    """What each judgement is worth, (J,), and whether it was given a gain, (J,)."""
+
+    gain: FloatArray
+    named: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class GivenGains:
+    """Gains from a file or from memory, ready for any qrels.
+
+    Attributes
+    ----------
+    given
+        The documents with a gain.
+    gain : (n,)
+        The gain of each document.
+    """
+
+    given: Judgements
+    gain: FloatArray
+    _known: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
+
+    @classmethod
+    def of(cls, columns: QrelsColumns) -> GivenGains:
+        """Group gains by query; `DataError` if a document has two."""
+        grouped = group_judgements(columns)
+        gain = grouped.level.astype(np.float64) if grouped.gain is None else grouped.gain
+        return cls(grouped, gain)
+
+    @property
+    def sha256(self) -> str:
+        """The hash of the sorted gains, whatever file they came in."""
+        import hashlib
+
+        query = self.given.query.tolist()
+        rows = zip(query, self.given.document, self.gain.tolist(), strict=True)
+        lines = sorted(b"%b %b %r\n" % (self.given.queries[q], doc, g) for q, doc, g in rows)
+        return hashlib.sha256(b"".join(lines)).hexdigest()
+
+    def worth(self, judgements: Judgements) -> Worth:
+        """Return what each judgement is worth.
+
+        Raises
+        ------
+        DataError
+            If a document of a judged query has a gain and is not judged.
+        """
+        known = self._known.get(id(judgements))
+        if known is None:
+            known = self._known[id(judgements)] = judgements, self._joined(judgements)
+        return known[1]
+
+    def _joined(self, judgements: Judgements) -> Worth:
+        given = self.given
+        query = np.array([judgements.index.get(id_, -1) for id_ in given.queries], dtype=np.int64)
+        line, row = judgements.find(query, given.starts, given.document)
+        line, row = (places[judgements.level[row] >= 0] for places in (line, row))
+        lacking = query[given.query] >= 0
+        lacking[line] = False
+        if lacking.any():
+            first = int(np.flatnonzero(lacking)[0])
+            count = counted(int(lacking.sum()), "document has", "documents have")
+            raise DataError(
+                f"{given.file}: {count} a gain and no judgement in {judgements.file}, first "
+                f"{named(given.document[first])} of query "
+                f"{named(given.queries[given.query[first]])}; expected gains of judged documents"
+            )
+        worth = Worth(np.zeros(len(judgements.level)), np.zeros(len(judgements.level), dtype=bool))
+        worth.gain[row] = self.gain[line]
+        worth.named[row] = True
+        return worth
+
+    def notes(self, judgements: Judgements, relevance_level: int) -> list[str]:
+        """Return lines on relevant documents without a gain and on gains without judgements."""
+        notes = []
+        relevant = judgements.level >= max(relevance_level, 1)
+        lacking = int((relevant & ~self.worth(judgements).named).sum())
+        if lacking:
+            have = counted(lacking, "relevant document has", "relevant documents have")
+            notes.append(f"{have} no gain in {self.given.file}: worth 0")
+        unknown = [query for query in self.given.queries if query not in judgements.index]
+        if unknown:
+            are = counted(len(unknown), "query", "queries")
+            notes.append(f"gains of {are} that nobody judged are ignored ({listed(unknown, 3)})")
+        return notes
+
+
+def gains_of(
+    judgements: Judgements, gains: GivenGains | None, number: IntArray, queries: int, hits: IntArray
+) -> RealGains | None:
+    """Return the gains of a judged run; None where its levels are its gains.
+
+    Parameters
+    ----------
+    judgements, gains
+        The qrels, and the gains that were given beside them.
+    number
+        For each query of the qrels its number in the run, -1 for queries that do not count.
+    queries
+        How many queries count.
+    hits : (H,)
+        The judgement of each hit.
+    """
+    worth = judgements.gain if gains is None else gains.worth(judgements).gain
+    if worth is None:
+        return None
+    query = number[judgements.query]
+    rows = np.flatnonzero((query >= 0) & (judgements.level >= 0))
+    rows = rows[np.lexsort((-worth[rows], query[rows]))]
+    starts = np.searchsorted(query[rows], np.arange(queries + 1))
+    return RealGains(np.where(judgements.level >= 0, worth, 0.0)[hits], starts, worth[rows])
+
+
+Missing = Literal["intersection", "zero", "error", "common"]
+Unjudged = Literal["kept", "removed"]
+TieOrder = Literal["id", "expected"]
+Draws = Literal["nominal", "ret"]
+Doubts = Literal["said", "refused"]
+PoolUnion = Literal["pool", "union"]
+
+_DEEPEST = 2**62
+
+
+@dataclass(frozen=True)
+class Settings:
+    """The choices that change numbers.
+
+    Attributes
+    ----------
+    relevance_level
+        Lowest judged level that counts as relevant for binary measures (``-l``), at least 0.
+    missing
+        What becomes of judged queries that the run lacks: ``"intersection"`` leaves them out,
+        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``),
+        and ``"common"`` leaves out what any of several runs lacks (``--common``).
+    unjudged
+        ``"kept"`` leaves unjudged documents in the ranking as nonrelevant, ``"removed"`` closes
+        the ranks over them before anything is computed (``-J``).
+    max_retrieved
+        Only this many top documents of each query exist (``-M``); None for all.
+    ties
+        ``"id"`` ranks documents of equal scores by their ids, as trec_eval does; ``"expected"``
+        takes the expected value over all their orders (``--ties expected``).
+    gains
+        What judged documents are worth where that is not their level (``--gains``).
+    only_query
+        Evaluate this query alone (``-D 0.QID``).
+    corpus_size
+        Number of documents that could have been retrieved (``-N``); None if not given.
+    corpus_sizes
+        The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
+    draws
+        Whether chance draws K documents (``"nominal"``) or min(K, retrieved) (``"ret"``).
+    grade_map
+        How judged levels map to the 1-5 rubric of the evidence measures.
+    pool_depth
+        Only this many top documents of each query of the pool exist; None for all.
+    pool_union
+        ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
+    doubts
+        Whether doubts about all values of a run are ``"said"`` or ``"refused"`` (``--strict``);
+        see `ragkpi.ranking.notes`.
+    """
+
+    relevance_level: int = 1
+    missing: Missing = "intersection"
+    unjudged: Unjudged = "kept"
+    max_retrieved: int | None = None
+    ties: TieOrder = "id"
+    gains: GivenGains | None = None
+    only_query: bytes | None = None
+    corpus_size: int | None = None
+    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
+    draws: Draws = "nominal"
+    grade_map: GradeMap = GRADE_MAPS["umbrela"]
+    pool_depth: int | None = None
+    pool_union: PoolUnion = "pool"
+    doubts: Doubts = "said"
+
+    def __post_init__(self) -> None:
+        """Cut depths to the deepest that numpy can compare with.
+
+        Raises
+        ------
+        UsageError
+            If an expectation over ties is asked for that has no closed form.
+        """
+        if (
+            self.ties == "expected"
+            and self.unjudged == "removed"
+            and self.max_retrieved is not None
+        ):
+            raise UsageError(
+                f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
+                f"{option('max_retrieved')} together it depends on chance how many documents "
+                "are left; expected one of the two"
+            )
+        for name in ("max_retrieved", "pool_depth"):
+            depth = getattr(self, name)
+            if depth is not None and depth > _DEEPEST:
+                object.__setattr__(self, name, _DEEPEST)
+
+
 Arguments = ParamSpec("Arguments")
 Derived = TypeVar("Derived")
 

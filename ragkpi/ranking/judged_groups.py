@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
+from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError
-from ragkpi.formats.tokens import FloatArray, IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.ranking.hits import Hits
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns
 from ragkpi.ranking.judge import Coverage, judge
-from ragkpi.ranking.judged import Judged, quotient
+from ragkpi.ranking.judged import Judged, Settings, quotient
 from ragkpi.ranking.judgements import Judgements, Ties
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass
+from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
 
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 
 import numpy as np
 
+from ragkpi.arrays import IntArray
 from ragkpi.errors import UsageError
-from ragkpi.formats.tokens import IntArray, Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import option
-from ragkpi.ranking.hits import Hits
 from ragkpi.ranking.judge import judge
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import replace
+from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
 
 

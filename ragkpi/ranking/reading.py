@@ -1,33 +1,290 @@
-"""Read runs for their hits, one or several at a time."""
+"""Hits: the judged documents that a run retrieved, as the kernel finds them."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field
+from functools import cached_property
+from threading import Thread
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+
+import numpy as np
 
 from ragkpi import kernel
+from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
-from ragkpi.formats import lines
-from ragkpi.formats.file_formats import FileReader, Reading, run_format
-from ragkpi.formats.lines import BLOCK_SIZE, WrongLine, wrong_columns
-from ragkpi.formats.opening import Source
-from ragkpi.formats.score_order import ranked_once
-from ragkpi.formats.trec_runs import (
-    LINE,
+from ragkpi.files import lines, opening
+from ragkpi.files.formats import FileReader, Reading, run_format
+from ragkpi.files.in_memory import mapped_rows, run_blocks
+from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
+from ragkpi.files.opening import Source
+from ragkpi.files.trec import RUN_LINE as LINE
+from ragkpi.files.trec import (
     RunColumns,
     no_results,
+    ranked_once,
     refuse_carriage_returns,
     regrouped,
     whole_queries,
 )
-from ragkpi.ranking.hits import JUDGED_ONLY, Hits, Wanted, hits_of, run_for
-from ragkpi.ranking.judgements import Judgements
+from ragkpi.interface import option
+from ragkpi.ranking.judgements import Judgements, TiedRanks
 from ragkpi.wording import named, shown
 
 if TYPE_CHECKING:
-    from ragkpi.ranking.runs_in_memory import RunInMemory
+    from ragkpi._kernel import Found, Names
+
+
+DEEPEST = 2**32 - 1
+"""A depth below every ranking."""
+
+
+class Wanted(NamedTuple):
+    """What to keep of a run besides its hits.
+
+    Attributes
+    ----------
+    documents
+        ``"counted"`` also hashes every retrieved document, to count the distinct ones.
+    depth
+        The names of all documents of judged queries down to this rank, judged or not.
+    ties
+        ``"kept"`` also keeps which ranks each judged document shares with equal scores.
+    """
+
+    documents: Literal["ignored", "counted"] = "ignored"
+    depth: int = 0
+    ties: Literal["broken", "kept"] = "broken"
+
+
+JUDGED_ONLY = Wanted()
+_NO_INTS: IntArray = np.empty(0, dtype=np.int64)
+_NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
+
+
+@dataclass(frozen=True, eq=False)
+class TopDocuments:
+    """The n documents that G judged queries of a run have down to some rank.
+
+    Attributes
+    ----------
+    query : (G,)
+        The queries' numbers in the judgements, in the order of the file.
+    starts : (G+1,)
+        Query g has the rows ``starts[g]:starts[g + 1]``, by rank from 1.
+    document : Tokens, length n
+        Their ids.
+    """
+
+    query: IntArray = field(default_factory=lambda: _NO_INTS)
+    starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
+    document: Tokens = field(default_factory=lambda: Tokens.from_strings([]))
+
+    @property
+    def group(self) -> IntArray:
+        """The place of each row's query among the G, (n,)."""
+        return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
+
+    @property
+    def rank(self) -> IntArray:
+        """The 1-based rank of each row, (n,)."""
+        return np.arange(len(self.document)) - self.starts[self.group] + 1
+
+
+NO_NAMES = TopDocuments()
+
+
+class Beginning(NamedTuple):
+    """The first lines of a run, where signs of mistakes are looked for.
+
+    Attributes
+    ----------
+    documents
+        The number of the query in the judgements, and a document's id; of judged queries.
+    rising, ordered
+        How many rankings have scores that only rise from line to line, and how many have
+        different scores at all.
+    """
+
+    documents: list[tuple[int, bytes]]
+    rising: int
+    ordered: int
+
+
+NO_BEGINNING = Beginning([], 0, 0)
+
+
+@dataclass(frozen=True, eq=False)
+class Hits:
+    """What a run, or a part of one, retrieved.
+
+    Attributes
+    ----------
+    queries : list of bytes, length G
+        The queries of the run in the order of the file, judged or not.
+    query, num_ret : (G,)
+        Their numbers in the judgements (-1: not judged) and how many documents they retrieved.
+    judgement, rank : (H,)
+        For each retrieved and judged document its row in the judgements and its 1-based rank;
+        in no particular order.
+    run_id
+        The run id of the last line.
+    documents : (n,) uint64
+        Hashes of the retrieved documents, if they were asked for; empty otherwise.
+    top
+        The names of documents down to the depth that was asked for.
+    beginning
+        The first lines, for doubts.
+    tied
+        The ranks that each hit shares with equal scores, (H,); None if not asked for.
+    """
+
+    queries: list[bytes]
+    query: IntArray
+    num_ret: IntArray
+    judgement: IntArray
+    rank: IntArray
+    run_id: bytes
+    documents: HashArray = field(default_factory=lambda: _NO_HASHES)
+    top: TopDocuments = NO_NAMES
+    beginning: Beginning = NO_BEGINNING
+    tied: TiedRanks | None = None
+
+    def rows_of_top(self, judgements: Judgements) -> IntArray:
+        """Return the row of each hit in `top`; -1 for hits below it, (H,)."""
+        first, size = np.zeros((2, len(judgements.queries)), dtype=np.int64)
+        first[self.top.query], size[self.top.query] = self.top.starts[:-1], np.diff(self.top.starts)
+        query = judgements.query[self.judgement]
+        return np.where(self.rank <= size[query], first[query] + self.rank - 1, -1)
+
+
+NOTHING_RETRIEVED = Hits([], _NO_INTS, _NO_INTS, _NO_INTS, _NO_INTS, b"")
+
+
+def run_for(judgements: Judgements, wanted: Wanted, held: bool, **treatment: Any) -> kernel.Run:
+    """Return a kernel that judges the run pushed into it; `treatment` changes its documents."""
+    return kernel.Run(
+        judgements.documents,
+        ascending=judgements.ties == "ascending",
+        keep_ties=wanted.ties == "kept",
+        depth=min(wanted.depth, DEEPEST),
+        count_documents=wanted.documents == "counted",
+        held=held,
+        most_held=opening.MOST_HELD,
+        longest_line=lines.LONGEST_LINE,
+        **treatment,
+    )
+
+
+def hits_of(run: kernel.Run, found: Found, run_id: bytes) -> Hits:
+    """Return the hits of a run that the kernel has finished."""
+    of_sample = np.frombuffer(found["sample_query"], np.int64).tolist()
+    ties = (np.frombuffer(found[end], np.int64) for end in ("tied_first", "tied_last"))
+    hashes = found["documents"]
+    return Hits(
+        queries=found["queries"],
+        query=np.frombuffer(found["query"], np.int64),
+        num_ret=np.frombuffer(found["num_ret"], np.int64),
+        judgement=np.frombuffer(found["judgement"], np.int64),
+        rank=np.frombuffer(found["rank"], np.int64),
+        run_id=run_id,
+        documents=np.sort(np.frombuffer(hashes, np.uint64)) if hashes else _NO_HASHES,
+        top=_top(run.take_names()),
+        beginning=Beginning(list(zip(of_sample, found["sample"], strict=True)), *found["slopes"]),
+        tied=TiedRanks(*ties) if found["tied_first"] else None,
+    )
+
+
+def _top(names: Names) -> TopDocuments:
+    if not names["query"]:
+        return NO_NAMES
+    ends = np.frombuffer(names["ends"], np.int64)
+    return TopDocuments(
+        np.frombuffer(names["query"], np.int64),
+        np.append(0, np.cumsum(np.frombuffer(names["size"], np.int64))),
+        Tokens(np.frombuffer(names["text"], np.uint8), np.append(0, ends)[:-1], ends),
+    )
+
+
+def join_hits(parts: Sequence[Hits]) -> Hits:
+    """Join the hits of the parts of a run, in the order of the file."""
+    if not parts:
+        return NOTHING_RETRIEVED
+    return Hits(
+        queries=[query for part in parts for query in part.queries],
+        query=np.concatenate([part.query for part in parts]),
+        num_ret=np.concatenate([part.num_ret for part in parts]),
+        judgement=np.concatenate([part.judgement for part in parts]),
+        rank=np.concatenate([part.rank for part in parts]),
+        run_id=parts[-1].run_id,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class RunInMemory:
+    """A run as it was given to a function: a mapping, rows or a data frame."""
+
+    given: Any
+
+    @cached_property
+    def blocks(self) -> list[RunColumns]:
+        """The run as columns; errors as `run_blocks` has them."""
+        return run_blocks(self.given)
+
+    def hits(
+        self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
+    ) -> Hits:
+        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice.
+
+        The format in `reading` is for files and means nothing here.
+        """
+        reading = reading or Reading()
+        try:
+            return self._hits(judgements, wanted, reading, held=False)
+        except ScatteredQueryError:
+            return self._hits(judgements, wanted, reading, held=True)
+
+    def _hits(self, judgements: Judgements, wanted: Wanted, reading: Reading, held: bool) -> Hits:
+        sieve = reading.sieve
+        treatment = sieve.treatment if sieve else {}
+        if reading.scores == "distance":
+            treatment["distance"] = True
+        by_row = (sieve and not sieve.in_kernel) or reading.shape or reading.subset is not None
+        run = run_for(judgements, wanted, held, **treatment)
+        with refusals("run"):
+            if by_row or not run.mapping(self.given):
+                # What is no plain mapping goes row by row, and is refused there.
+                run = run_for(judgements, wanted, held, **treatment)
+                blocks: Iterable[RunColumns] = self._blocks_as(reading)
+                for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
+                    run.add(
+                        part.query.column, part.starts, part.document.column, part.score, part.line
+                    )
+            found = run.finish()
+        if not found["queries"]:
+            run_blocks({})  # refuses it
+        if sieve is not None:
+            sieve.say("run", found["left_out"])
+        return hits_of(run, found, b"run")
+
+    def _blocks_as(self, reading: Reading) -> list[RunColumns]:
+        """Return the run as columns, by the shape that `reading` names."""
+        if reading.subset is not None:
+            raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
+        if reading.shape is None:
+            return self.blocks
+        blocks = run_blocks(mapped_rows(self.given, reading.shape))
+        if reading.shape.score:
+            return blocks
+        by_rank = [_by_rank(block) for block in blocks]
+        return [ranked_once(regrouped(RunColumns.joined(by_rank)))]
+
+
+def _by_rank(block: RunColumns) -> RunColumns:
+    """Return a run whose numbers are ranks, as one of scores."""
+    return block._replace(score=-block.score, by_rank=np.ones(len(block.score), dtype=bool))
 
 
 def read_run(
@@ -190,7 +447,6 @@ def _read_in_threads(
     a pipe that never ends.
     """
     from queue import Empty, SimpleQueue  # a single run needs no threads
-    from threading import Thread
 
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()

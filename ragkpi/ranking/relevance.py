@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
 
-from ragkpi.formats.file_formats import Reading, read_any_qrels
-from ragkpi.formats.trec_qrels import read_qrels
-from ragkpi.ranking.hits import Hits
+from ragkpi.files.formats import Reading, read_any_qrels
+from ragkpi.files.query_files import read_preferences, read_qrels_preferences
+from ragkpi.files.trec import read_qrels
 from ragkpi.ranking.judge import Coverage, judge
-from ragkpi.ranking.judged import Judged
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judged_groups import GroupedQrels, JudgedGroups
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass
-
-if TYPE_CHECKING:
-    from ragkpi.ranking.judged_groups import JudgedGroups
-    from ragkpi.ranking.judged_preferences import JudgedPreferences
+from ragkpi.ranking.preferences import JudgedPreferences, Preferences
+from ragkpi.ranking.reading import Hits
 
 AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
@@ -53,21 +51,16 @@ def _read_qrels(path: str, format_name: Reading | str | None = None) -> Relevanc
 
 
 def _read_judgment_groups(path: str, _: Reading | str | None = None) -> Relevance:
-    from ragkpi.ranking.judged_groups import GroupedQrels
 
     return GroupedQrels.of(read_qrels(path))
 
 
 def _read_preferences(path: str, _: Reading | str | None = None) -> Relevance:
-    from ragkpi.formats.preference_files import read_preferences
-    from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_preferences(path))
 
 
 def _read_qrels_preferences(path: str, _: Reading | str | None = None) -> Relevance:
-    from ragkpi.formats.preference_files import read_qrels_preferences
-    from ragkpi.ranking.judge_preferences import Preferences
 
     return Preferences.of(read_qrels_preferences(path))
 

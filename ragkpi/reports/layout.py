@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, Literal, Protocol
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from itertools import chain, pairwise
+from typing import Any, Literal, NamedTuple, Protocol
 
-from ragkpi.records import dataclass, field, replace
-from ragkpi.wording import Style, rounded, visible
+from ragkpi.version import __version__
+from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 
 
 @dataclass(frozen=True)
@@ -24,7 +26,7 @@ class Layout:
     signature
         Which form of the signature to show, in formats that do not always carry it.
     colour
-        ``"always"`` only for terminals; see `ragkpi.reports.text_table.wants_colour`.
+        ``"always"`` only for terminals; see `ragkpi.reports.terminal.wants_colour`.
     notes
         Where a format puts notes and signatures: ``"below"`` the table or in ``"columns"``.
     width
@@ -166,3 +168,191 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
             if row[number].value == best:
                 row[number] = replace(row[number], best=True)
     return marked
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of a command.
+
+    Attributes
+    ----------
+    question
+        The name of the command.
+    rows
+        The computed rows; the notes of the table give the reasons.
+    sentences
+        The conclusions, one per line.
+    findings
+        The conclusions for programs: dataclasses, lists, numbers, texts and None by name.
+    heads
+        How many leading columns repeat from row to row; people see only the changes.
+    """
+
+    question: str
+    rows: Table
+    sentences: Sequence[str]
+    findings: Mapping[str, Any]
+    heads: int = 0
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out the rows, with the notes and the sentences below."""
+        rows = self.rows.rows if layout.notes == "columns" else _once(self.rows.rows, self.heads)
+        return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the answer as one JSON object."""
+        return {
+            "ragkpi": __version__,
+            "question": self.question,
+            "answer": list(self.sentences),
+            "findings": _plain(self.findings),
+            "notes": list(self.rows.notes),
+            "rows": [self._object(row, layout) for row in self.rows.rows],
+        }
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object for the answer, then one per row."""
+        document = self.document(layout)
+        rows = document.pop("rows")
+        yield {"kind": "answer", **document}
+        for row in rows:
+            yield {"kind": "row", "question": self.question, "values": row}
+
+    def _object(self, row: Sequence[Cell], layout: Layout) -> dict[str, Any]:
+        values: dict[str, Any] = {}
+        for cell, column in zip(row, self.rows.columns, strict=True):
+            style = cell.style or column.style
+            if cell.value is None:
+                continue
+            values[column.name] = as_json(cell.value, style, layout.digits)
+            if cell.interval is not None:
+                bounds = [as_json(bound, style, layout.digits) for bound in cell.interval]
+                values[f"{column.name}_interval"] = bounds
+        return values
+
+
+def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
+    """Empty the leading cells of a row that equal those of the row above."""
+    return [
+        *rows[:1],
+        *(
+            [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
+            for above, row in pairwise(rows)
+        ),
+    ]
+
+
+def _plain(value: Any) -> Any:
+    """Turn findings into values of JSON; NaN becomes None."""
+    if hasattr(value, "__dataclass_fields__"):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {name.rstrip("_"): _plain(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | str | bytes):
+        return decoded(value)
+    return as_json(value, "integer" if isinstance(value, int) else "decimal")
+
+
+ALL = "all"
+
+
+class ReportPart(NamedTuple):
+    """The report on a slice: the kind of label, the label, and the number of queries."""
+
+    by: str
+    label: str
+    queries: int
+    report: Report
+
+    @property
+    def name(self) -> str:
+        """The name of the slice, such as ``lang=de``."""
+        return f"{self.by}={self.label}" if self.by else self.label
+
+
+@dataclass(frozen=True)
+class SlicedReport:
+    """A report on all queries, and one on each slice as if there were no other queries.
+
+    Attributes
+    ----------
+    whole
+        The report on all queries.
+    queries
+        The number of all queries.
+    parts
+        The reports on the slices.
+    notes
+        Notes on the slices, such as which queries are in none, a line each.
+    """
+
+    whole: Report
+    queries: int
+    parts: Sequence[ReportPart]
+    notes: Sequence[str] = ()
+
+    @property
+    def sentences(self) -> list[str]:
+        """The sentences of all reports; those on slices begin with the name of the slice."""
+        of_slices = (
+            f"{part.name}: {sentence}"
+            for part in self.parts
+            for sentence in getattr(part.report, "sentences", ())
+        )
+        return [*getattr(self.whole, "sentences", ()), *of_slices]
+
+    def table(self, layout: Layout) -> Table:
+        """Stack the tables, with the slice of each row in front.
+
+        Programs get two columns, for the kind and the label; people one. A note on a slice that
+        repeats a note on all queries is left out.
+        """
+        parts = [ReportPart("", ALL, self.queries, self.whole), *self.parts]
+        tables = [part.report.table(layout) for part in parts]
+        first = tables[0]
+        counting = all(column.name != "queries" for column in first.columns)
+        for_programs = layout.notes == "columns"
+        heads = [Column("by"), Column("label")] if for_programs else [Column("slice")]
+        heads += [Column("queries", "integer")] if counting else []
+        rows: list[list[Cell]] = []
+        plain_rows: list[Iterator[list[Any]]] = []
+        slices_by_note: dict[str, list[str]] = {}
+        for part, table in zip(parts, tables, strict=True):
+            keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
+            keys += [part.queries] if counting else []
+            rows += [[*map(Cell, keys), *row] for row in table.rows]
+            plain_rows.append(_prefixed(keys, table.plain_rows))
+            repeated = {*first.notes, f"over {counted(part.queries, 'query', 'queries')}"}
+            for note in table.notes:
+                if note not in repeated:
+                    slices_by_note.setdefault(note, []).append(part.name)
+        notes = [*first.notes, *self.notes]
+        notes += [f"{', '.join(names)}: {note}" for note, names in slices_by_note.items()]
+        columns = [*heads, *first.columns]
+        return Table(columns, rows, notes, first.caption, chain.from_iterable(plain_rows))
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the report on all queries as a JSON object, with the slices inside."""
+        slices = []
+        for part in self.parts:
+            document = part.report.document(layout)
+            document.pop("ragkpi", None)
+            slices.append({**_key(part), **document})
+        return {**self.whole.document(layout), "slices": slices}
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield the objects of all queries, then those of each slice, which name it."""
+        yield from self.whole.lines(layout)
+        for part in self.parts:
+            for line in part.report.lines(layout):
+                yield {**line, "slice": _key(part)}
+
+
+def _key(part: ReportPart) -> dict[str, Any]:
+    return {"by": part.by, "label": part.label, "queries": part.queries}
+
+
+def _prefixed(keys: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
+    return ([*keys, *row] for row in rows)

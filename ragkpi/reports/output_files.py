@@ -12,7 +12,7 @@ from contextlib import contextmanager, nullcontext, suppress
 from typing import Any, BinaryIO, Literal, cast
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.inputs import inputs
+from ragkpi.files.inputs import inputs
 from ragkpi.wording import on_screen
 
 # Whether the colours of a text reach a terminal; see `on_screen`.

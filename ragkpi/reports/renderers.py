@@ -1,18 +1,255 @@
-"""The formats of reports: one record each, from which ``--format`` has its names and its help."""
+"""JSON and JSON Lines, both valid under ``schema.json`` next to this file."""
 
 from __future__ import annotations
 
+import io
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import islice
+from typing import Any, NamedTuple
 
 from ragkpi.errors import UsageError
-from ragkpi.records import NamedTuple
-from ragkpi.reports.json_output import write_json, write_jsonl
-from ragkpi.reports.latex import write_latex
-from ragkpi.reports.layout import Layout, Report
-from ragkpi.reports.markdown import write_markdown
-from ragkpi.reports.separated import write_csv, write_tsv
-from ragkpi.reports.text_table import write_table
+from ragkpi.reports.layout import Layout, Report, Table
+from ragkpi.reports.terminal import write_table
+from ragkpi.wording import Style, exact, visible
+
+_NO_UTF8 = "[\udc80-\udcff]"
+_LOOKS_ESCAPED = r"\\\\x(?=[0-9a-f]{2})"
+
+# The document, its runs, a run and its queries are indented; deeper objects take a line each.
+_INDENTED_LEVELS = 4
+
+
+def dump(value: Any, indent: int | None = None) -> str:
+    r"""Write JSON that is UTF-8.
+
+    A byte that is not UTF-8 becomes the four characters ``\xff``. A text that already looks so
+    begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
+    """
+    import json  # takes 3 ms, which an evaluation without JSON does not wait for
+
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
+    if "\\\\x" in text:
+        text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
+    text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
+    # JSON input may hold halves of surrogate pairs.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
+def _plain(value: Any) -> dict[str, Any]:
+    """Turn a mapping that is no dictionary into one."""
+    if isinstance(value, Mapping):
+        return dict(value.items())
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def write_json(report: Report, layout: Layout) -> Iterator[str]:
+    """Write one object, indented down to the values of a query."""
+    yield from _indented(report.document(layout), _INDENTED_LEVELS)
+    yield "\n"
+
+
+def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
+    """Indent the outer levels; the values inside take a line each, written by the fast encoder."""
+    if not levels or not value or not isinstance(value, Mapping | list):
+        yield dump(value)
+        return
+    inner = margin + "  "
+    opening, closing = "{}" if isinstance(value, Mapping) else "[]"
+    items = value.items() if isinstance(value, Mapping) else ((None, item) for item in value)
+    yield opening
+    for number, (key, item) in enumerate(items):
+        yield f"{',' if number else ''}{inner}"
+        yield "" if key is None else f"{dump(key)}: "
+        yield from _indented(item, levels - 1, inner)
+    yield margin + closing
+
+
+def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:
+    """Write an object per line."""
+    for line in report.lines(layout):
+        yield dump(line) + "\n"
+
+
+# Spreadsheets take a cell that begins so for a formula.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+_ROWS_AT_ONCE = 1000
+
+
+def write_csv(report: Report, layout: Layout) -> Iterator[str]:
+    """Write comma-separated values (RFC 4180, with plain newlines).
+
+    A text that begins like a formula gets an apostrophe in front, the convention of spreadsheets.
+    """
+    return _delimited(report, layout, ",")
+
+
+def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
+    """Write tab-separated values."""
+    return _delimited(report, layout, "\t")
+
+
+def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
+    import csv  # takes 1 ms, which an evaluation without CSV does not wait for
+
+    rows = _rows(report.table(replace(layout, notes="columns")), layout.digits)
+    while some := list(islice(rows, _ROWS_AT_ONCE)):
+        out = io.StringIO()
+        csv.writer(out, delimiter=delimiter, lineterminator="\n").writerows(some)
+        yield out.getvalue()
+
+
+def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
+    """Yield the texts of the head and of each row; a column with intervals has two more."""
+    bounded = [
+        any(row[number].interval is not None for row in table.rows)
+        for number in range(len(table.columns))
+    ]
+    yield [
+        column.name + end
+        for column, wide in zip(table.columns, bounded, strict=True)
+        for end in (("", "_low", "_high") if wide else ("",))
+    ]
+    columns = [(column.style, wide) for column, wide in zip(table.columns, bounded, strict=True)]
+    for values in table.plain_rows:
+        texts = []
+        for value, (style, wide) in zip(values, columns, strict=True):
+            texts += [_text(value, style, digits), "", ""][: 3 if wide else 1]
+        yield texts
+    for row in table.rows:
+        texts = []
+        for cell, (style, wide) in zip(row, columns, strict=True):
+            bounds = (cell.interval or (None, None)) if wide else ()
+            texts += [_text(x, cell.style or style, digits) for x in (cell.value, *bounds)]
+        yield texts
+
+
+def _text(value: Any, style: Style, digits: int | None) -> str:
+    """Write a value, with an apostrophe before a text that a spreadsheet would compute."""
+    text = exact(value, style, digits)
+    is_formula = text.startswith(_FORMULA) and not isinstance(value, int | float)
+    return f"'{text}" if is_formula else text
+
+
+# Characters with a meaning in Markdown; an underscore between letters has none, as in ndcg_cut_10.
+# Names of runs come from files: they must not become links, pictures or tags.
+_MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[\w-]+\.)"
+
+
+def write_markdown(report: Report, layout: Layout) -> Iterator[str]:
+    """Draw a table with pipes; notes are paragraphs below it."""
+    table = report.table(layout)
+    heads = [_markdown(visible(column.name)) for column in table.columns]
+    rules = ["---:" if column.numeric else ":---" for column in table.columns]
+    lines = [heads, rules]
+    for row in table.rows:
+        texts = []
+        for cell, column in zip(row, table.columns, strict=True):
+            text = column.text(cell, layout)
+            if not isinstance(cell.value, int | float):
+                text = _markdown(text)
+            text = f"**{text}**" if cell.best else text
+            texts.append(f"{text}<sup>{cell.marks}</sup>" if cell.marks else text)
+        lines.append(texts)
+    texts = [table.caption, *table.notes] if table.caption else table.notes
+    notes = "".join(f"\n{_markdown(visible(text))}\n" for text in texts)
+    yield "".join(f"| {' | '.join(line)} |\n" for line in lines) + notes
+
+
+def _markdown(text: str) -> str:
+    return re.sub(_MARKDOWN, lambda match: f"\\{match[0]}", text)
+
+
+_LATEX = {
+    "\\": r"\textbackslash{}",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "[": "{[}",  # after \\ it would begin an option
+    **{character: f"\\{character}" for character in "&%$#_{}"},
+}
+_MARKS = {
+    "†": r"\dagger",
+    "‡": r"\ddagger",
+    "§": r"\S",
+    "¶": r"\P",
+    "‖": r"\parallel",
+    "#": r"\#",
+}
+_NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
+
+
+def write_latex(report: Report, layout: Layout) -> Iterator[str]:
+    r"""Draw a ``tabular`` for ``\usepackage{booktabs}``, with the notes as comments below.
+
+    A caption puts it into a float, ``table``.
+    """
+    table = report.table(layout)
+    kinds = "".join("r" if column.numeric else "l" for column in table.columns)
+    rows = []
+    for row in table.rows:
+        texts = []
+        for cell, column in zip(row, table.columns, strict=True):
+            text = column.text(cell, layout)
+            text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
+            text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
+            texts.append(text + _raised(cell.marks))
+        rows.append(texts)
+    before, after = _float(table.caption)
+    yield "\n".join(
+        [
+            *before,
+            rf"\begin{{tabular}}{{{kinds}}}",
+            r"\toprule",
+            _line([_latex(visible(column.name)) for column in table.columns]),
+            r"\midrule",
+            *map(_line, rows),
+            r"\bottomrule",
+            r"\end{tabular}",
+            *after,
+            *(f"% {visible(note)}" for note in table.notes),
+            "",
+        ]
+    )
+
+
+def _float(caption: str) -> tuple[list[str], list[str]]:
+    """Return the lines before and after the ``tabular`` of a table with a caption."""
+    if not caption:
+        return [], []
+    text = _latex(visible(caption))
+    for mark, command in _MARKS.items():
+        text = text.replace(_LATEX.get(mark, mark), f"${command}$")
+    return (
+        [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
+        [r"\end{table}"],
+    )
+
+
+def _raised(marks: str) -> str:
+    return f"$^{{{''.join(_MARKS[mark] for mark in marks)}}}$" if marks else ""
+
+
+def _line(texts: list[str]) -> str:
+    return " & ".join(texts) + r" \\"
+
+
+def _latex(text: str) -> str:
+    return "".join(_LATEX.get(character, character) for character in text)
+
+
+def _mathematics(match: re.Match[str]) -> str:
+    """Set a number with more than digits as mathematics: a hyphen is no minus sign."""
+    sign, digits, exponent = match.groups()
+    if not sign and not exponent and digits != "inf":
+        return digits
+    power = rf"\cdot 10^{{{int(exponent)}}}" if exponent else ""
+    return f"${sign}{digits.replace('inf', chr(92) + 'infty')}{power}$"
 
 
 class ReportFormat(NamedTuple):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from urllib.parse import quote
 
-from ragkpi import __version__
 from ragkpi.measures.measure import Metric
-from ragkpi.ranking.settings import Settings
-from ragkpi.records import dataclass
+from ragkpi.ranking.judged import Settings
+from ragkpi.version import __version__
 
 SHORT_HASH = 8
 
@@ -51,7 +51,7 @@ def signature_of(
         named only if a metric needs them.
     files
         By role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run, from
-        `ragkpi.formats.inputs`; None if it was not computed.
+        `ragkpi.files.inputs`; None if it was not computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}

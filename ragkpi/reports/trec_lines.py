@@ -6,18 +6,15 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.statistics.bootstrap import Interval
 from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
-
-    from ragkpi.statistics.bootstrap import Interval
 
 Lines = Literal["shown", "hidden"]
 

@@ -9,15 +9,13 @@ those of the numbers, so a level that nobody uses still counts. NaN where a valu
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import numpy as np
+import numpy.typing as npt
 
-from ragkpi.measures.aggregates import FloatArray
+from ragkpi.arrays import FloatArray
 from ragkpi.ranking.judged import ratio
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 Weighting = Literal["plain", "linear", "quadratic"]
 Scale = Literal["nominal", "ordinal", "interval"]

@@ -1,4 +1,7 @@
-"""Confidence intervals: by resampling queries, and Wilson's for rates.
+"""Random weights of queries for resamples and swaps, and sums under weights.
+
+All random numbers of ragkpi start here, from a seed, in one thread and in one order, so the same
+command gives the same digits whatever the number of cores.
 
 Source: B. Efron and R. J. Tibshirani, An Introduction to the Bootstrap, 1993, chapters 13 and 14;
 E. B. Wilson, Probable inference, the law of succession, and statistical inference, 1927.
@@ -8,18 +11,191 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable
-from typing import Literal
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
+from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.aggregates import Aggregate, FloatArray
+from ragkpi.measures.aggregates import Aggregate
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
-from ragkpi.records import NamedTuple, dataclass
-from ragkpi.statistics.query_samples import QuerySample, query_samples
-from ragkpi.statistics.resampling import drawn, totals
+from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.progress import steps
+
+# Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
+BLOCK = 1 << 16
+
+
+def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
+    """Draw `queries` out of `queries` with replacement, `resamples` times.
+
+    Parameters
+    ----------
+    queries, resamples, seed
+        The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
+        queries))``, whatever the size of the blocks.
+    fewest
+        The least number of rows of a block, for callers with a cost per block.
+
+    Yields
+    ------
+    (rows, queries) array
+        The number of times that each query is drawn; `resamples` rows in all.
+    """
+    generator = np.random.default_rng(seed)
+    for rows in _rows(resamples, queries, "resamples", fewest):
+        yield times_drawn(generator.integers(0, queries, size=(rows, queries)))
+
+
+def times_drawn(indices: npt.NDArray[np.int64]) -> FloatArray:
+    """Count each of 0..n-1 in every row of an index matrix, (rows, n) to (rows, n)."""
+    rows, n = indices.shape
+    cells = (indices + n * np.arange(rows)[:, np.newaxis]).ravel()
+    return np.bincount(cells, minlength=rows * n).reshape(rows, n).astype(np.float64)
+
+
+def swapped(queries: int, trials: int, seed: int) -> Iterator[FloatArray]:
+    """Draw the queries that exchange their labels, (rows, queries) of 0 and 1, `trials` times."""
+    generator = np.random.default_rng(seed)
+    words = -(-queries // 64)
+    for rows in _rows(trials, queries, "randomization test"):
+        yield _bits(generator.integers(0, 2**64, size=(rows, words), dtype=np.uint64), queries)
+
+
+def all_swaps(queries: int) -> FloatArray:
+    """Return every way to exchange labels, (2^queries, queries) of 0 and 1."""
+    return _bits(np.arange(2**queries, dtype=np.uint64)[:, np.newaxis], queries)
+
+
+def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
+    """Add the rows of `statistics`, (n, T), under every row of the `weights`, to (B, T).
+
+    By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
+    """
+    columns = np.ascontiguousarray(statistics.T)
+    return np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
+
+
+def totals(statistics: FloatArray) -> FloatArray:
+    """Add from the first query to the last, (n, ...) to (...), as `Scores.summary` does."""
+    if not len(statistics):
+        return np.full(statistics.shape[1:], np.nan)
+    return np.asarray(np.add.accumulate(statistics, axis=0)[-1])
+
+
+def _rows(total: int, queries: int, label: str, fewest: int = 1) -> Iterator[int]:
+    most = max(fewest, BLOCK // max(queries, 1))
+    for start in steps(range(0, total, most), label, -(-total // most)):
+        yield min(most, total - start)
+
+
+def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
+    """Spread the lowest bits of each row of words, (rows, w), over `count` columns."""
+    octets = words.astype("<u8").view(np.uint8)
+    return np.unpackbits(octets, axis=1, count=count, bitorder="little").astype(np.float64)
+
+
+@dataclass(frozen=True)
+class QuerySample:
+    """Scores of metrics that are known for the same n queries, resampled together.
+
+    Attributes
+    ----------
+    metrics
+        The metrics.
+    columns : as long as `metrics`
+        The columns among T of the sufficient statistics of each metric.
+    statistics : (n, R, T)
+        Statistics of every query and run, without NaN.
+    """
+
+    metrics: list[Metric]
+    columns: list[slice]
+    statistics: FloatArray
+
+    @property
+    def queries(self) -> int:
+        """The number of queries, which are the unit of resampling."""
+        return len(self.statistics)
+
+    def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
+        """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T)."""
+        added = sums(weights, self.statistics.reshape(self.queries, -1))
+        return added.reshape(-1, *self.statistics.shape[1:])
+
+    def observed(self) -> list[FloatArray]:
+        """Return the summaries over all queries, one (R,) per metric."""
+        return self.summaries(totals(self.statistics))
+
+    def leave_one_out(self) -> list[FloatArray]:
+        """Return the summaries without each query, one (n, R) per metric.
+
+        Sums are scaled up to n queries, which makes totals comparable and leaves means and ratios.
+        """
+        others = totals(self.statistics) - self.statistics
+        return self.summaries(others * (self.queries / (self.queries - 1)))
+
+    def spreads(self) -> list[FloatArray]:
+        """Return the spreads of the differences from the first run, one (R - 1,) per metric.
+
+        They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
+        (n - 1) * summary without the query, which for means are the differences themselves.
+        """
+        with np.errstate(invalid="ignore"):
+            return [
+                # Contiguous rows, so that the digits do not depend on the number of runs.
+                (self.queries - 1)
+                * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
+                for without in self.leave_one_out()
+            ]
+
+    def summaries(self, sums: FloatArray) -> list[FloatArray]:
+        """Turn sums over n queries, (..., T), into summaries, (...) for each metric."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return [
+                np.asarray(metric.measure.aggregate.summary(sums[..., columns], self.queries))
+                for metric, columns in zip(self.metrics, self.columns, strict=True)
+            ]
+
+
+def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
+    """Group the metrics of runs by the queries that they are known for.
+
+    Parameters
+    ----------
+    runs
+        Runs with equal `queries` and equal `metrics`. A query whose value is NA in one run is left
+        out of that metric for all runs.
+    wanted
+        Returns whether to keep a metric; must reject texts.
+    """
+    groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
+    for of_runs in zip(*(run.columns for run in runs), strict=True):
+        if wanted(of_runs[0].metric):
+            known = np.all([column.known for column in of_runs], axis=0)
+            groups.setdefault(known.tobytes(), (known, []))[1].append(of_runs)
+    return [_sample(alike, known) for known, alike in groups.values()]
+
+
+def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySample:
+    """Stack the statistics of metrics that are known for the same queries."""
+    ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
+    return QuerySample(
+        metrics=[of_runs[0].metric for of_runs in metrics],
+        columns=[slice(start, end) for start, end in pairwise(ends)],
+        statistics=np.stack(
+            [
+                np.concatenate([column.statistics for column in of_run], axis=1)[known]
+                for of_run in zip(*metrics, strict=True)
+            ],
+            axis=1,
+        ).astype(np.float64),
+    )
+
 
 Method = Literal["percentile", "bca"]
 Tails = tuple[float, float]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -13,12 +14,9 @@ from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.records import dataclass, replace
-from ragkpi.statistics.alignment import aligned
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval
-from ragkpi.statistics.paired_rates import interval_of_rates
-from ragkpi.statistics.query_samples import QuerySample, query_samples
-from ragkpi.statistics.significance import ROUNDING, pairs
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples
+from ragkpi.statistics.paired import aligned
+from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
 
 # A run is worse than a baseline by its value alone; only if it is shown, at a level of confidence,
 # to be worse by more than the margin; or unless it is shown not to be.

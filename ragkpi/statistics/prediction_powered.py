@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import numpy as np
 
-from ragkpi.measures.aggregates import FloatArray
-from ragkpi.records import dataclass
+from ragkpi.arrays import FloatArray
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval
 
 FEWEST = 10  # queries with both judgements; with fewer the intervals are too narrow

@@ -7,19 +7,16 @@ scores of all queries. They equal those of an evaluation on qrels with these que
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import NamedTuple
 
 import numpy as np
 
+from ragkpi.arrays import IntArray
 from ragkpi.errors import NothingInCommonError
+from ragkpi.files.texts import QueryLabels
 from ragkpi.interface import option
 from ragkpi.measures.scores import Scores
-from ragkpi.ranking.judged import IntArray
-from ragkpi.records import NamedTuple
 from ragkpi.wording import counted, listed
-
-if TYPE_CHECKING:
-    from ragkpi.formats.query_labels import QueryLabels
 
 
 class QuerySlice(NamedTuple):

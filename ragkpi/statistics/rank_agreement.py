@@ -8,15 +8,12 @@ under one of the judgements, or where a value is not finite.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 
-from ragkpi.measures.aggregates import FloatArray
+from ragkpi.arrays import FloatArray
 from ragkpi.ranking.judged import ratio
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 # p of rank-biased overlap: the probability that a reader goes on to the next system.
 PERSISTENCE = 0.9

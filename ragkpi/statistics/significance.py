@@ -1,4 +1,11 @@
-"""p-values for the difference between a baseline and other runs, over the same queries.
+"""Corrections of p-values for many tests at once.
+
+All are two-sided. t and Wilcoxon need differences, so they are NA where a summary is not the mean
+of the queries' values. Only scipy.special is imported, in a quarter of the time of scipy.stats.
+
+Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
+if they proved that two systems are equal. A score interval instead contains the true differences
+that would make such outcomes likely.
 
 All are two-sided. Randomization and bootstrap work on sufficient statistics and so for every
 measure; those of `classical_tests` work on the differences of single queries.
@@ -6,16 +13,282 @@ measure; those of `classical_tests` work on the differences of single queries.
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
-from ragkpi.measures.aggregates import FloatArray
-from ragkpi.statistics.classical_tests import Pair, sign, signed_rank, student
-from ragkpi.statistics.query_samples import QuerySample
-from ragkpi.statistics.resampling import all_swaps, drawn, sums, swapped, totals
+from ragkpi.arrays import FloatArray
+from ragkpi.measures.aggregates import MEAN, Aggregate, first
+from ragkpi.statistics.bootstrap import (
+    Interval,
+    QuerySample,
+    all_swaps,
+    drawn,
+    quantile,
+    sums,
+    swapped,
+    totals,
+)
+
+CorrectionName = Literal["holm", "benjamini-hochberg", "none"]
+
+
+def holm(p: FloatArray) -> FloatArray:
+    """Control the probability of even one false rejection.
+
+    Formula:    the i-th smallest of m p-values times (m - i + 1), made monotone, at most 1
+    Source:     S. Holm, A simple sequentially rejective multiple test procedure, 1979
+    """
+    order = np.argsort(p, kind="stable")
+    stepped = np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1))
+    return np.minimum(stepped, 1)[np.argsort(order)]
+
+
+def benjamini_hochberg(p: FloatArray) -> FloatArray:
+    """Control the expected share of false ones among the rejections.
+
+    Formula:    the i-th smallest of m p-values times m / i, made monotone from the largest
+    Source:     Y. Benjamini and Y. Hochberg, Controlling the false discovery rate, 1995
+    """
+    order = np.argsort(p, kind="stable")
+    scaled = p[order] * len(p) / np.arange(1, len(p) + 1)
+    return np.minimum.accumulate(scaled[::-1])[::-1][np.argsort(order)]
+
+
+def uncorrected(p: FloatArray) -> FloatArray:
+    """Return the p-values unchanged, as if each test were the only one."""
+    return p
+
+
+CORRECTIONS: Mapping[CorrectionName, Callable[[FloatArray], FloatArray]] = {
+    "holm": holm,
+    "benjamini-hochberg": benjamini_hochberg,
+    "none": uncorrected,
+}
+
+
+def corrected(p: FloatArray, correction: CorrectionName) -> FloatArray:
+    """Correct p-values of one family, (m,); NaN means not tested and stays NaN."""
+    tested = ~np.isnan(p)
+    values = p.copy()
+    values[tested] = CORRECTIONS[correction](p[tested])
+    return values
+
+
+# Differences that are equal on paper are not always equal in doubles. In units of the largest
+# value, differences closer together than this are tied, and those closer to 0 are 0.
+TIED = 1e-9
+# With at most this many differences, all assignments of signs are counted.
+MOST_EXACT = 50
+
+
+@dataclass(frozen=True)
+class Pair:
+    """Statistics of one metric for the baseline, the first run of a sample, and another run.
+
+    Attributes
+    ----------
+    aggregate
+        The rule from statistics to values.
+    baseline, other : (n, S)
+        Sufficient statistics of the queries.
+    """
+
+    aggregate: Aggregate
+    baseline: FloatArray
+    other: FloatArray
+
+    @property
+    def is_of_rates(self) -> bool:
+        """Whether every query succeeded or failed (1 or 0), and the summary is their mean."""
+        return self.aggregate.summary is MEAN.summary and bool(
+            np.isin(self.baseline, (0.0, 1.0)).all() and np.isin(self.other, (0.0, 1.0)).all()
+        )
+
+    def per_query(self) -> tuple[FloatArray, FloatArray]:
+        """Return both runs' values of every query, (n,)."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
+
+    def outcomes(self) -> tuple[int, int]:
+        """Count the queries on which the other run's value is higher, and lower.
+
+        Values that agree to nine digits are equal: sums in another order may differ in the last.
+        """
+        baseline, other = self.per_query()
+        apart = ~np.isclose(baseline, other, rtol=TIED, atol=0)
+        return int((apart & (other > baseline)).sum()), int((apart & (other < baseline)).sum())
+
+    def differences(self) -> FloatArray | None:
+        """Return the differences of the queries, (n,), or None where the summary is not their mean.
+
+        Differences within `TIED` of 0 are 0.
+        """
+        difference = first(self.other) - first(self.baseline)
+        if self.aggregate.value is not first or not np.isfinite(difference).all():
+            return None
+        largest = max(np.abs(self.baseline).max(), np.abs(self.other).max())
+        return np.where(np.abs(difference) <= TIED * largest, 0.0, difference)
+
+
+def student(pair: Pair) -> float:
+    """Student's paired t test of the mean difference of the queries being 0.
+
+    Edge cases: NA for ratios of means, which are no function of single queries' differences, and
+                where all queries differ by the same
+    Source:     Student, The probable error of a mean, 1908
+    """
+    from scipy.special import stdtr
+
+    differences = pair.differences()
+    if differences is None or np.ptp(differences) <= TIED * np.abs(differences).max():
+        return math.nan
+    n = len(differences)
+    error = differences.std(ddof=1) / math.sqrt(n)
+    return float(2 * stdtr(n - 1, -abs(differences.mean() / error)))
+
+
+def signed_rank(pair: Pair) -> float:
+    """Wilcoxon's signed-rank test of the queries' differences being symmetric around 0.
+
+    Formula:    p = 2 P(W <= the smaller sum of ranks), over all signs of the ranks observed; for
+                more than 50 differences by the normal distribution, corrected for ties
+    Edge cases: NA for ratios of means; queries without a difference are left out; differences
+                whose sizes are within 1e-9 of the largest value share their mean rank. It does
+                not test the mean: skewed differences of mean 0 are not symmetric around 0.
+    Source:     F. Wilcoxon, Individual comparisons by ranking methods, 1945
+    """
+    differences = pair.differences()
+    if differences is None:
+        return math.nan
+    largest = max(np.abs(pair.baseline).max(), np.abs(pair.other).max())
+    doubled, positive = _doubled_ranks(differences[differences != 0], TIED * largest)
+    if not len(doubled):
+        return 1.0
+    total = int(doubled.sum())
+    smaller = min(int(doubled[positive].sum()), total - int(doubled[positive].sum()))
+    if len(doubled) <= MOST_EXACT:
+        return min(1.0, 2 * float(_all_signs(tuple(sorted(doubled.tolist())))[smaller]))
+    from scipy.special import ndtr
+
+    # Each rank is in the sum or not, so the variance of the doubled sum is that of its terms.
+    deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum()) / 4)
+    return float(2 * ndtr((smaller - total / 2) / deviation))
+
+
+def _doubled_ranks(
+    differences: FloatArray, tolerance: float
+) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+    """Return twice the rank of each difference by size, a whole number, and its sign."""
+    order = np.argsort(np.abs(differences), kind="stable")
+    size = np.abs(differences)[order]
+    new = np.append(True, np.diff(size) > tolerance)[: len(size)]
+    start = np.flatnonzero(new)
+    end = np.append(start[1:], len(size))
+    doubled = np.repeat(start + 1 + end, end - start)
+    return doubled, differences[order] > 0
+
+
+@functools.lru_cache(maxsize=256)
+def _all_signs(doubled: tuple[int, ...]) -> FloatArray:
+    """Return P(sum of the ranks with a plus <= s) for every s, all signs equally likely."""
+    probability = np.zeros(sum(doubled) + 1)
+    probability[0] = 1.0
+    for rank in doubled:
+        probability[rank:] += probability[:-rank].copy()
+        probability /= 2
+    return np.asarray(np.cumsum(probability))
+
+
+def sign(pair: Pair) -> float:
+    """Test with signs alone: as many queries on which the run is higher as on which it is lower.
+
+    Edge cases: queries without a difference are left out. It does not test the mean: many small
+                gains win over few large losses.
+    Source:     J. Arbuthnot, 1710
+    """
+    from scipy.special import bdtr
+
+    higher, lower = pair.outcomes()
+    if not higher + lower:
+        return 1.0
+    return min(1.0, float(2 * bdtr(min(higher, lower), higher + lower, 0.5)))
+
+
+_HALVINGS = 60  # of an interval of at most 2: to the last bit of a double
+
+
+def interval_of_rates(pair: Pair, level: float) -> Interval | None:
+    """Return Tango's interval of the difference; None unless each query succeeds or fails."""
+    if not pair.is_of_rates:
+        return None
+    higher = int((pair.other > pair.baseline).sum())
+    lower = int((pair.other < pair.baseline).sum())
+    return tango(higher, lower, len(pair.baseline), level)
+
+
+def tango(higher: int, lower: int, n: int, level: float) -> Interval:
+    """Return the score interval of the difference of two rates over the same n queries.
+
+    Formula:    all d with (higher - lower - n d)^2 <= z^2 n (2 q + d (1 - d)), q being the most
+                likely share of queries on which only the first succeeds if the difference is d:
+                2 n q^2 + ((2 n - higher + lower) d - higher - lower) q - lower d (1 - d) = 0
+    Source:     T. Tango, Equivalence test and confidence interval for the difference in proportions
+                for the paired-sample design, Statistics in Medicine 17, 1998
+
+    Parameters
+    ----------
+    higher, lower
+        The number of queries on which only the second run succeeds, and only the first.
+    n, level
+        The number of queries, and the probability that the interval covers the difference. A
+        one-sided bound with an error of 5 % has the level 0.9.
+
+    Notes
+    -----
+    Coverage was summed over all outcomes, for 500 to 1,500 pairs of rates from 0.02 to 0.98 that
+    differ by at most 0.3, with correlations from none to the highest possible. Of 95 % it is at
+    least, and on average:
+
+    ===  ============  ============
+     n   Tango         Newcombe's hybrid score (1998, method 10)
+    ===  ============  ============
+      3  0.974, 0.999  0.901, 0.989
+     12  0.945, 0.983  0.901, 0.977
+     30  0.930, 0.965  0.908, 0.970
+    100  0.936, 0.955  0.931, 0.960
+    ===  ============  ============
+
+    Newcombe's is too narrow where runs agree on nearly all queries, as two versions of a system do:
+    the same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5 % is
+    wrong in 2.8 % of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
+    of queries on which the runs differ, in 12.5 % (n = 3), 8.7 % (12), 6.7 % (50), 5.8 % (100).
+
+    >>> tango(0, 0, 12, 0.95)
+    Interval(low=-0.24249400665524063, high=0.24249400665524063)
+    """
+    z = quantile(level)
+    difference = higher - lower
+
+    def is_likely(d: float) -> bool:
+        slope = (2 * n - difference) * d - higher - lower
+        root = math.sqrt(max(0.0, slope * slope + 8 * n * lower * d * (1 - d)))
+        q = (root - slope) / (4 * n)
+        return (difference - n * d) ** 2 <= z * z * n * (2 * q + d * (1 - d))
+
+    def bound(end: float) -> float:
+        inside, outside = difference / n, end
+        for _ in range(_HALVINGS):
+            middle = (inside + outside) / 2
+            inside, outside = (middle, outside) if is_likely(middle) else (inside, middle)
+        return inside
+
+    return Interval(bound(-1.0), bound(1.0))
+
 
 TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
 

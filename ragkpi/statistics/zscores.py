@@ -5,18 +5,15 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.formats.query_files import Norm, Norms
+from ragkpi.files.query_files import Norm, Norms
 from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.records import replace
-
-if TYPE_CHECKING:
-    import numpy.typing as npt
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkpi.cli.command_line import values_of
 from ragkpi.cli.commands import COMMANDS, command_of
-from ragkpi.cli.option_groups import REQUIRED, OptionGroup
+from ragkpi.cli.options import REQUIRED, OptionGroup, values_of
 from ragkpi.cli.typer_commands import run_by_typer
 from ragkpi.errors import UsageError
 from tests.cli.commandline import FIXTURES

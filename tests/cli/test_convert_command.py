@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ragkpi.formats.format_registry import FILE_FORMATS
+from ragkpi.files.registry import FILE_FORMATS
 
 RUN = b"1 Q0 d1 1 2.5 me\n1 Q0 d2 2 1.0 me\n2 Q0 d1 1 -3.0 me\n"
 QRELS = b"1 0 d1 2\n1 0 d2 0\n2 0 d1 -1\n"

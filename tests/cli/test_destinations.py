@@ -311,7 +311,7 @@ def test_what_matters_has_a_colour(tmp_path):
     ("more", "coloured"), [([], True), (["--color", "never"], False), (["NO_COLOR"], False)]
 )
 def test_a_warning_has_a_colour_on_a_terminal(monkeypatch, capfd, more, coloured):
-    from ragkpi.cli import messages
+    from ragkpi.cli import terminal as messages
 
     monkeypatch.delenv("NO_COLOR", raising=False)
     if more == ["NO_COLOR"]:

@@ -167,8 +167,8 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
         *("json", "csv", "rich", "scipy", "hashlib", "multiprocessing", "statistics"),
         *("dataclasses", "copy", "numpy.typing", "numpy.ma"),
         *("ragkpi.cli.help_pages", "ragkpi.cli.completion"),
-        *("ragkpi.measures.chance", "ragkpi.ranking.gains", "ragkpi.ranking.pool"),
-        *("ragkpi.ranking.scattered", "ragkpi.formats.given_columns"),
+        *("ragkpi.measures.chance", "ragkpi.ranking.judged", "ragkpi.ranking.pool"),
+        *("ragkpi.ranking.scattered", "ragkpi.files.in_memory"),
         "ragkpi.measures.evidence",
     }
     assert done.stdout

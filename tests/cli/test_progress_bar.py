@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from ragkpi import progress
-from ragkpi.cli.progress_bar import Bar
+from ragkpi.cli.terminal import Bar
 from tests.cli.commandline import BM25, FIXTURES
 
 CLEAR = b"\r\x1b[K"
@@ -135,7 +135,7 @@ def test_no_piece_of_the_bar_stays_beside_what_is_written(monkeypatch):
     shown = []
     monkeypatch.setattr("os.write", lambda _, text: shown.append(text))
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
-    monkeypatch.setattr("ragkpi.cli.progress_bar.in_background", lambda: False)
+    monkeypatch.setattr("ragkpi.cli.terminal.in_background", lambda: False)
     bar = Bar("eval")
     bar.tick()
     assert b"ragkpi eval" in shown[-1]
@@ -154,7 +154,7 @@ def test_the_share_of_a_work_never_falls(monkeypatch):
     shown = []
     monkeypatch.setattr("os.write", lambda _, text: shown.append(text.decode()))
     monkeypatch.setattr("os.get_terminal_size", lambda _: os.terminal_size((80, 24)))
-    monkeypatch.setattr("ragkpi.cli.progress_bar.in_background", lambda: False)
+    monkeypatch.setattr("ragkpi.cli.terminal.in_background", lambda: False)
     bar = Bar("holes")
     for _ in range(2):  # the second work begins at 0 again
         with progress.doing("bounds", 1):

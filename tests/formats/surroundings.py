@@ -4,8 +4,8 @@ import itertools
 
 import numpy as np
 
-from ragkpi.formats.shapes import SHAPES
-from ragkpi.formats.tokens import Tokens
+from ragkpi.files.lines import Tokens
+from ragkpi.files.shapes import SHAPES
 
 PADDING = 32  # how often the first of them stands before and behind all
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import InputError
-from ragkpi.formats.file_formats import run_format
-from ragkpi.formats.opening import Source
+from ragkpi.files.formats import run_format
+from ragkpi.files.opening import Source
 
 pyarrow = pytest.importorskip("pyarrow")
 parquet = pytest.importorskip("pyarrow.parquet")

@@ -5,8 +5,8 @@ import sys
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.in_memory import qrels_columns, run_blocks
-from ragkpi.formats.trec_runs import regrouped
+from ragkpi.files.in_memory import qrels_columns, run_blocks
+from ragkpi.files.trec import regrouped
 
 ROWS = [("q1", "d1", 2), ("q1", "é", 0), ("q2", "d1", 1), ("q1", "d3", -1)]
 NAMES = ("query_id", "doc_id", "relevance")

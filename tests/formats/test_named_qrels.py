@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi.errors import InputError, UsageError
-from ragkpi.formats.file_formats import read_any_qrels
+from ragkpi.files.formats import read_any_qrels
 
 
 @pytest.fixture(params=["qrels", "topics-and-qrels"])

@@ -11,11 +11,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError, RagkpiError, RagkpiWarning
-from ragkpi.formats import delimited, json_documents
-from ragkpi.formats.file_formats import read_any_qrels, run_format
-from ragkpi.formats.format_registry import QRELS_FORMATS
-from ragkpi.formats.lines import blocks
-from ragkpi.formats.opening import Source
+from ragkpi.files import delimited
+from ragkpi.files import json_files as json_documents
+from ragkpi.files.formats import read_any_qrels, run_format
+from ragkpi.files.lines import blocks
+from ragkpi.files.opening import Source
+from ragkpi.files.registry import QRELS_FORMATS
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]

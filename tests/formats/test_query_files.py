@@ -3,7 +3,7 @@ import re
 import pytest
 
 from ragkpi.errors import DataError, InputError
-from ragkpi.formats.query_files import read_quality
+from ragkpi.files.query_files import read_quality
 
 
 def read(folder, text):

@@ -1,7 +1,7 @@
 import pytest
 
-from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
-from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
+from ragkpi.files.formats import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
+from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
 
 RUNS = [
     (b"", "trec"),

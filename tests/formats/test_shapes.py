@@ -6,9 +6,9 @@ import pytest
 
 import ragkpi as library
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
-from ragkpi.formats.file_formats import read_any_qrels, reading_for, run_format
-from ragkpi.formats.opening import Source
-from ragkpi.formats.shapes import parse_map
+from ragkpi.files.formats import read_any_qrels, reading_for, run_format
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import parse_map
 from tests.formats.surroundings import PERMUTATIONS, permute_shapes
 
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 import ragkpi
 from ragkpi import evaluate
 from ragkpi.errors import RagkpiNote, UsageError
-from ragkpi.formats.opening import Source
-from ragkpi.formats.sieve import Sieve, parse_fold, read_excluded
-from ragkpi.formats.trec_runs import stream_run
+from ragkpi.files.opening import Source
+from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
+from ragkpi.files.trec import stream_run
 
 QRELS = b"1 0 d#1 0\n1 0 d#2 2\n1 0 e#1 1\n2 0 f 1\n"
 RUN = (

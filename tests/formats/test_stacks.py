@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.formats.file_formats import read_any_qrels, run_format
-from ragkpi.formats.opening import Source
+from ragkpi.files.formats import read_any_qrels, run_format
+from ragkpi.files.opening import Source
 from tests.formats.surroundings import PERMUTATIONS, permute_shapes
 
 STACKS = Path(__file__).parents[2] / "../shared/data/stacks"

@@ -12,10 +12,9 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from ragkpi.errors import InputError
-from ragkpi.formats.groups import spans
-from ragkpi.formats.lines import blocks
-from ragkpi.formats.opening import Source
-from ragkpi.formats.trec_runs import TREC, columns_of_blocks, whole_queries
+from ragkpi.files.lines import blocks, spans
+from ragkpi.files.opening import Source
+from ragkpi.files.trec import TREC, columns_of_blocks, whole_queries
 from tests.formats.hostile import ids, texts
 from tests.formats.surroundings import followed
 from tests.slow_reference.reading import read_words

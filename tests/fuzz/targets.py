@@ -11,29 +11,37 @@ from unittest import mock
 import numpy as np
 
 from ragkpi import kernel, plain_kernel
-from ragkpi.conversion import Conversion
 from ragkpi.errors import InputError, RagkpiError
-from ragkpi.formats.file_formats import run_format
-from ragkpi.formats.format_registry import QRELS_FORMATS, RUN_FORMATS
-from ragkpi.formats.json_text import DECODER
-from ragkpi.formats.opening import Source
-from ragkpi.formats.recognition import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
-from ragkpi.formats.trec_qrels import qrels_of
-from ragkpi.formats.trec_runs import stream_run, whole_queries
+from ragkpi.files.formats import (
+    HEAD_LENGTH,
+    recognise_kind,
+    recognise_qrels,
+    recognise_run,
+    run_format,
+)
+from ragkpi.files.json_text import DECODER
+from ragkpi.files.opening import Source
+from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.check.answer import check_answer, inspect_file
+from ragkpi.questions.check.files import CheckedFile, Mender
+from ragkpi.questions.check.findings import Asked
+from ragkpi.questions.convert.function import Conversion
 from ragkpi.ranking import reading
-from ragkpi.ranking.hits import JUDGED_ONLY, hits_of, run_for
 from ragkpi.ranking.judge import judge
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.reading import ScatteredQueryError, pushed, refusals
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.reading import (
+    JUDGED_ONLY,
+    ScatteredQueryError,
+    hits_of,
+    pushed,
+    refusals,
+    run_for,
+)
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-from ragkpi.studies.check.check_answer import check_answer
-from ragkpi.studies.check.checked_file import CheckedFile
-from ragkpi.studies.check.finding import Asked
-from ragkpi.studies.check.inspection import inspect_file
-from ragkpi.studies.check.mend import Mender
 from tests.fuzz import slow
 from tests.fuzz.mutator import QRELS
 from tests.slow_reference.ranking import judged_of

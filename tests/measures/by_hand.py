@@ -6,8 +6,7 @@ import numpy as np
 
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
-from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Judged, Settings
 
 
 def ranking(scores):

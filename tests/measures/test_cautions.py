@@ -5,7 +5,7 @@ import pytest
 from ragkpi.errors import UsageError
 from ragkpi.measures.refusals import cautions
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, population, summary
 
 pytestmark = pytest.mark.usefixtures("command_line")

@@ -8,8 +8,7 @@ import pytest
 
 from ragkpi.measures import evidence as grade_counts
 from ragkpi.measures.aggregates import RATIO_OF_MEANS
-from ragkpi.ranking.grade_maps import GRADE_MAPS
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.measures.by_hand import judge, lines, population, summary
 from tests.measures.rag_oracle import agree, cases, number
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, lines
 
 LEVELS = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 4), min_size=1)

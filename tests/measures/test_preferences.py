@@ -3,9 +3,9 @@
 import pytest
 
 from ragkpi.measures import assessors
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import Settings
 
 # Ranked a, b, c; x and y are not retrieved.
 RUN = "".join(f"1 Q0 {document} 0 {-rank} made\n" for rank, document in enumerate("abc"))

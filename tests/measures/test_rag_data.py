@@ -4,8 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.ranking.grade_maps import GRADE_MAPS
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.measures.by_hand import judge, lines, summary
 
 DATA = Path("/work/shared/data")

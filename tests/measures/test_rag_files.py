@@ -8,8 +8,7 @@ import pytest
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures import evidence
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.grade_maps import parse_grade_map
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Settings, parse_grade_map
 from tests.measures.by_hand import lines_of
 from tests.measures.rag_oracle import agree, cases, number
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, lines, population, scores, summary
 
 K = 4

@@ -5,8 +5,7 @@ import pytest
 from ragkpi.errors import UsageError
 from ragkpi.measures import chance, evidence, kpi
 from ragkpi.measures.registry import NICKNAMES, find_metrics
-from ragkpi.ranking.grade_maps import GRADE_MAPS
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.measures.by_hand import judge, lines, population, summary
 
 RAG_MEASURES = [*chance.MEASURES, *evidence.MEASURES, *kpi.MEASURES]

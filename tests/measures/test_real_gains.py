@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragkpi
-from ragkpi.ranking.judge import judge
-from ragkpi.ranking.part import part_of
+from ragkpi.ranking.judge import judge, part_of
 
 QRELS = {"q": {"a": 2, "b": 0, "c": 1}}
 RUN = {"q": {"z": 4.0, "c": 3.0, "a": 2.0, "b": 1.0}}
@@ -193,8 +192,8 @@ def test_the_signature_names_the_gains():
 def test_a_part_keeps_its_gains():
     from ragkpi.evaluation import Evaluator
     from ragkpi.library.session import qrels_of
-    from ragkpi.ranking.runs_in_memory import RunInMemory
-    from ragkpi.ranking.settings import Settings
+    from ragkpi.ranking.judged import Settings
+    from ragkpi.ranking.reading import RunInMemory
 
     evaluator = Evaluator(qrels_of({"p": {"a": 0.5}, **GAINS}), Settings())
     (hits,) = evaluator.read([RunInMemory({"p": {"a": 1.0}, **RUN})])

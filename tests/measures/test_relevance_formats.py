@@ -7,8 +7,8 @@ from ragkpi.measures.refusals import (
     refuse_unserved,
 )
 from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import Settings
 from tests.made_scores import metric
 
 pytestmark = pytest.mark.usefixtures("command_line")

@@ -14,9 +14,9 @@ import ragkpi
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.measure import Measure
 from ragkpi.measures.registry import builtin_measures, find_metrics
+from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import Qrels
-from ragkpi.ranking.runs_in_memory import RunInMemory
-from ragkpi.ranking.settings import Settings
 from tests.ranking.cases import judgements_of
 
 levels = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(-1, 3), min_size=1)

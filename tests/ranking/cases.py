@@ -3,12 +3,12 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
-from ragkpi.ranking.hits import JUDGED_ONLY
-from ragkpi.ranking.hits import hits_of as found_hits
-from ragkpi.ranking.hits import run_for as kernel_run
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns
 from ragkpi.ranking.judgements import group_judgements
+from ragkpi.ranking.reading import JUDGED_ONLY
+from ragkpi.ranking.reading import hits_of as found_hits
+from ragkpi.ranking.reading import run_for as kernel_run
 from tests.formats.hostile import ids
 
 queries = st.sampled_from([b"1", b"2", b"10", b"query-1", b"query-2", b"\xff"])

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from ragkpi import kernel
 from ragkpi.errors import DataError, InputError, RagkpiError
 from ragkpi.ranking import reading
-from ragkpi.ranking.hits import Wanted
-from ragkpi.ranking.reading import read_run, read_runs
+from ragkpi.ranking.reading import Wanted, read_run, read_runs
 from tests.ranking.cases import judged, judgements_of, lines_of, ranking, retrieved
 
 pytestmark = pytest.mark.usefixtures("reader")

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.ranking.judge import judge
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import Settings
 from tests.ranking.cases import hits_of, ids, judgements_of, queries
 
 FEW = st.integers(-1, 3)

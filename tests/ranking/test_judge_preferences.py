@@ -6,9 +6,9 @@ import pytest
 
 from ragkpi.errors import DataError, NothingInCommonError
 from ragkpi.measures import assessors
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import Settings
 from tests.slow_reference import preferences as twin
 
 MEASURES = {name: f for name, f in vars(assessors).items() if name.startswith("prefs_")}

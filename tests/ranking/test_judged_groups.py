@@ -8,9 +8,9 @@ from ragkpi.errors import InputError
 from ragkpi.measures.counts import num_ret
 from ragkpi.measures.incomplete import unj
 from ragkpi.measures.precision import P, Rprec_mult, average_precision
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.reading import read_run
 from ragkpi.ranking.relevance import READERS
-from ragkpi.ranking.settings import Settings
 
 MEASURES = [
     num_ret,

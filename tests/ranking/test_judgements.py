@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from ragkpi.errors import DataError
-from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import read_qrels
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import read_qrels
 from ragkpi.ranking.judgements import group_judgements
 from tests.ranking.cases import judged, judgements_of, retrieved
 
@@ -72,7 +72,7 @@ def test_ids_made_to_end_alike_take_no_longer():
 def test_hashes_of_each_process_are_its_own(reader):
     """Else somebody could make ids whose hashes are equal."""
     program = (
-        "from ragkpi.formats.tokens import Tokens\n"
+        "from ragkpi.files.lines import Tokens\n"
         "print(Tokens.from_strings([b'document-1']).hashes())"
     )
     command = [sys.executable, "-c", program]

@@ -6,8 +6,8 @@ import pytest
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import score
-from ragkpi.ranking.part import part_of
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judge import part_of
+from ragkpi.ranking.judged import Settings
 from tests.cli.commandline import FIXTURES
 
 REQUESTS = ("all_trec", "bor.10", "ra_nwg.10", "pct_proc.10", "pool_miss.10")

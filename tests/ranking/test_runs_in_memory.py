@@ -6,10 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ragkpi.errors import UsageError
-from ragkpi.formats.in_memory import qrels_columns, run_blocks
-from ragkpi.ranking.hits import JUDGED_ONLY, Wanted, hits_of, run_for
+from ragkpi.files.in_memory import qrels_columns, run_blocks
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.runs_in_memory import RunInMemory
+from ragkpi.ranking.reading import JUDGED_ONLY, RunInMemory, Wanted, hits_of, run_for
 
 pytestmark = pytest.mark.usefixtures("reader")
 IDS = st.one_of(
@@ -104,7 +103,7 @@ def test_counted_and_named_documents_are_those_of_the_columns():
 
 
 def test_a_mapping_of_many_rows_is_cut_between_queries(monkeypatch):
-    from ragkpi.formats import in_memory
+    from ragkpi.files import in_memory
 
     run = {f"q{n}": {f"d{m}": m for m in range(7)} for n in range(9)}
     run["empty"] = {}

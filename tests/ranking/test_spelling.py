@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.ranking.spelling import Spellings, plain
+from ragkpi.ranking.judgements import Spellings, plain
 
 ids = st.one_of(
     st.text("aA0#1 \t", min_size=1, max_size=5).map(str.encode), st.binary(min_size=1, max_size=9)

@@ -4,10 +4,9 @@ import os
 
 import pytest
 
-from ragkpi.reports.answer import Answer
-from ragkpi.reports.fitting import fit, lines_of, on_terminal
-from ragkpi.reports.layout import Cell, Column, Layout, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
 from ragkpi.reports.renderers import rendered
+from ragkpi.reports.terminal import fit, lines_of, on_terminal
 
 NAME, DETAIL, NUMBER = (
     Column("run"),

@@ -8,12 +8,12 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
+from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.reports.signature import Signature
-from ragkpi.reports.text_table import wants_colour
+from ragkpi.reports.terminal import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
-from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
 SIGNATURE = Signature({"ragkpi": "9", "qrels": "sha256:" + "ab" * 32, "l": "1"}, {"l": "1"})

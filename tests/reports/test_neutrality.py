@@ -5,10 +5,8 @@ import re
 
 import pytest
 
-from ragkpi.reports.json_output import dump
 from ragkpi.reports.layout import Cell, Column, Layout, Table
-from ragkpi.reports.markdown import write_markdown
-from ragkpi.reports.separated import write_csv, write_tsv
+from ragkpi.reports.renderers import dump, write_csv, write_markdown, write_tsv
 from ragkpi.wording import visible
 
 FORGED = "q\nmap                   \tall\t0.9999"

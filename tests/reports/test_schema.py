@@ -7,15 +7,14 @@ from itertools import product
 import jsonschema
 import pytest
 
+from ragkpi.questions.compare.report import ComparisonReport
+from ragkpi.questions.evaluate.record import History, record
+from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare
-from ragkpi.studies.compare.comparison_report import ComparisonReport
-from ragkpi.studies.evaluate.evaluation_log import record
-from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
-from ragkpi.studies.evaluate.log_report import History
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 

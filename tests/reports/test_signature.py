@@ -1,8 +1,7 @@
 import pytest
 
 from ragkpi import __version__
-from ragkpi.ranking.grade_maps import GRADE_MAPS
-from ragkpi.ranking.settings import Settings
+from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from ragkpi.reports.signature import signature_of
 from tests.made_scores import BOR, MAP, metric
 

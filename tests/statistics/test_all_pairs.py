@@ -5,8 +5,7 @@ import pytest
 from scipy.stats import studentized_range
 
 from ragkpi.errors import UsageError
-from ragkpi.statistics.all_pairs import compare_all, letters_of
-from ragkpi.statistics.paired import Procedure, compare
+from ragkpi.statistics.paired import Procedure, compare, compare_all, letters_of
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, scores
 
 

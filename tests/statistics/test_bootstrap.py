@@ -12,14 +12,15 @@ from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SUM
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,
+    drawn,
     few_queries_note,
     intervals,
     order_statistics,
+    query_samples,
     resampled,
+    times_drawn,
     wilson,
 )
-from ragkpi.statistics.query_samples import query_samples
-from ragkpi.statistics.resampling import drawn, times_drawn
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores
 
 CASES = json.loads((Path(__file__).parents[1] / "oracle" / "rag_cases.json").read_text())["cases"]
@@ -95,7 +96,7 @@ def test_draws_come_in_blocks_of_the_size_asked_for():
 def test_block_size_does_not_change_digits(monkeypatch):
     made = scores([(MAP, np.random.default_rng(1).random(50))])
     whole = intervals(made, Bootstrap(resamples=400))
-    monkeypatch.setattr("ragkpi.statistics.resampling.BLOCK", 64)
+    monkeypatch.setattr("ragkpi.statistics.bootstrap.BLOCK", 64)
     assert intervals(made, Bootstrap(resamples=400)) == whole
 
 

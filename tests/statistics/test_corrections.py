@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import false_discovery_control
 
-from ragkpi.statistics.corrections import corrected
+from ragkpi.statistics.significance import corrected
 
 NAN = math.nan
 

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from ragkpi.statistics.bootstrap import times_drawn
 from ragkpi.statistics.correlation import (
     COEFFICIENTS,
     around_means,
@@ -11,7 +12,6 @@ from ragkpi.statistics.correlation import (
     spearman,
     spearman_of_each,
 )
-from ragkpi.statistics.resampling import times_drawn
 
 SCIPY = {"spearman": stats.spearmanr, "kendall": stats.kendalltau, "pearson": stats.pearsonr}
 

@@ -6,10 +6,9 @@ import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
 from ragkpi.measures.aggregates import SUM
-from ragkpi.statistics.alignment import aligned
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
-from ragkpi.statistics.corrections import corrected
-from ragkpi.statistics.paired import Procedure, compare, compare_each
+from ragkpi.statistics.paired import Procedure, aligned, compare, compare_each
+from ragkpi.statistics.significance import corrected
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
 NAMES = ["baseline", "other"]

@@ -5,7 +5,7 @@ import pytest
 from scipy import optimize, stats
 
 from ragkpi.statistics.paired import Procedure, compare
-from ragkpi.statistics.paired_rates import tango
+from ragkpi.statistics.significance import tango
 from tests.made_scores import MAP, scores
 
 

@@ -6,20 +6,20 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.formats.in_memory import qrels_columns
-from ragkpi.ranking.judgements import group_judgements
-from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.statistics.paired import Procedure
-from ragkpi.studies.agree.agree_study import agree
-from ragkpi.studies.agree.order_study import order_agreement
-from ragkpi.studies.agree.panel import (
+from ragkpi.files.in_memory import qrels_columns
+from ragkpi.questions.agree.study import (
+    agree,
     difference_lines,
     mapped,
+    order_agreement,
     panel,
     parse_level_map,
     scales_differ,
     shared_queries,
 )
+from ragkpi.ranking.judgements import group_judgements
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.statistics.paired import Procedure
 from tests.made_scores import MAP, scores
 
 PEOPLE = {

@@ -4,13 +4,10 @@ import numpy as np
 import pytest
 
 from ragkpi.measures.registry import find_metrics
-from ragkpi.ranking.judged import Judged
-from ragkpi.ranking.settings import Settings
+from ragkpi.questions.calibrate.answer import calibration_answer
+from ragkpi.questions.calibrate.study import calibrate, observe, takes_alpha
+from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.statistics.bootstrap import Bootstrap
-from ragkpi.studies.calibrate.calibration_answer import calibration_answer
-from ragkpi.studies.calibrate.calibration_study import calibrate
-from ragkpi.studies.calibrate.observations import observe
-from ragkpi.studies.calibrate.tuning import takes_alpha
 
 GRID = [step / 20 for step in range(1, 20)]
 BOOTSTRAP = Bootstrap(resamples=200, seed=7)

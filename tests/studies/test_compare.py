@@ -6,17 +6,13 @@ import pytest
 
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
+from ragkpi.questions.compare.report import ComparisonReport, all_pairs_charts, comparison_charts
+from ragkpi.questions.compare.tables import AllPairsReport, PaperTable
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
-from ragkpi.statistics.all_pairs import compare_all
-from ragkpi.statistics.corrections import CORRECTIONS
-from ragkpi.statistics.paired import Procedure, compare, compare_each
-from ragkpi.statistics.significance import TESTS
-from ragkpi.studies.compare.all_pairs_report import AllPairsReport
-from ragkpi.studies.compare.comparison_charts import all_pairs_charts, comparison_charts
-from ragkpi.studies.compare.comparison_report import ComparisonReport
-from ragkpi.studies.compare.paper_table import PaperTable
+from ragkpi.statistics.paired import Procedure, compare, compare_all, compare_each
+from ragkpi.statistics.significance import CORRECTIONS, TESTS
 from tests.made_scores import BOR, HARM, MAP, metric, scores
 from tests.published_schema import valid_document, valid_lines
 

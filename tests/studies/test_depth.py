@@ -7,20 +7,20 @@ import pytest
 from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
 from ragkpi.measures.scores import score
-from ragkpi.ranking.judged import judged_from_counts
-from ragkpi.ranking.settings import Settings
-from ragkpi.studies.depth.depth_answer import depth_answer
-from ragkpi.studies.depth.depth_charts import depth_charts
-from ragkpi.studies.depth.depth_curves import Curve, Curves
-from ragkpi.studies.depth.depth_limits import Limits
-from ragkpi.studies.depth.depth_study import (
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.study import (
+    Curve,
+    Curves,
+    Limits,
     count_values,
+    every_depth,
+    parse_target,
     run_values,
     study_counts,
     study_run,
+    trace,
 )
-from ragkpi.studies.depth.depth_target import parse_target
-from ragkpi.studies.depth.depth_trace import every_depth, trace
+from ragkpi.ranking.judged import Settings, judged_from_counts
 from tests.measures.by_hand import population, summary
 from tests.measures.rag_oracle import cases
 

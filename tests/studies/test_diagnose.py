@@ -5,12 +5,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.formats.tokens import Tokens
-from ragkpi.formats.trec_qrels import QrelsColumns
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns
+from ragkpi.questions.diagnose.answer import diagnosis_answer
+from ragkpi.questions.diagnose.study import Thresholds, diagnose
+from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
-from ragkpi.ranking.settings import Settings
-from ragkpi.studies.diagnose.diagnosis_answer import diagnosis_answer
-from ragkpi.studies.diagnose.diagnosis_study import Thresholds, diagnose
 from tests.measures import by_hand
 
 DOCUMENTS = [f"d{number}" for number in range(12)]

@@ -5,12 +5,11 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.questions.evaluate.record import History, append, parse_meta, read_records, record
+from ragkpi.questions.evaluate.report import EvaluatedRun
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
-from ragkpi.studies.evaluate.evaluation_log import append, parse_meta, read_records, record
-from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun
-from ragkpi.studies.evaluate.log_report import History
 from tests.made_scores import MAP, RUNID, metric, scores
 
 pytestmark = pytest.mark.usefixtures("command_line")

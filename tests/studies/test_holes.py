@@ -12,9 +12,9 @@ import ragkpi
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes.assessment import candidates
-from ragkpi.studies.holes.holes_study import depth_needed, find_bounds, refusal
+from ragkpi.questions.holes.assessment import candidates
+from ragkpi.questions.holes.study import depth_needed, find_bounds, refusal
+from ragkpi.ranking.judged import Settings
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"
 SETTINGS = Settings(corpus_size=60)
@@ -298,7 +298,7 @@ def test_what_has_no_bounds_says_why(request_, reason):
 @pytest.mark.parametrize("runs", [1, 2])
 @pytest.mark.parametrize("request_", PARAMETERS["ra_nwg"])
 def test_bounds_that_are_not_exact_are_wider(tmp_path, monkeypatch, request_, runs):
-    monkeypatch.setattr("ragkpi.studies.holes.holes_study.MOST_COUNTS", -1)
+    monkeypatch.setattr("ragkpi.questions.holes.study.MOST_COUNTS", -1)
     widths = []
     for seed in range(12):
         judged, ranked = collection(seed, runs)

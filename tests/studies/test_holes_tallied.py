@@ -9,10 +9,11 @@ import pytest
 from ragkpi import progress
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
-from ragkpi.ranking.settings import Settings
-from ragkpi.studies.holes import tallied_search, unjudged_documents
-from ragkpi.studies.holes.assessment import candidates, removed_together
-from ragkpi.studies.holes.holes_study import depth_needed, find_bounds
+from ragkpi.questions.holes import assignments as tallied_search
+from ragkpi.questions.holes import assignments as unjudged_documents
+from ragkpi.questions.holes.assessment import candidates, removed_together
+from ragkpi.questions.holes.study import depth_needed, find_bounds
+from ragkpi.ranking.judged import Settings
 from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 
 MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]

@@ -9,10 +9,11 @@ import pytest
 
 import ragkpi
 from ragkpi.errors import UsageError
+from ragkpi.questions.evaluate import report as evaluation_table
+from ragkpi.questions.evaluate import report as query_values
+from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.studies.evaluate import evaluation_table, query_values
-from ragkpi.studies.evaluate.evaluation_report import EvaluatedRun, EvaluationReport
 from ragkpi.wording import as_json, decoded, exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")

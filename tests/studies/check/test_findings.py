@@ -2,7 +2,7 @@
 
 import pytest
 
-from ragkpi.studies.check.catalogue import CHECKS
+from ragkpi.questions.check.findings import CHECKS
 from tests.published_schema import valid_document
 
 QRELS = b"1 0 d1 1\n1 0 d2 0\n2 0 d1 2\n"

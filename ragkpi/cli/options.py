@@ -1,0 +1,254 @@
+"""How options are declared, and how commands share them.
+
+The default of a parameter declares an option or an argument; its annotation says how a text is
+read: as a flag (``bool``), one of the choices (``Literal``), a list of repeated values
+(``list[str]``), a number or a text. Without another default a flag is False, a list empty,
+``TYPE | None`` None, and all else is required.
+
+Declarations are data: `command_line` and `typer_commands` read command lines by them, `help_pages`
+explains them, and `completion` offers their names and values to shells.
+
+typer takes as long to import as numpy, or longer. So the command lines that people usually type
+are read here. Anything else (mistakes, abbreviations, ``--``) is left to typer, which words the
+mistake; a test holds that both read the same.
+"""
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from types import NoneType
+from typing import Any, Literal, NamedTuple, get_args, get_origin
+
+from ragkpi.errors import UsageError
+
+REQUIRED: Any = object()
+
+
+class Declaration(NamedTuple):
+    """An option, or an argument, which has no names."""
+
+    names: tuple[str, ...]  # behind the first long name follow other spellings, not shown
+    help: str
+    metavar: str  # shown for its value
+    default: Any  # or REQUIRED
+    min: float | None = None
+    max: float | None = None
+    choices: Sequence[str] = ()  # the only values; any without
+    use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common ones
+    envvar: str | None = None  # the environment variable that replaces the default
+    parse: Callable[[str], Any] | None = None  # reads the text instead of the type
+    complete: Callable[[], Iterable[str]] | None = None  # the names that a shell may offer
+    arguments: tuple[str, ...] = ()  # of Python, where they are not named as the parameter
+    name: str = ""  # of the parameter
+    type: type = str
+    many: bool = False  # a list of all values that are given
+    heading: str = ""
+
+    def value_of(self, text: str) -> Any:
+        """Return the value that a text stands for; `UsageError` if there is none."""
+        if self.parse is not None:
+            return self.parse(text)
+        if self.choices and text not in self.choices:
+            *others, last = self.choices
+            known = f"{', '.join(others)} or {last}" if others else last
+            raise UsageError(f"{self.names[0]} {text}: no such choice; expected {known}")
+        try:
+            value = self.type(text)
+        except ValueError:
+            kind = "whole number" if self.type is int else "number"
+            raise UsageError(f"{self.names[0]} {text}: no {kind}; expected one") from None
+        above = self.max is not None and value > self.max
+        if above or (self.min is not None and value < self.min):
+            known = f"{self.min} or more" if self.max is None else f"{self.min} to {self.max}"
+            what = "too small" if self.max is None else "out of range"
+            raise UsageError(f"{self.names[0]} {text}: {what}; expected {known}")
+        return value
+
+
+def option(usage: str, help: str, default: Any = REQUIRED, **facts: Any) -> Any:
+    """Declare an option by its names and its metavar: ``option("-o, --output FILE", …)``."""
+    names, _, metavar = usage.replace(", ", ",").partition(" ")
+    return Declaration(tuple(names.split(",")), help, metavar, default, **facts)
+
+
+def argument(metavar: str, help: str, **facts: Any) -> Any:
+    """Declare an argument."""
+    return Declaration((), help, metavar, REQUIRED, **facts)
+
+
+class OptionGroup(NamedTuple):
+    """Options, and the function that makes one value of them: a shared group, or a command.
+
+    Attributes
+    ----------
+    heading
+        The heading of its options in help texts.
+    function
+        Takes the options, and what the groups among them make, by name.
+    members
+        These options and groups by the name of the parameter.
+    left_out
+        Names of options, and of groups, that are not offered: the function gets their defaults.
+    """
+
+    heading: str
+    function: Callable[..., Any]
+    members: "Mapping[str, Declaration | OptionGroup]"
+    left_out: frozenset[str] = frozenset()
+
+    def without(self, *names: str) -> "OptionGroup":
+        """Return the group without options that mean nothing to a command."""
+        return self._replace(left_out=self.left_out.union(names))
+
+    def changed(self, name: str, **facts: Any) -> "OptionGroup":
+        """Return the group with other facts about one of its options."""
+        changed = self.members[name]._replace(**facts)
+        return self._replace(members={**self.members, name: changed})
+
+    def options(self, left_out: frozenset[str] = frozenset()) -> list[Declaration]:
+        """Return the options that are offered, those of groups last."""
+        left_out |= self.left_out
+        offered: list[Declaration] = []
+        for name, member in self.members.items():
+            if name not in left_out:
+                offered += [member] if isinstance(member, Declaration) else member.options(left_out)
+        return offered
+
+    def call(self, values: Mapping[str, Any]) -> Any:
+        """Call the function with values by the names of options, which other groups share."""
+        return self.function(
+            **{
+                name: values.get(name, member.default)
+                if isinstance(member, Declaration)
+                else member.call(values)
+                for name, member in self.members.items()
+            }
+        )
+
+
+def option_group(
+    heading: str, **groups: OptionGroup
+) -> Callable[[Callable[..., Any]], OptionGroup]:
+    """Make a group of the options that a function takes, and of other groups.
+
+    ``@option_group("Evaluation", chance=chance)`` passes what the group `chance` makes as the
+    parameter ``chance``.
+    """
+
+    def decorate(function: Callable[..., Any]) -> OptionGroup:
+        # inspect.signature says the same, and importing inspect takes longer than a help text.
+        names = [name for name in function.__annotations__ if name not in (*groups, "return")]
+        declared = zip(names, function.__defaults__ or (), strict=True)
+        own = {name: _read_as(function, name, option, heading) for name, option in declared}
+        return OptionGroup(heading, function, {**own, **groups})
+
+    return decorate
+
+
+def takes(**groups: OptionGroup) -> Callable[[Callable[..., Any]], OptionGroup]:
+    """Make a command of a function, its options and groups of options."""
+    return option_group("Options", **groups)
+
+
+def _read_as(
+    function: Callable[..., Any], name: str, option: Declaration, heading: str
+) -> Declaration:
+    """Add to an option what the annotation of the parameter says."""
+    annotated: Any = function.__annotations__[name]
+    default, choices = option.default, option.choices
+    if NoneType in get_args(annotated):
+        (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
+        default = None if default is REQUIRED else default
+    many = get_origin(annotated) is list
+    if many:
+        (annotated,) = get_args(annotated)
+    if get_origin(annotated) is Literal:
+        annotated, choices = str, get_args(annotated)
+    if default is REQUIRED and (many or annotated is bool):
+        default = [] if many else False
+    return option._replace(
+        name=name, type=annotated, many=many, heading=heading, default=default, choices=choices
+    )
+
+
+# The names that shells offer for values.
+
+
+def measure_names() -> Iterable[str]:
+    """Return all measures and nicknames."""
+    from ragkpi.measures.registry import NICKNAMES, all_measures
+
+    return [*all_measures(), *NICKNAMES]
+
+
+def file_formats() -> Iterable[str]:
+    """Return the formats of files of runs and qrels."""
+    from ragkpi.files.registry import FILE_FORMATS
+
+    return dict.fromkeys([*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]])
+
+
+def formats_and_shapes() -> Iterable[str]:
+    """Return the formats of files, and the shapes of what is in them."""
+    from ragkpi.files.shapes import SHAPES
+
+    return dict.fromkeys([*file_formats(), *SHAPES["run"], *SHAPES["qrels"], "map"])
+
+
+def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:
+    """Return the value of every option and argument; None if typer has to read the words."""
+    try:
+        texts = _texts(options, words)
+        return {option.name: _value(option, texts.get(option.name)) for option in options}
+    except (LookupError, StopIteration, ValueError, UsageError):
+        return None
+
+
+def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, list[str]]:
+    """Return the texts of the options and arguments that are present, none for a flag."""
+    by_name = {name: option for option in options for name in option.names}
+    texts: dict[str, list[str]] = {}
+    files: list[str] = []
+    remaining = iter(words)
+    for word in remaining:
+        if word[:1] != "-" or word == "-":
+            files.append(word)
+            continue
+        name, equals, text = word.partition("=")
+        if word[:2] != "--":
+            # Short flags may be joined, and the last may be an option with its value.
+            name, text = word[:2], word[2:]
+            while text and by_name[name].type is bool:
+                texts[by_name[name].name] = []
+                name, text = f"-{text[0]}", text[1:]
+            equals = text
+        option = by_name[name]
+        values = texts.setdefault(option.name, [])
+        if option.type is bool:
+            if equals:
+                raise ValueError
+            continue
+        if not equals:
+            text = next(remaining)
+            if text[:1] == "-" and text != "-":
+                raise ValueError
+        values.append(text)
+    for argument in options:
+        if not argument.names and files:
+            count = len(files) if argument.many else 1
+            texts[argument.name], files = files[:count], files[count:]
+    if files:
+        raise ValueError
+    return texts
+
+
+def _value(option: Declaration, texts: list[str] | None) -> Any:
+    if texts is None and option.envvar and os.environ.get(option.envvar):
+        texts = [os.environ[option.envvar]]
+    if texts is None:
+        if option.default is REQUIRED:
+            raise LookupError
+        return list(option.default) if option.many else option.default
+    if option.type is bool:
+        return True
+    values = [option.value_of(text) for text in texts]
+    return values if option.many else values[-1]

@@ -1,0 +1,246 @@
+"""A progress bar on the terminal: the work, its share, the time.
+
+A timer signal draws it in this thread: processes are forked, which a second thread would make
+unsafe, and single steps may take seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import Literal
+
+from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
+from ragkpi.interface import Interface
+from ragkpi.progress import Work, present, share
+from ragkpi.wording import visible
+
+# Seconds until the first is drawn, and from one to the next.
+_FIRST = 0.3
+_EVERY = 0.1
+
+_CLEAR = "\r\x1b[K"
+_TURNING = "⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"
+_WIDTH = 20
+
+
+class Bar:
+    """The bar of one command."""
+
+    def __init__(self, command: str) -> None:
+        self._command = command
+        self._begun = time.monotonic()
+        self._process = os.getpid()
+        self._ticks = 0
+        self._drawn = False
+        self._paused = False
+        self._over = False
+        self._whole: tuple[Work, str] | None = None  # what the share is of
+        self._reached: float | None = None
+
+    def tick(self, *_: object) -> None:
+        """Draw the bar, unless this is a child or the terminal belongs to another command."""
+        try:
+            if self._over or self._paused or os.getpid() != self._process or in_background():
+                return
+            self._ticks += 1
+            os.write(2, f"{_CLEAR}{self._line()}".encode())
+            self._drawn = True
+        except (OSError, UnicodeError):
+            self._over = True
+
+    @contextmanager
+    def hidden(self) -> Iterator[None]:
+        """Take the bar off the screen while a message is written."""
+        self._paused = True  # first: a tick may come at any time
+        self._clear()
+        try:
+            yield
+        finally:
+            self._paused = False
+
+    def end(self) -> None:
+        """Take the bar off the screen for good."""
+        self._over = True
+        self._clear()
+
+    def _clear(self) -> None:
+        if self._drawn and os.getpid() == self._process:
+            self._drawn = False
+            os.write(2, _CLEAR.encode())
+
+    def _line(self) -> str:
+        works = present()
+        done = self._rising(works)
+        parts = [_TURNING[self._ticks % len(_TURNING)], f"ragkpi {self._command}"]
+        if done is not None:
+            full = round(done * _WIDTH)
+            parts += ["━" * full + "╌" * (_WIDTH - full), f"{100 * done:3.0f} %"]
+        seconds = int(time.monotonic() - self._begun)
+        parts += [f"{seconds // 60}:{seconds % 60:02d}"]
+        parts += [", ".join(dict.fromkeys(work.label for work in works))]
+        return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
+
+    def _rising(self, works: list[Work]) -> float | None:
+        """Return the share that is done; it never falls while the outermost work is the same."""
+        done, whole = share(works), (works[0], works[0].label) if works else None
+        if whole == self._whole and self._reached is not None:
+            done = max(done or 0.0, self._reached)
+        self._whole, self._reached = whole, done
+        return done
+
+
+def in_background() -> bool:
+    """Return whether another command has the terminal."""
+    try:
+        return os.tcgetpgrp(2) != os.getpgrp()
+    except OSError:  # no foreground group
+        return False
+
+
+_BAR: Bar | None = None
+
+
+def hidden_bar() -> AbstractContextManager[None]:
+    """Hide the bar while a line is written on standard error."""
+    return nullcontext() if _BAR is None else _BAR.hidden()
+
+
+def end_bar() -> None:
+    """Remove the bar before a result is written."""
+    if _BAR is not None:
+        _BAR.end()
+
+
+@contextmanager
+def bar(command: str) -> Iterator[None]:
+    """Show a bar after a moment if standard error is a terminal."""
+    global _BAR
+    import signal
+
+    plain = not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb"
+    if plain or not hasattr(signal, "setitimer"):
+        yield
+        return
+    _BAR = Bar(command)
+    before = signal.signal(signal.SIGALRM, _BAR.tick)
+    signal.setitimer(signal.ITIMER_REAL, _FIRST, _EVERY)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+        _BAR.end()
+        _BAR = None
+
+
+class Finished(Exception):  # noqa: N818 - no error: all messages are printed
+    """The command ends here, with a status."""
+
+    def __init__(self, status: int) -> None:
+        super().__init__(status)
+        self.status = status
+
+
+_YELLOW, _PLAIN = "\x1b[33m", "\x1b[0m"
+_warnings: Literal["coloured", "plain"] = "coloured"
+
+
+def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
+    """Obey ``--color``, but colour messages on terminals alone."""
+    global _warnings
+    _warnings = "plain" if wanted == "never" else "coloured"
+
+
+def tell(text: object) -> None:
+    r"""Print a line about this command; control characters show as ``\x1b``."""
+    line = f"ragkpi: {visible(' '.join(str(text).split(chr(10))))}"
+    if sys.stderr.isatty():
+        line = _wrapped(line)
+        coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
+        if coloured and line.startswith("ragkpi: warning:"):
+            line = f"{_YELLOW}{line}{_PLAIN}"
+    with hidden_bar():
+        print(line, file=sys.stderr)
+
+
+def _wrapped(line: str) -> str:
+    """Break a line at words where it is longer than the terminal is wide."""
+    try:
+        width = os.get_terminal_size(2).columns
+    except (OSError, ValueError):
+        return line
+    if not 0 < width < len(line):
+        return line
+    from ragkpi.reports.terminal import wrapped
+
+    return "\n  ".join(wrapped(line, max(width - 2, 40)))
+
+
+def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequence[str]:
+    """Return the files of a command line; `UsageError` if there are fewer."""
+    if files is None or len(files) < least:
+        raise UsageError(f"{len(files or [])} files; expected {expected}")
+    return files
+
+
+def by_path(paths: Sequence[str]) -> dict[str, str]:
+    """Return paths by different names: a file that is repeated is two runs."""
+    return {
+        path if paths.count(path) == 1 else f"{path}#{place}": path
+        for place, path in enumerate(paths, start=1)
+    }
+
+
+def refuse_standard_input_twice(files: Sequence[str | None]) -> None:
+    """Refuse a command line that wants standard input for more than one file."""
+    if files.count("-") > 1:
+        raise UsageError(f"{files.count('-')} files are -; standard input can be read once")
+
+
+def exit_with(problems: Sequence[RagkpiError]) -> None:
+    """End the command if there are problems: a line each, and the status of the first."""
+    if not problems:
+        return
+    sys.stdout.flush()
+    for problem in problems:
+        tell(problem)
+    raise Finished(problems[0].exit_status)
+
+
+class CommandLine(Interface):
+    """Options as they are declared, notes on stderr, a line for every problem."""
+
+    def option(self, argument: str, value: str) -> str:
+        """Name the option that is declared for an argument; without one, after the argument."""
+        from shlex import quote
+
+        from ragkpi.cli.evaluation_options import evaluation
+
+        names = {
+            argument: parameter.names[0]
+            for parameter in evaluation.options()
+            for argument in parameter.arguments or [parameter.name]
+        }
+        flag = names.get(super().option(argument, value))
+        if flag is not None:
+            return flag
+        name = names.get(argument, f"--{argument.replace('_', '-')}")
+        return f"{name} {quote(value)}" if value else name
+
+    def request_text(self, measure: str) -> str:
+        return f"-m {measure}"
+
+    def note(self, text: str) -> None:
+        tell(f"note: {text}")
+
+    def warn(self, text: str) -> None:
+        import warnings
+
+        warnings.warn(text, RagkpiWarning, stacklevel=2)
+
+    def refuse(self, problems: Sequence[RagkpiError]) -> None:
+        exit_with(problems)

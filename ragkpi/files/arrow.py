@@ -1,0 +1,483 @@
+"""Tables of parquet and Arrow, read by a child process.
+
+A flipped bit can make pyarrow end its process. So pyarrow runs in a child (`arrow_child`), which
+sends plain ids and numbers to this process, some rows at a time.
+
+A run is read in pieces, because a table of few bytes may hold very many rows.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any, BinaryIO, Literal, TypeAlias, cast
+
+import numpy as np
+
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import InputError, UsageError
+from ragkpi.files import column_names as fields
+from ragkpi.files.arrow_child import send
+from ragkpi.files.column_names import Kind
+from ragkpi.files.lines import Tokens
+from ragkpi.files.opening import MOST_HELD, Source, too_large
+from ragkpi.files.shape_reader import (
+    Listed,
+    Record,
+    ShapeReader,
+    choose_shape,
+    collect_qrels,
+    likely_shape,
+    stream_listed,
+)
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column
+from ragkpi.files.trec import (
+    QrelsColumns,
+    RunColumns,
+    judged_or_not,
+    plain_qrels,
+    refuse_empty,
+    run_columns,
+    run_id_of,
+    warn_of_order,
+)
+from ragkpi.files.writing import Rankings
+
+# What a column holds. Levels are int64 in a batch where all of them are whole.
+Wanted = Literal["ids", "number", "level"]
+TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
+
+_PIECE = 1 << 20
+_PATIENCE = 5  # seconds for a child to end that has closed its pipe
+_KILLING = (
+    signal.SIGTERM,
+    getattr(signal, "SIGKILL", signal.SIGTERM),
+)  # by another process
+_COST = 200  # bytes of memory of the smallest row or element
+# The child imports modules from the path of this process, and not from the current folder.
+_PROGRAM = (
+    "import sys; sys.path[:] = sys.argv[1:]; from ragkpi.files.arrow_child import serve; serve()"
+)
+
+
+class ArrowTable:
+    """A table, or a folder with its parts, read by a child process until it is closed.
+
+    Attributes
+    ----------
+    names
+        Its columns, as the first part names them.
+    nested
+        Whether a column holds lists or objects.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, also if pyarrow crashes; from every method.
+    UsageError
+        If pyarrow is not installed.
+    """
+
+    def __init__(self, source: Source) -> None:
+        self._source = source
+        self._read = 0  # rows
+        self._child = _start(source)
+        try:
+            self.names, self.nested = self._open_part(source)
+        except BaseException:
+            self.close()
+            raise
+
+    def columns(
+        self, wanted: Sequence[tuple[str, Wanted]], at_once: int
+    ) -> Iterator[list[TableColumn]]:
+        """Yield columns of the next rows, at least `at_once` of them where rows are short.
+
+        Refuses nulls, and numbers that are NaN, with their row.
+        """
+        order = {"columns": wanted, "at_once": at_once}
+        for message, sizes in self._batches(order):
+            buffers = iter(sizes)
+            columns: list[TableColumn] = []
+            for (name, kind), type_ in zip(wanted, message["types"], strict=True):
+                if type_ == "large_binary":
+                    columns.append(self._ids(next(buffers), next(buffers)))
+                else:
+                    columns.append(self._numbers(next(buffers), name, kind, type_))
+            self._read += len(columns[0])
+            yield columns
+
+    def rows(self, names: Sequence[str], at_once: int) -> Iterator[list[dict[str, Any]]]:
+        """Yield the next rows as objects of JSON, with these columns where a part has them."""
+        for _, (size,) in self._batches({"rows": names, "at_once": at_once}):
+            yield json.loads(self._buffer(size).tobytes())
+
+    def close(self) -> None:
+        """End the child."""
+        self._child.kill()
+        for pipe in (self._child.stdin, self._child.stdout):
+            with suppress(OSError):  # the child did not read all of it
+                pipe.close()
+        self._child.wait()
+
+    def __enter__(self) -> ArrowTable:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        """Yield the batches of all parts: each message, and the sizes of its buffers."""
+        self._send(order)
+        yield from self._batches_of_part()
+        for path in self._source.parts[1:]:
+            with Source(path) as part:
+                self._open_part(part)
+            yield from self._batches_of_part()
+
+    def _batches_of_part(self) -> Iterator[tuple[dict[str, Any], list[int]]]:
+        while "end" not in (message := self._answer()):
+            yield message, message["sizes"]
+
+    def _open_part(self, part: Source) -> tuple[list[str], bool]:
+        """Send the bytes of a part; return the names of its columns, and whether any is nested."""
+        self._part, self._format = part, "parquet" if part.peek(4) == b"PAR1" else "Arrow"
+        piece, total = memoryview(bytearray(_PIECE)), 0
+        while count := part.fill(piece):
+            total += count
+            if part.size is None and total > MOST_HELD:
+                raise too_large(part.name, "expected a format of lines")
+            self._send({}, piece[:count])
+        self._send({"most": MOST_HELD // _COST})
+        answer = self._answer()
+        return answer["names"], answer["nested"]
+
+    def _send(self, message: dict[str, Any], *buffers: memoryview) -> None:
+        try:
+            send(self._child.stdin, message, *buffers)
+            if not buffers:
+                self._child.stdin.flush()
+        except OSError:  # the child has ended, and its answer says why
+            pass
+
+    def _answer(self) -> dict[str, Any]:
+        try:
+            message: dict[str, Any] = json.loads(self._child.stdout.readline())
+        except ValueError:
+            raise self._ended() from None
+        error = message.get("error")
+        if error is None:
+            return message
+        if error == "memory":
+            raise MemoryError
+        if error == "package":
+            raise no_pyarrow(message["reason"])
+        if error == "bomb":
+            raise _bomb(self._part)
+        if error == "null":
+            found, expected = f"{message['name']} is null", "expected a value in every row"
+            raise InputError(self._source.name, message["row"], found, expected)
+        if error == "column":
+            raise broken(self._source, f"column {message['reason']}")
+        raise broken(self._part, f"no table ({message['reason']})")
+
+    def _buffer(self, size: int) -> Any:
+        """Read a buffer of the child, (size,) uint8."""
+        buffer = np.zeros(size, dtype=np.uint8)
+        rest = buffer.data
+        while len(rest):
+            count = self._child.stdout.readinto(rest)
+            if not count:
+                raise self._ended()
+            rest = rest[count:]
+        return buffer
+
+    def _ids(self, bounds_size: int, text_size: int) -> Tokens:
+        bounds: IntArray = self._buffer(bounds_size).view(np.int64)
+        text = self._buffer(text_size)
+        bounds -= bounds[0]
+        return Tokens(text, bounds[:-1], bounds[1:])
+
+    def _numbers(self, size: int, name: str, kind: Wanted, type_: str) -> FloatArray | IntArray:
+        numbers: FloatArray | IntArray = self._buffer(size).view(type_)
+        if kind == "number" and type_ == "int64":
+            if numbers.min() < -(2**53) or numbers.max() > 2**53:
+                raise broken(self._source, f"column {name} (whole numbers beyond 2^53)")
+            return numbers.astype(np.float64)
+        wrong = np.flatnonzero(np.isnan(numbers))
+        if len(wrong):
+            row = self._read + int(wrong[0]) + 1
+            raise InputError(self._source.name, row, f"{name} 'nan'", "expected a decimal number")
+        return numbers
+
+    def _ended(self) -> InputError:
+        """Return the error for a child that ended before its answer."""
+        try:
+            status = self._child.wait(_PATIENCE)
+        except subprocess.TimeoutExpired:
+            status = 0  # the child runs, but its answer is malformed
+        reader = f"the {self._format} reader"
+        if -status in _KILLING:
+            found = f"{reader} was killed (signal {-status}), perhaps for want of memory"
+            return InputError(self._part.name, None, found, "expected a smaller table")
+        if 0 <= status <= 2:  # Python itself ends so
+            found = f"{reader}, a process of {sys.executable}, ended with status {status}"
+            return InputError(self._part.name, None, found, "expected a Python that has ragkpi")
+        how = f"signal {-status}" if status < 0 else f"status {status}"
+        return broken(self._part, f"{reader} crashed ({how}), so that the file is damaged")
+
+
+def _start(source: Source) -> Any:
+    """Start a child in its own session, so that signals from a terminal reach this process only."""
+    if not sys.executable or getattr(sys, "frozen", False):
+        raise InputError(
+            source.name,
+            None,
+            "parquet and Arrow are read by another Python, and this program does not say where one "
+            f"is (sys.executable is {sys.executable!r})",
+            "expected ragkpi called by a Python, or a format of text",
+        )
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as problem:
+        found = f"its reader, {sys.executable}, cannot be started ({problem.strerror or problem})"
+        raise InputError(source.name, None, found, "expected a Python, and room for it") from None
+
+
+def no_pyarrow(reason: object) -> UsageError:
+    """Return the error for a missing pyarrow."""
+    return UsageError(
+        f"parquet and Arrow files need a package ({reason}); "
+        "expected it installed, e.g. pip install 'ragkpi[arrow]'"
+    )
+
+
+def refuse_bomb(source: Source, rows: int) -> None:
+    """Raise `InputError` for more rows than can be held in memory."""
+    if rows * _COST > MOST_HELD:
+        raise _bomb(source)
+
+
+def _bomb(source: Source) -> InputError:
+    return too_large(source.name, "expected a smaller table, or a format of lines")
+
+
+def broken(source: Source, found: str) -> InputError:
+    """Return the error for a file that is no table, or has columns of unsuitable types."""
+    return InputError(source.name, None, found, "expected a complete parquet or Arrow table")
+
+
+_IDS = ("query", "doc")
+_QRELS: tuple[Wanted, ...] = ("ids", "ids", "level")
+_ROWS_OF_PIECE = 1 << 16  # that are read together
+_RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
+
+
+def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumns]:
+    """Read a run in blocks; its `line` numbers are rows from 1."""
+    with ArrowTable(source) as table:
+        if _is_nested(table, shape, SHAPES["run"]):
+            yield from stream_listed(source.name, _listed(source, table, "run", shape))
+        else:
+            yield from _stream_flat(source, table, shape or SHAPES["run"]["flat"])
+
+
+def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
+    query, document = (need_column(shape, part, table.names, source.name, None) for part in _IDS)
+    score, rank, run_id = (
+        find_column(shape, part, table.names, source.name, None)
+        for part in ("score", "rank", "run_id")
+    )
+    for part in shape.required:
+        need_column(shape, part, table.names, source.name, None)
+    if score is None and rank is None:
+        warn_of_order(source.name, table.names)
+    wanted: list[tuple[str, Wanted]] = [(query, "ids"), (document, "ids")]
+    wanted += [(name, "number") for name in (score, rank) if name is not None]
+    wanted += [] if run_id is None else [(run_id, "ids")]
+    row = 0
+    for columns in table.columns(wanted, _ROWS_OF_PIECE):
+        queries, documents, *rest = cast(list[Any], columns)
+        line = np.arange(row + 1, row + 1 + len(queries))
+        row += len(queries)
+        scores = None if score is None else rest.pop(0)
+        ranks = None if rank is None else rest.pop(0)
+        run_ids = None if run_id is None else rest.pop(0)
+        name = run_id_of(source.name) if run_ids is None else run_ids[len(queries) - 1]
+        yield run_columns(source.name, queries, documents, scores, ranks, line, name)
+
+
+def _joined(batches: Sequence[list[Any]]) -> list[Any]:
+    if len(batches) == 1:
+        return batches[0]
+    return [
+        Tokens.joined(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
+        for parts in zip(*batches, strict=True)
+    ]
+
+
+def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
+    """Read qrels; their `line` numbers are rows from 1."""
+    with ArrowTable(source) as table:
+        if _is_nested(table, shape, SHAPES["qrels"]):
+            return collect_qrels(source.name, _listed(source, table, "qrels", shape))
+        shape = shape or SHAPES["qrels"]["flat"]
+        names = [
+            need_column(shape, part, table.names, source.name, None) for part in (*_IDS, "level")
+        ]
+        wanted: list[tuple[str, Wanted]] = list(zip(names, _QRELS, strict=True))
+        batches, rows = [], 0
+        for batch in table.columns(wanted, _ROWS_OF_PIECE):
+            batches.append(batch)
+            rows += len(batch[0])
+            refuse_bomb(source, rows)
+    nothing: list[Any] = [Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]
+    query, document, number = _joined(batches) if batches else nothing
+    level, gain = _levels(source, names[-1], number)
+    line = np.arange(1, len(query) + 1)
+    refuse_empty(source.name, query, line, "query id")
+    refuse_empty(source.name, document, line, "document id")
+    return plain_qrels(source.name, query, document, level, line, gain)
+
+
+def _is_nested(table: ArrowTable, shape: Shape | None, shapes: Mapping[str, Shape]) -> bool:
+    """Whether rows hold lists of documents: by their shape, or for want of a flat column of ids."""
+    if shape is not None:
+        return bool(shape.list)
+    found = fields.find_one("", None, table.names, fields.NAMES[shapes["flat"].doc])
+    return found is None and table.nested
+
+
+def _listed(source: Source, table: ArrowTable, kind: Kind, shape: Shape | None) -> Iterator[Listed]:
+    """Yield the documents of rows, read like objects of JSON."""
+    reader = None if shape is None else ShapeReader(shape, source.name)
+    number = 0
+    for rows in table.rows(table.names, _RECORDS_AT_ONCE):
+        if reader is None:
+            reader = choose_shape(kind, rows[:100], source.name)
+            reader = reader or likely_shape(kind, rows[0], source.name)
+        for row in rows:
+            number += 1
+            yield reader.listed(Record(number, number, row))
+
+
+def _levels(
+    source: Source, name: str, number: IntArray | FloatArray
+) -> tuple[IntArray, FloatArray | None]:
+    """Return levels, and gains if any is fractional, as in `QrelsColumns`."""
+    if number.dtype == np.int64:
+        return number.astype(np.int64, copy=False), None
+    if not (np.abs(number) <= 2.0**53).all():
+        raise broken(source, f"column {name} (numbers beyond 2^53)")
+    gain = number.astype(np.float64, copy=False)
+    return judged_or_not(gain), gain
+
+
+_ROWS_OF_BATCH = 1 << 16  # that are written at a time
+
+
+class _NoTextError(Exception):
+    """An id is not UTF-8, so its column has to be binary."""
+
+
+def _pyarrow(name: str) -> Any:
+    """Import a module of pyarrow; `UsageError` says how to install it."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        raise no_pyarrow(problem) from None
+
+
+def _write(
+    columns: Mapping[str, str],
+    batches: Iterable[Sequence[Sequence[Any]]],
+    file: BinaryIO,
+    kind: str,
+) -> None:
+    """Write batches of columns; write all again with binary columns if some ids are not UTF-8."""
+    arrow = _pyarrow("pyarrow")
+    begin = file.tell()
+    binary: set[str] = set()
+    while True:
+        types = {name: "large_binary" if name in binary else of for name, of in columns.items()}
+        schema = arrow.schema([(name, getattr(arrow, of)()) for name, of in types.items()])
+        if kind == "parquet":
+            writer = _pyarrow("pyarrow.parquet").ParquetWriter(file, schema, compression="zstd")
+        else:
+            writer = _pyarrow("pyarrow.ipc").new_file(file, schema)
+        try:
+            with writer:
+                for batch in batches:
+                    arrays = [
+                        _array(values, name, of)
+                        for values, (name, of) in zip(batch, types.items(), strict=True)
+                    ]
+                    writer.write(arrow.table(arrays, schema=schema))
+            return
+        except _NoTextError as problem:
+            binary.add(str(problem))
+        file.seek(begin)
+        file.truncate()
+
+
+def _array(values: Sequence[Any], name: str, type_: str) -> Any:
+    arrow = _pyarrow("pyarrow")
+    if type_ != "large_string":
+        return arrow.array(values, type_)
+    try:
+        return arrow.array(values, "large_binary").cast(type_)
+    except arrow.ArrowInvalid:
+        raise _NoTextError(name) from None
+
+
+class _Batches:
+    """Rankings in batches of columns; each iteration starts with the first ranking."""
+
+    def __init__(self, rankings: Iterable[Rankings], run_id: bytes) -> None:
+        self._rankings, self._run_id = rankings, run_id
+
+    def __iter__(self) -> Iterator[Sequence[Sequence[Any]]]:
+        queries: list[bytes] = []
+        documents: list[bytes] = []
+        ranks: list[int] = []
+        scores: list[float] = []
+        for block in self._rankings:
+            queries += block.query_of_rows().tolist()
+            documents += block.document.tolist()
+            ranks += block.ranks().tolist()
+            scores += block.score.tolist()
+            if len(queries) >= _ROWS_OF_BATCH:
+                yield queries, documents, ranks, scores, [self._run_id] * len(queries)
+                queries, documents, ranks, scores = [], [], [], []
+        if queries:
+            yield queries, documents, ranks, scores, [self._run_id] * len(queries)
+
+
+def _write_run(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, kind: str) -> None:
+    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
+    columns = {**ids, "rank": "int64", "score": "float64", "run_id": "large_string"}
+    _write(columns, _Batches(rankings, run_id), file, kind)
+
+
+def _write_qrels(qrels: QrelsColumns, file: BinaryIO, kind: str) -> None:
+    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
+    batch: list[Any] = [qrels.query.tolist(), qrels.document.tolist(), qrels.level]
+    _write({**ids, "relevance": "int64"}, [batch], file, kind)
+
+
+write_parquet = partial(_write_run, kind="parquet")
+write_arrow = partial(_write_run, kind="arrow")
+write_parquet_qrels = partial(_write_qrels, kind="parquet")
+write_arrow_qrels = partial(_write_qrels, kind="arrow")

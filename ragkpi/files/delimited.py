@@ -1,0 +1,256 @@
+"""CSV and TSV with a line of names; BEIR's qrels are TSV.
+
+CSV is quoted as in RFC 4180. TSV is never quoted: an id has no tabs and newlines. Neither is
+decoded, so ids of any bytes survive.
+"""
+
+from __future__ import annotations
+
+import csv
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import NamedTuple
+
+from ragkpi.errors import InputError
+from ragkpi.files.lines import Block, LineColumns, Tokens, blocks, split_lines
+from ragkpi.files.opening import Source
+from ragkpi.files.shape_reader import Listed, collect_qrels, stream_listed
+from ragkpi.files.shapes import SHAPES, Shape, find_column, need_column
+from ragkpi.files.trec import (
+    ColumnOrder,
+    QrelsColumns,
+    RunColumns,
+    columns_of_blocks,
+    descending,
+    parse_numbers,
+    plain_qrels,
+    refuse_empty,
+    warn_of_order,
+)
+from ragkpi.wording import shown
+
+CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
+
+
+class _QuotedError(Exception):
+    """A block of CSV with quotes inside values: it has to be read record by record."""
+
+    def __init__(self, block: Block) -> None:
+        super().__init__()
+        self.block = block
+
+
+class _Header(NamedTuple):
+    """The names of the columns, and their line; 0 if the columns are numbered."""
+
+    names: list[str]
+    line: int
+
+
+class _DelimitedFile:
+    """A file of delimited lines, after its header.
+
+    Parameters
+    ----------
+    source
+        The opened file.
+    separator
+        A tab or a comma.
+    shape
+        Which columns hold what, by name, or by number from 1 in a file without names.
+    """
+
+    def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
+        self._source, self._separator, self._shape = source, separator, shape
+        self._blocks = blocks(source)
+        self._header = self._take_header()
+        self._numbers = {name: self._number(name) for name in ("query", "doc", "score", "rank")}
+        for part in shape.required:
+            self._needed(part)
+
+    def run(self) -> Iterator[RunColumns]:
+        numbers = self._numbers
+        if numbers["score"] is None and numbers["rank"] is None:
+            warn_of_order(self._source.name, self._header.names)
+        layout = ColumnOrder(
+            self._scan,
+            self._needed("query"),
+            self._needed("doc"),
+            numbers["score"],
+            numbers["rank"],
+            self._number("run_id"),
+        )
+        try:
+            yield from columns_of_blocks(self._blocks, layout)
+        except _QuotedError as quoted:
+            yield from stream_listed(self._source.name, self._listed(quoted.block, layout))
+
+    def qrels(self) -> QrelsColumns:
+        level = self._number("level")
+        if level is None and self._shape.level:
+            level = self._needed("level")
+        query, document = self._needed("query"), self._needed("doc")
+        file = self._source.name
+        texts = list(self._blocks)
+        if not texts:
+            return collect_qrels(file, ())
+        block = texts[0]._replace(text=b"".join(block.text for block in texts))
+        try:
+            lines = self._scan(block)
+        except _QuotedError as quoted:
+            return collect_qrels(file, self._judged(quoted.block, query, document, level))
+        levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
+        columns, line = [lines.column(query), lines.column(document), levels], lines.line
+        # Quepid writes a line without document and rating for an unjudged query.
+        empty = (columns[1].end == columns[1].start) & (columns[2].end == columns[2].start)
+        if empty.any():
+            columns, line = [column.take(~empty) for column in columns], line[~empty]
+        if not len(line):
+            return collect_qrels(file, ())
+        refuse_empty(file, columns[0], line, "query id")
+        refuse_empty(file, columns[1], line, "document id")
+        judged, gain = parse_numbers(file, columns[2], line, truth=True)
+        return plain_qrels(file, columns[0], columns[1], judged, line, gain)
+
+    def _take_header(self) -> _Header:
+        """Read the line of names, and leave the lines behind it in the blocks."""
+        for block in self._blocks:
+            filled = ((number, line) for number, line in block.lines() if line.strip())
+            number, line = next(filled, (0, b""))
+            if not number:
+                continue
+            words: Sequence[bytes] = line.removesuffix(b"\r").split(self._separator)
+            if self._separator == b",":
+                _, words = next(_csv_records(self._source.name, [(number, line)]))
+            names = [word.decode("utf-8", "surrogateescape") for word in words]
+            begin = block.text.index(line)
+            if self._shape.query.isdigit():
+                names, header = [str(number) for number in range(1, len(names) + 1)], 0
+            else:
+                begin, header = begin + len(line) + 1, number
+            rest = Block(block.file, block.text[begin:], number + bool(header))
+            self._blocks = itertools.chain([rest] if rest.text else [], self._blocks)
+            return _Header(names, header)
+        raise InputError(self._source.name, None, "is empty", "expected a line of column names")
+
+    def _number(self, part: str) -> int | None:
+        """Return the number of the column of a part, or None."""
+        names, line = self._header.names, self._header.line or None
+        name = find_column(self._shape, part, names, self._source.name, line)
+        return None if name is None else names.index(name)
+
+    def _needed(self, part: str) -> int:
+        names, line = self._header.names, self._header.line or 1
+        return names.index(need_column(self._shape, part, names, self._source.name, line))
+
+    def _scan(self, block: Block) -> LineColumns:
+        width = len(self._header.names)
+        lines, wrong = split_lines(block, width, self._separator[0])
+        if not wrong:
+            return lines
+        number, text = wrong[0]
+        if self._separator == b"," and b'"' in block.text:
+            raise _QuotedError(block)
+        if b"\0" in text:
+            raise InputError(block.file, number, "a NUL byte", "expected text")
+        if b"\r" in text:
+            raise InputError(
+                block.file,
+                number,
+                "a carriage return inside a line",
+                "expected lines that end with a newline",
+            )
+        raise InputError(
+            block.file,
+            number,
+            f"{text.count(self._separator) + 1} columns "
+            f"({shown(text.replace(self._separator, b' '))})",
+            f"expected {width}, as line {self._header.line or 1} names",
+        )
+
+    def _records(self, block: Block) -> CsvRecords:
+        """Read a block and all blocks behind it, record by record."""
+        width, line = len(self._header.names), self._header.line or 1
+        texts = itertools.chain([block], self._blocks)
+        lines = itertools.chain.from_iterable(block.lines() for block in texts)
+        for number, record in _csv_records(self._source.name, lines):
+            if len(record) != width:
+                raise InputError(
+                    self._source.name,
+                    number,
+                    f"{len(record)} columns ({shown(b' '.join(record[:20]))})",
+                    f"expected {width}, as line {line} names",
+                )
+            yield number, record
+
+    def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
+        for number, record in self._records(block):
+            ranks = [] if layout.rank is None else [record[layout.rank].strip()]
+            if layout.score is not None:
+                value = record[layout.score].strip()
+            elif ranks:
+                value = descending(self._source.name, number, ranks.pop())
+            else:
+                value = b"-%d" % number
+            yield Listed(
+                number,
+                record[layout.query],
+                [record[layout.document]],
+                [value],
+                ranks,
+                b"" if layout.run_id is None else record[layout.run_id],
+                layout.score is None and layout.rank is not None,
+            )
+
+    def _judged(
+        self, block: Block, query: int, document: int, level: int | None
+    ) -> Iterator[Listed]:
+        for number, record in self._records(block):
+            value = b"1" if level is None else record[level].strip()
+            if value or record[document]:
+                yield Listed(number, record[query], [record[document]], [value])
+
+
+def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
+    """Yield the values of each record of CSV, and the number of its first line."""
+    number = start = 0
+    first = True
+
+    def decoded() -> Iterator[str]:
+        # In Latin-1 each byte is a character, so that encoding restores the bytes.
+        nonlocal number, start, first
+        for number, line in lines:
+            if first:
+                start, first = number, False
+            yield line.decode("latin-1") + "\n"
+
+    records = csv.reader(decoded(), strict=True)
+    while True:
+        try:
+            record = next(records, None)
+        except csv.Error as problem:
+            raise InputError(
+                file, start, f"no CSV ({problem})", "expected values separated by commas"
+            ) from None
+        if record is None:
+            return
+        if record:
+            yield start, [value.encode("latin-1") for value in record]
+        start, first = number + 1, False
+
+
+def _stream_run(
+    source: Source, shape: Shape | None = None, *, separator: bytes
+) -> Iterator[RunColumns]:
+    yield from _DelimitedFile(source, separator, shape or SHAPES["run"]["flat"]).run()
+
+
+def _read_qrels(source: Source, shape: Shape | None = None, *, separator: bytes) -> QrelsColumns:
+    return _DelimitedFile(source, separator, shape or SHAPES["qrels"]["flat"]).qrels()
+
+
+stream_csv = partial(_stream_run, separator=b",")
+stream_tsv = partial(_stream_run, separator=b"\t")
+read_csv_qrels = partial(_read_qrels, separator=b",")
+read_tsv_qrels = partial(_read_qrels, separator=b"\t")

@@ -1,0 +1,409 @@
+"""Recognise the format of a file by its first bytes. A file that could be TREC is TREC."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal, NamedTuple
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.files import column_names as fields
+from ragkpi.files import trec
+from ragkpi.files.column_names import Kind
+from ragkpi.files.json_files import no_subsets
+from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
+from ragkpi.files.sieve import Sieve
+from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
+from ragkpi.interface import option
+
+HEAD_LENGTH = 1 << 13
+
+_BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_MAGIC = {b"PAR1": "parquet", b"ARROW1": "arrow", b"\xff\xff\xff\xff": "arrow"}
+
+
+def recognise_run(head: bytes) -> str:
+    """Return the name of a run's format, from its first `HEAD_LENGTH` bytes."""
+    name = _recognise(head, _is_trec_run, (fields.QUERY, fields.DOCUMENT))
+    if name == "trec" and len(_first_line(head).split()) in (3, 4):
+        return _numbered_columns(_data_lines(head)) or name
+    return name
+
+
+def recognise_qrels(head: bytes) -> str:
+    """Return the name of the format of qrels, from their first `HEAD_LENGTH` bytes."""
+    return _recognise(head, _is_trec_qrels, (fields.QUERY, fields.DOCUMENT, fields.LEVEL))
+
+
+def foreign(head: bytes) -> tuple[str, str] | None:
+    """Return the kind of a file that is neither run nor qrels, and advice; None for others."""
+    if head[:1] == b"\x80" and head[1:2] in (b"\2", b"\3", b"\4", b"\5"):
+        return "a pickle, which runs code when it is loaded", "expected it written as JSON"
+    if head.startswith((b"PK\3\4", b"\x93NUMPY")):
+        what = "a zip archive" if head.startswith(b"PK") else "an array of numpy"
+        return what, "expected a file of ids, as 'ragkpi formats' lists them"
+    line = _first_line(head)
+    words = line.split(None, 3)
+    if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
+        return (
+            "features of documents (svmlight), which have no ids",
+            "expected the ranking: query, document and score",
+        )
+    columns = line.split(b"\t")
+    texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
+    if texts and columns[0].isdigit() and columns[1].isdigit():
+        return (
+            "candidates with their texts (MS MARCO top1000), which have no order",
+            "expected them ranked: query, document and rank",
+        )
+    return None
+
+
+def recognise_layout(head: bytes) -> str:
+    """Return the layout, such as json or csv, of a file whose columns a map explains."""
+    name = _by_magic(head) or _json_layout(head)
+    return name or ("tsv" if b"\t" in _first_line(head) else "csv")
+
+
+def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
+    """Return whether a file holds a run or qrels; a file that could be both counts as a run.
+
+    An object of numbers in JSON and a binary table could be both.
+    """
+    name = recognise_qrels(head)
+    line = _first_line(head)
+    if name == "trec":
+        return "qrels" if _is_trec_qrels(line.split()) else "run"
+    if name in ("tsv", "csv"):
+        words = line.split(b"\t" if name == "tsv" else b",")
+        names = [fields.plain_name(word.decode("utf-8", "replace").strip('"')) for word in words]
+        beir = names == ["query_id", "corpus_id", "score"]
+        return "qrels" if beir or set(names) & set(fields.LEVEL[:-1]) else "run"
+    if name == "jsonl":
+        keys = {fields.plain_name(key.decode()) for key in re.findall(rb'"([\w-]+)"\s*:', line)}
+        return "qrels" if keys & {*fields.LEVEL[:-1], *fields.JUDGED, "answer_pids"} else "run"
+    return "run"
+
+
+def _recognise(
+    head: bytes, is_trec: Callable[[list[bytes]], bool], columns: Sequence[Sequence[str]]
+) -> str:
+    # Binary bytes up to a newline may look like four words and a number, but text has no NUL.
+    name = _by_magic(head)
+    if name and b"\0" in head:
+        return name
+    line = _first_line(head)
+    if not line or is_trec(line.split()):
+        return "trec"
+    name = name or _json_layout(head)
+    if name:
+        return name
+    for name, separator in (("tsv", b"\t"), ("csv", b",")):
+        if separator in line and _names(line.split(separator), columns):
+            return name
+    return "trec"
+
+
+def _by_magic(head: bytes) -> str | None:
+    return next((name for magic, name in _MAGIC.items() if head.startswith(magic)), None)
+
+
+def _json_layout(head: bytes) -> str | None:
+    """Return "jsonl" for an object a line, "json" for other JSON; the reader checks the rest."""
+    text = head.removeprefix(_BYTE_ORDER_MARK).lstrip()
+    if text.startswith(b"["):
+        # "[1 Q0 d1 1 2.5 me" is TREC, which has been ruled out.
+        return "json"
+    if not re.match(rb'\{\s*["}]', text):
+        return None
+    line, newline, rest = text.partition(b"\n")
+    if not newline or not rest.strip():
+        key = re.match(rb'\{\s*"([^"]*)"\s*:\s*(\{)?', line)
+        of_record = (
+            key and fields.plain_name(key[1].decode("utf-8", "replace")) in fields.RECORD_KEYS
+        )
+        return "jsonl" if key and (of_record or not key[2]) else "json"
+    return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
+
+
+def _data_lines(head: bytes) -> Iterator[bytes]:
+    """Yield the lines that are neither blank nor comments, without an incomplete last line."""
+    lines = head.removeprefix(_BYTE_ORDER_MARK).split(b"\n")
+    if len(head) >= HEAD_LENGTH:
+        lines = lines[:-1] or lines
+    return (line for line in lines if line.strip() and not line.startswith(b"#"))
+
+
+def _first_line(head: bytes) -> bytes:
+    """Return the first line that is neither blank nor a comment; empty if there is none."""
+    return next(_data_lines(head), b"")
+
+
+def _is_trec_run(words: list[bytes]) -> bool:
+    return len(words) >= 6 and _is_integer(words[3]) and is_number(words[4])
+
+
+def _is_trec_qrels(words: list[bytes]) -> bool:
+    return len(words) == 4 and _is_integer(words[3])
+
+
+def _is_integer(word: bytes) -> bool:
+    return word.lstrip(b"+-").isdigit()
+
+
+def is_number(word: bytes) -> bool:
+    """Whether a word looks like a number; its reader is stricter."""
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
+
+
+def _numbered_columns(lines: Iterable[bytes]) -> str | None:
+    """Recognise runs of three and four columns without names, by their first query.
+
+    Ranks count from 1. Scores read as ranks would reverse the ranking, so three columns of whole
+    numbers that do not count from 1 are not recognised.
+    """
+    rows = [line.split() for line in lines]
+    width = len(rows[0])
+    first = [row for row in rows if row[0] == rows[0][0]]
+    if any(len(row) != width for row in rows):
+        return None
+    counted = all(row[2] == b"%d" % rank for rank, row in enumerate(first, start=1))
+    if width == 3 and counted:
+        return "msmarco"
+    if width == 4:
+        documents = {row[1] for row in first}
+        scored = counted and all(is_number(row[3]) for row in rows)
+        # In qrels this column is the iteration, the same in all lines.
+        alike = documents <= {b"0", b"Q0"}
+        return "colbert" if scored and len(documents) == len(first) and not alike else None
+    scored = all(is_number(row[2]) for row in rows)
+    return "tevatron" if scored and any(not _is_integer(row[2]) for row in rows) else None
+
+
+def _names(words: list[bytes], columns: Sequence[Sequence[str]]) -> bool:
+    """Whether a line names all the columns."""
+    names = [word.decode("utf-8", "replace").strip().strip('"') for word in words]
+    return all(fields.find(names, aliases) is not None for aliases in columns)
+
+
+ScoreKind = Literal["similarity", "distance"]
+
+
+class Reading(NamedTuple):
+    """How the user wants a file to be read; None: recognised by the file's first bytes.
+
+    Attributes
+    ----------
+    format
+        The name of its format or of its shape.
+    shape
+        Which keys or columns hold what (``--map-run``, ``--map-qrels``).
+    scores
+        ``"distance"`` if smaller scores are better.
+    sieve
+        Which documents are left out or folded before ranking.
+    subset
+        Which of several rankings of the queries is read, where a file holds them.
+    """
+
+    format: str | None = None
+    shape: Shape | None = None
+    scores: ScoreKind = "similarity"
+    sieve: Sieve | None = None
+    subset: str | None = None
+
+    def of_pool(self) -> Reading:
+        """Return how the pool of such a run is read: its format is its own."""
+        return Reading(sieve=self.sieve)
+
+
+class FileReader(NamedTuple):
+    """The reader of an opened file.
+
+    Attributes
+    ----------
+    name
+        The name of the file's format.
+    read
+        Reads a source of this format: as blocks of a run, or as qrels.
+    scores, sieve
+        As in `Reading`.
+    """
+
+    name: str
+    read: Callable[[Source], Any]
+    scores: ScoreKind = "similarity"
+    sieve: Sieve | None = None
+
+    def stream_run(self, source: Source) -> Iterator[RunColumns]:
+        """Read the documents of a run that the kernel needs."""
+        blocks = self.stream_columns(source)
+        if self.sieve is None or self.sieve.in_kernel:
+            return blocks
+        return self.sieve.folded(blocks)
+
+    def stream_columns(self, source: Source) -> Iterator[RunColumns]:
+        """Read all documents of a run. Distances become scores.
+
+        Warns of scores that contradict the ranks beside them.
+        """
+        # trec_eval ignores ranks; 'ragkpi check' compares them with the scores.
+        warned = self.name == "trec"
+        for block in self.read(source):
+            if self.scores == "distance":
+                block = block._replace(score=-block.score)
+            warned = warned or warn_of_contradiction(block)
+            yield block
+
+    def read_qrels(self, source: Source) -> QrelsColumns:
+        """Read qrels; the sieve folds passages into documents."""
+        columns: QrelsColumns = self.read(source)
+        return self.sieve.qrels(columns) if self.sieve else columns
+
+    @property
+    def has_lines(self) -> bool:
+        """Whether the run is TREC and read unchanged, so that single lines can be checked."""
+        return self.name == "trec" and self.scores == "similarity" and not self.sieve
+
+    @property
+    def is_fed(self) -> bool:
+        """Whether the kernel reads the text itself; else it takes columns."""
+        return self.name == "trec" and (self.sieve is None or self.sieve.in_kernel)
+
+    @property
+    def treatment(self) -> dict[str, Any]:
+        """What the kernel does with documents and scores, as arguments of `kernel.Run`."""
+        treated = self.sieve.treatment if self.sieve else {}
+        return {**treated, "distance": self.is_fed and self.scores == "distance"}
+
+
+def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
+    """Choose the reader of an opened file, by what the user named or by the file's first bytes.
+
+    Raises `InputError` for a file that is recognised as neither run nor qrels, and for a subset of
+    a format that has none.
+    """
+    asked = reading if isinstance(reading, Reading) else Reading(reading)
+    head = source.peek(HEAD_LENGTH)
+    name, shape = asked.format, asked.shape
+    if name is None and shape is None:
+        other = foreign(head)
+        if other is not None:
+            raise InputError(source.name, None, *other)
+        name = recognise_run(head) if kind == "run" else recognise_qrels(head)
+    if name == "trec" and asked.subset is None:
+        read: Callable[[Source], Any]
+        read = trec.stream_run if kind == "run" else trec.qrels_of
+        return FileReader(name, read, asked.scores, asked.sieve)
+    # Most files are TREC, and the readers of all other formats take 15 ms to import.
+    from ragkpi.files.registry import FILE_FORMATS
+
+    if name is None or name not in FILE_FORMATS[kind]:
+        shape = shape or SHAPES[kind][str(name)]
+        name = recognise_layout(head)
+    form = FILE_FORMATS[kind][name]
+    more: dict[str, Any] = {"shape": shape}
+    if asked.subset is not None:
+        if not form.subsets:
+            raise no_subsets(source.name, asked.subset)
+        if kind == "run":
+            more["subset"] = asked.subset
+    return FileReader(form.name, partial(form.readers[kind], **more), asked.scores, asked.sieve)
+
+
+def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
+    """Choose the reader of an opened run, as `reader_of`."""
+    return reader_of("run", source, reading)
+
+
+def read_any_qrels(
+    path: str, reading: Reading | str | None = None, numbers: Numbers = "levels"
+) -> QrelsColumns:
+    """Read qrels of any format.
+
+    A path may be a name: ``irds:DATASET``, or a name in ``$RAGKPI_QRELS`` (`named_qrels`).
+    Fractional levels are refused in TREC's columns, and everywhere unless `numbers` is ``"gains"``.
+    """
+    if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
+        if is_dataset(path):
+            columns = read_dataset(path)
+            sieve = reading.sieve if isinstance(reading, Reading) else None
+            return sieve.qrels(columns) if sieve else columns
+        path = resolved(path)
+    with Source(path) as source:
+        return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
+
+
+def _known_names(kind: Kind) -> list[str]:
+    """Return the names of all formats and shapes."""
+    from ragkpi.files.registry import FILE_FORMATS
+
+    return [*FILE_FORMATS[kind], *SHAPES[kind]]
+
+
+def find_format(kind: Kind, name: str, option: str) -> None:
+    """Raise `UsageError` if neither a format nor a shape has this name."""
+    known = _known_names(kind)
+    if name not in known:
+        import difflib
+
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
+        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
+
+
+def kind_of_format(name: str) -> Kind | None:
+    """Return what files of a format or shape hold; None if both are possible, or for no name."""
+    kinds: list[Kind] = ["run", "qrels"]
+    kinds = [kind for kind in kinds if name in _known_names(kind)]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def reading_for(
+    kind: Kind,
+    format_name: str | None = None,
+    map_: str | Mapping[str, str] | None = None,
+    scores: ScoreKind = "similarity",
+    sieve: Sieve | None = None,
+    subset: str | None = None,
+) -> Reading:
+    """Return how a file is to be read, from a user's options.
+
+    Parameters
+    ----------
+    kind
+        Whether it holds a run or qrels.
+    format_name
+        The name of a format or of a shape; None recognises it by the file's first bytes.
+    map_
+        Which keys or columns hold what, as a text or by part (`ragkpi.files.shapes`).
+    scores
+        ``"distance"`` if smaller scores are better.
+    sieve
+        Which documents are left out or folded before ranking.
+    subset
+        Which ranking is read of a file with several of its queries.
+
+    Raises
+    ------
+    UsageError
+        If there is no such format, or the map is malformed.
+    """
+    if format_name is not None:
+        find_format(kind, format_name, option(f"{kind}_format"))
+    shape = None
+    if map_ is not None:
+        shape = (
+            parse_map(map_, kind, option(f"map_{kind}"))
+            if isinstance(map_, str)
+            else mapped(map_, kind)
+        )
+    return Reading(format_name, shape, scores, sieve, subset)

@@ -1,0 +1,460 @@
+"""Columns of ids and numbers from Python objects.
+
+Ids are joined and encoded many at a time, because a step per row is slow.
+
+With pyarrow they are read from its buffers; without, from lists.
+
+A mapping may be as large as a file, so it becomes blocks of whole queries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
+from operator import index, itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import UsageError
+from ragkpi.files import column_names as fields
+from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.shapes import Shape
+from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
+from ragkpi.wording import named
+
+_IDS_AT_ONCE = 1 << 16
+
+
+class GivenColumns(NamedTuple):
+    """Rows of a caller, n of them in groups: the query of each group, and the starts of groups.
+
+    `number` holds the scores or levels unchanged: a list, or an array of numbers.
+    """
+
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    number: Sequence[Any]
+
+    def scores(self) -> FloatArray:
+        """Read scores, (n,); `UsageError`, with query and document, for anything but a number."""
+        score: FloatArray = _numbers(self.number).astype(np.float64)
+        wrong = np.flatnonzero(np.isnan(score))
+        if len(wrong):
+            raise self._wrong("run", int(wrong[0]), "score", "a number")
+        return score
+
+    def levels(self, numbers: Numbers) -> tuple[IntArray, FloatArray | None]:
+        """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
+
+        `UsageError`, with query and document, for anything but a number, and for a fraction
+        among levels.
+        """
+        given = _numbers(self.number)
+        if given.dtype.kind not in "ib":
+            # Beyond 2 ** 53 a float may not be the number of the caller.
+            wrong = ~(np.abs(given) <= 2**53)
+            fractional = given != np.floor(given)
+            refused = wrong | fractional if numbers == "levels" else wrong
+            if refused.any():
+                expected = "an integer" if numbers == "levels" else "a number"
+                raise self._wrong("qrels", int(np.flatnonzero(refused)[0]), "level", expected)
+            if fractional.any():
+                return judged_or_not(given), given.astype(np.float64)
+        return given.astype(np.int64), None
+
+    def _wrong(self, what: str, row: int, number: str, expected: str) -> UsageError:
+        group = int(np.searchsorted(self.starts, row, side="right")) - 1
+        query, document = (named(id_) for id_ in (self.query[group], self.document[row]))
+        value = self.number[row]
+        if isinstance(value, np.generic):
+            value = value.item()
+        return UsageError(
+            f"{what}: query {query}, document {document}: {number} {value!r}; expected {expected}"
+        )
+
+
+def octets(id_: Any) -> bytes:
+    """Return an id as the bytes of a file; `UsageError` for anything but text or an integer."""
+    if isinstance(id_, bytes):
+        return id_
+    try:
+        if isinstance(id_, str):
+            return id_.encode("utf-8", "surrogateescape")
+        return b"%d" % index(id_)
+    except UnicodeEncodeError:  # half of a surrogate pair
+        raise UsageError(f"an id is {id_!r}; expected Unicode text") from None
+    except TypeError:
+        raise UsageError(f"an id is {id_!r}; expected text or a whole number") from None
+
+
+def tokens_of(ids: Sequence[Any]) -> Tokens:
+    """Encode ids, as `octets`."""
+    if len(ids) <= _IDS_AT_ONCE:
+        return _encoded(ids)
+    parts = range(0, len(ids), _IDS_AT_ONCE)
+    return Tokens.joined([_encoded(ids[first : first + _IDS_AT_ONCE]) for first in parts])
+
+
+def _encoded(ids: Sequence[Any]) -> Tokens:
+    try:
+        text = "".join(ids)
+    except TypeError:
+        if set(map(type, ids)) != {int}:
+            return Tokens.from_strings(map(octets, ids))
+        ids = list(map(str, ids))
+        text = "".join(ids)
+    if not text.isascii():  # lengths are in characters
+        return Tokens.from_strings(map(octets, ids))
+    return Tokens.from_text(text.encode(), np.fromiter(map(len, ids), np.int64, len(ids)))
+
+
+def _numbers(given: Sequence[Any]) -> npt.NDArray[Any]:
+    """Return numbers, which may be texts of a file; NaN for anything else."""
+    try:
+        numbers = np.asarray(given)
+    except (ValueError, OverflowError):
+        numbers = np.empty(0, dtype=object)
+    if numbers.dtype.kind not in "iufb":
+        numbers = np.array([_or_nan(value) for value in given])
+    return numbers
+
+
+def _or_nan(value: Any) -> float:
+    try:
+        return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return np.nan
+
+
+def tokens(column: Any) -> Tokens:
+    """Encode a column of ids."""
+    array = _arrow(column)
+    if array is None:
+        return tokens_of(_list(column))
+    import pyarrow
+
+    kind = array.type
+    if pyarrow.types.is_dictionary(kind):
+        array = array.cast(kind.value_type)
+        kind = kind.value_type
+    if array.null_count:
+        octets(None)  # raises the error
+    text = (
+        pyarrow.types.is_string(kind)
+        or pyarrow.types.is_large_string(kind)
+        or kind == "string_view"
+    )
+    binary = pyarrow.types.is_binary(kind) or pyarrow.types.is_large_binary(kind)
+    if not (text or binary or pyarrow.types.is_integer(kind)):
+        return tokens_of(array.to_pylist())
+    if not binary:
+        array = array.cast("large_string")
+    array = array.cast("large_binary")
+    if isinstance(array, pyarrow.ChunkedArray):
+        array = array.combine_chunks()
+    return _tokens_of_array(array)
+
+
+def _tokens_of_array(array: Any) -> Tokens:
+    """Return an array of large_string or large_binary, without nulls, as a column."""
+    if not len(array):
+        return Tokens.from_strings([])
+    _, offsets, data = array.buffers()
+    bounds: IntArray = np.frombuffer(offsets, dtype=np.int64)[array.offset :][: len(array) + 1]
+    text = np.frombuffer(data or b"", dtype=np.uint8)[bounds[0] : bounds[-1]]
+    places = bounds - bounds[0]
+    return Tokens(text, places[:-1], places[1:])
+
+
+def numbers(column: Any) -> Any:
+    """Return scores or levels: an array if all are numbers, else a list."""
+    array = _arrow(column)
+    if array is None:
+        return _list(column)
+    import pyarrow
+
+    kind = array.type
+    if array.null_count or not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
+        return list(array.to_pylist())
+    return np.asarray(array)
+
+
+def _arrow(column: Any) -> Any | None:
+    """Return a column as an array or chunked array of pyarrow; None if that is impossible."""
+    try:
+        import pyarrow
+    except ImportError:
+        return None
+    if isinstance(column, pyarrow.Array | pyarrow.ChunkedArray):
+        return column
+    try:
+        if hasattr(column, "to_arrow"):  # polars
+            return column.to_arrow()
+        if hasattr(column, "to_numpy"):  # pandas
+            return pyarrow.array(column)
+    except (pyarrow.ArrowException, NotImplementedError, TypeError, ValueError):
+        pass  # such as texts and numbers in one column
+    return None
+
+
+def _list(column: Any) -> list[Any]:
+    for name in ("to_pylist", "to_list", "tolist"):
+        if hasattr(column, name):
+            return list(getattr(column, name)())
+    return list(column)
+
+
+ROWS_OF_BLOCK = 1 << 14  # of a mapping
+
+
+def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
+    """Read judgements.
+
+    Parameters
+    ----------
+    data
+        ``{query: {document: level}}``; rows (query, document, level) or those of a file; a data
+        frame of pandas, polars or pyarrow. Ids are str, bytes or int.
+    numbers
+        Whether the numbers have to be levels, or may be real ``"gains"``.
+
+    Raises
+    ------
+    UsageError
+        For other data, and for a level that is no whole number.
+    """
+    parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
+    columns = _joined(list(parts), "qrels")
+    level, gain = columns.levels(numbers)
+    query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
+    line = np.arange(1, len(level) + 1)
+    return plain_qrels("qrels", query, columns.document, level, line, gain)
+
+
+def mapped_rows(data: Any, shape: Shape) -> Any:
+    """Return the columns of a data frame, or of rows with names, that a map names, as rows.
+
+    Raises `UsageError` if a column is missing, or the data has no names.
+    """
+    names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
+    names_of_frame: Any = getattr(data, "column_names", None)  # pyarrow
+    if names_of_frame is None:
+        names_of_frame = getattr(data, "columns", ())
+    known = [str(name) for name in names_of_frame]
+    rows: list[Any] | None = None
+    if not known and isinstance(data, Iterable) and not isinstance(data, Mapping):
+        rows = list(data)
+    if rows and isinstance(rows[0], Mapping):
+        known = [str(name) for name in rows[0]]
+    chosen = [
+        next((name for name in known if name == path), None)
+        or fields.find(known, fields.NAMES.get(path, (fields.plain_name(path),)))
+        for path in names
+    ]
+    if None in chosen:
+        missing = names[chosen.index(None)]
+        raise UsageError(
+            f"the map names {missing}, the {shape.kind} given has "
+            f"{', '.join(known) or 'no columns'}; expected names of columns"
+        )
+    _refuse_twins(known, chosen, shape.kind)
+    if rows is not None:
+        return [tuple(row[name] for name in chosen) for row in rows]
+    columns = (data[name] for name in chosen)
+    lists = [column.to_pylist() if hasattr(column, "to_pylist") else column for column in columns]
+    return list(zip(*lists, strict=True))
+
+
+def run_blocks(data: Any) -> list[RunColumns]:
+    """Read a run, its rows in any order; data as for `qrels_columns`, with scores.
+
+    Returns
+    -------
+    list of RunColumns
+        Blocks of rows; a query may continue in another block.
+    """
+    parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
+    if not any(len(part.document) for part in parts):
+        raise _empty("run")
+    before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
+    return [_run(part, rows) for part, rows in zip(parts, before, strict=False)]
+
+
+def _run(columns: GivenColumns, before: int = 0) -> RunColumns:
+    return RunColumns(
+        file="run",
+        query=columns.query,
+        starts=columns.starts,
+        document=columns.document,
+        score=columns.scores(),
+        line=np.arange(before + 1, before + len(columns.document) + 1),
+        run_id=b"run",
+    )
+
+
+def _parts(
+    data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
+) -> Iterator[GivenColumns]:
+    """Split data into queries, documents and numbers."""
+    if isinstance(data, Mapping):
+        _refuse_wrong_values(data, what)
+        yield from _of_mapping(data)
+    elif hasattr(data, "collect") and not hasattr(data, "__len__"):
+        raise UsageError(
+            f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
+            "expected it collected, e.g. .collect()"
+        )
+    elif hasattr(data, "column_names") or hasattr(data, "columns"):
+        yield _of_frame(data, what, names)
+    else:
+        yield _of_rows(data, what, names, places)
+
+
+def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
+    if not any(len(part.document) for part in parts):
+        raise _empty(what)
+    if len(parts) == 1:
+        return parts[0]
+    sizes = np.concatenate([np.diff(part.starts) for part in parts])
+    return GivenColumns(
+        query=Tokens.joined([part.query for part in parts]),
+        starts=np.concatenate([[0], np.cumsum(sizes)]),
+        document=Tokens.joined([part.document for part in parts]),
+        number=list(chain.from_iterable(part.number for part in parts)),
+    )
+
+
+def _empty(what: str) -> UsageError:
+    return UsageError(f"the {what} given is empty; expected at least one row")
+
+
+def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
+    # Usually all values are dicts, and no value is checked by itself.
+    if not set(map(type, data.values())) <= {dict}:
+        for query, documents in data.items():
+            if not isinstance(documents, Mapping):
+                raise UsageError(
+                    f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
+                    "{query: {document: number}}"
+                )
+
+
+def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[GivenColumns]:
+    """Cut a mapping into columns of whole queries, small enough for the processor's cache."""
+    queries = [query for query, documents in data.items() if documents]
+    sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    for first, last in spans(starts, ROWS_OF_BLOCK):
+        rankings = [data[query] for query in queries[first:last]]
+        yield GivenColumns(
+            query=tokens_of(queries[first:last]),
+            starts=starts[first : last + 1] - starts[first],
+            document=_documents_of(rankings),
+            number=list(chain.from_iterable(ranking.values() for ranking in rankings)),
+        )
+
+
+def _documents_of(rankings: Sequence[Mapping[Any, Any]]) -> Tokens:
+    """Encode ids ranking by ranking, while their texts are in the processor's cache."""
+    texts: list[str] = []
+    lengths: list[int] = []
+    try:
+        for ranking in rankings:
+            texts.append("".join(ranking))
+            lengths.extend(map(len, ranking))
+    except TypeError:
+        return tokens_of(list(chain.from_iterable(rankings)))
+    text = "".join(texts)
+    if not text.isascii():  # lengths are in characters
+        return tokens_of(list(chain.from_iterable(rankings)))
+    return Tokens.from_text(text.encode(), np.array(lengths, dtype=np.int64))
+
+
+def _of_frame(frame: Any, what: str, names: Sequence[str]) -> GivenColumns:
+
+    known = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
+    query, document, number = (frame[name] for name in _named(known, what, names))
+    return _grouped(tokens(query), tokens(document), numbers(number))
+
+
+def _of_rows(
+    rows: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
+) -> GivenColumns:
+    if not isinstance(rows, Iterable) or isinstance(rows, bytes):
+        raise UsageError(
+            f"the {what} given is {type(rows).__name__}; expected a path, "
+            "{query: {document: number}}, rows (query, document, number) or a data frame"
+        )
+    rows = list(rows)
+    keys = _keys(rows[0], what, names, places) if rows else [0, 1, 2]
+    try:
+        query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
+    except (LookupError, TypeError):
+        row = next(row for row in rows if not _has(row, keys))
+        raise UsageError(
+            f"the {what} given holds {_brief(row)}; expected rows like its first one"
+        ) from None
+    return _grouped(tokens_of(query), tokens_of(document), number)
+
+
+def _keys(
+    first: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
+) -> Sequence[Any]:
+    """Return the keys of query, document and number in rows like the first one."""
+    if isinstance(first, Mapping):
+        return _named(list(first), what, names)
+    if hasattr(first, "_fields"):  # a named tuple
+        return [first._fields.index(name) for name in _named(first._fields, what, names)]
+    if hasattr(first, "columns") or hasattr(first, "column_names"):
+        raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
+    known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
+    if not known or len(first) not in places:
+        raise UsageError(
+            f"the {what} given begins with {_brief(first)}; "
+            "expected a row (query, document, number)"
+        )
+    return places[len(first)]
+
+
+def _has(row: Any, keys: Sequence[Any]) -> bool:
+    try:
+        return len([row[key] for key in keys]) == len(keys)
+    except (LookupError, TypeError):
+        return False
+
+
+def _brief(value: Any) -> str:
+    text = " ".join(repr(value).split())
+    return text if len(text) <= 80 else f"{text[:77]}..."
+
+
+def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
+    """Find the columns of query, document and number by their names."""
+    found = []
+    for wanted in (fields.QUERY, fields.DOCUMENT, names):
+        name = fields.find(known, wanted)
+        if name is None:
+            raise UsageError(
+                f"the {what} given has columns {', '.join(map(str, known))}; expected one of "
+                f"{', '.join(wanted)} among them"
+            )
+        found.append(name)
+    _refuse_twins(known, found, what)
+    return found
+
+
+def _refuse_twins(known: Sequence[str], names: Sequence[str | None], what: str) -> None:
+    for name in names:
+        if known.count(name) > 1:
+            raise UsageError(
+                f"the {what} given has {known.count(name)} columns named {name}; expected one"
+            )
+
+
+def _grouped(query: Tokens, document: Tokens, number: Sequence[Any]) -> GivenColumns:
+    starts = query.changes()
+    return GivenColumns(query.take(starts[:-1]), starts, document, number)

@@ -1,0 +1,381 @@
+"""JSON that is held as a whole: one value, or values one after the other, and their records.
+
+Shapes interpret the records (`ragkpi.files.shapes`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from json import JSONDecoder
+from typing import Any
+
+from ragkpi.errors import InputError, SeparateRankingsError
+from ragkpi.files.column_names import Kind, shown_names
+from ragkpi.files.json_text import (
+    DECODER,
+    QUICK,
+    JsonText,
+    Repeated,
+    Way,
+    entries_of,
+    has_more_keys,
+    key_twice,
+    no_json,
+    rest_behind,
+    text_of,
+)
+from ragkpi.files.lines import blocks
+from ragkpi.files.opening import MOST_HELD, Source, too_large
+from ragkpi.files.shape_reader import (
+    LOOKED_AT,
+    Listed,
+    Record,
+    ShapeReader,
+    choose_shape,
+    collect_qrels,
+    is_record,
+    likely_shape,
+    no_object,
+    object_shape,
+    stream_listed,
+)
+from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
+from ragkpi.files.trec import QrelsColumns, RunColumns
+from ragkpi.interface import option
+from ragkpi.wording import listed, named, shown
+
+_WHOLE = 'expected {"query": {"document": number, …}, …} or an array of results'
+MARK = b"\xef\xbb\xbf"
+# Keys of an object that a shape is recognised by.
+_MOST_KEYS = 40
+_MOST_SUBSETS = 20  # in a message
+_PIECE = 1 << 20
+# A run has more bytes per value, even {"1":1,"2":1}; a smaller file does not fill the memory.
+_SHORTEST_VALUE = 5
+SMALLEST_BOMB = 1 << 24
+_COST = 100  # bytes of memory per decoded value
+# A string, which may be a key.
+_KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
+
+
+def read_whole(
+    text: JsonText, kind: Kind, shape: Shape | None, subset: str | None = None
+) -> tuple[ShapeReader, Iterator[Record]]:
+    """Return the reader of a text of JSON, and its records; without a shape, by one that fits."""
+    reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
+    return reader, _records(text, reader.shape, subset)
+
+
+def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
+    """Choose the reader of a text of JSON, by its first records or keys."""
+    probe = text.copy()
+    if probe.next() == "[":
+        records = [value for _, _, value, _ in itertools.islice(probe.entries(), LOOKED_AT)]
+        reader = choose_shape(kind, records, text.file)
+        return reader or likely_shape(kind, records[0] if records else None, text.file)
+    keys = text.copy().some_keys(_MOST_KEYS)
+    for shape in most_specific_first(kind):
+        if shape.records and shape.needs and set(shape.needs) <= set(keys):
+            return ShapeReader(shape, text.file)
+    first = None
+    if len(keys) < _MOST_KEYS:
+        first = probe.value()
+        reader = choose_shape(kind, [first], text.file)
+        if reader is not None:
+            return reader
+        entries = list(first.items()) if isinstance(first, dict) else []
+    else:
+        entries = [(key, value) for _, key, value, _ in itertools.islice(probe.entries(), 1)]
+    reader = object_shape(kind, entries, text.file)
+    if reader is not None:
+        return reader
+    # No shape fits. Choose the one whose messages explain best what is wrong.
+    queries = not entries or (isinstance(entries[0][1], dict) and not is_record(entries))
+    if queries:
+        return ShapeReader(SHAPES[kind]["object"], text.file)
+    return likely_shape(kind, first, text.file)
+
+
+def _records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
+    steps, number = _steps(shape), 0
+    text.decoder = QUICK
+    refuse_subset(text.file, shape, subset)
+    while text.next():
+        if shape.records:
+            keys: Sequence[str] = steps
+            if len(steps) > 1 or "*" in steps:
+                ways = text.ways(steps, shape.needs)
+                keys = _chosen(text.file, shape, ways, subset)
+            entries = text.inside(keys)
+        elif text.next() == "[":
+            entries = text.entries()
+        else:
+            entries = text.single()
+        for line, key, value, (start, end) in entries:
+            number += 1
+            record = Record(line, number, value, key, text=text.text[start:end])
+            if shape.doc == "@key" and "\n" in record.text and isinstance(value, dict):
+                if has_more_keys(record.text, len(value)):
+                    record = record.exactly(text.file)
+                count = len(entries_of(record.value))
+                lines = _lines_of_keys(text.text, line, start, end, count)
+                record = record._replace(lines=lines)
+            yield record
+
+
+def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
+    """Return the physical lines of the first `count` keys of the flat object at ``start:end``."""
+    lines = []
+    for match in _KEY.finditer(text, start, end):
+        if match[1]:
+            line += text.count("\n", start, match.start())
+            start = match.start()
+            lines.append(line)
+    return lines[:count]
+
+
+def inside_values(
+    shape: Shape, values: Iterable[tuple[int, Any]], file: str, subset: str | None = None
+) -> Iterator[Record]:
+    """Yield the records inside decoded values."""
+    steps = _steps(shape)
+    number = 0
+    for line, value in values:
+        keys = _chosen(file, shape, list(_ways(value, steps, shape.needs)), subset, line)
+        for key, record in _descend(value, keys, file, line):
+            number += 1
+            yield Record(line, number, record, key)
+
+
+def _ways(value: Any, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
+    """Yield the ways to the records in a decoded value, as `JsonText.ways`."""
+    if not steps:
+        yield Way()
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            rest = rest_behind(key, steps, besides)
+            for way in () if rest is None else _ways(inner, rest):
+                yield way.under(key, steps)
+
+
+def _descend(
+    value: Any, keys: Sequence[str], file: str, line: int
+) -> Iterator[tuple[str | None, Any]]:
+    if isinstance(value, Repeated):
+        raise key_twice(file, line, value.twice())
+    if not isinstance(value, dict | list):
+        raise no_object(file, line)
+    if not keys:
+        yield from entries_of(value)
+    elif isinstance(value, dict) and keys[0] in value:
+        yield from _descend(value[keys[0]], keys[1:], file, line)
+    else:
+        found = f"no key {keys[0]} (keys: {shown_names(str(key) for key, _ in entries_of(value))})"
+        raise InputError(file, line, found, "expected the records there")
+
+
+def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
+    """Raise `InputError` for a subset of a file whose shape has none."""
+    if subset is not None and "*" not in _steps(shape):
+        raise no_subsets(file, subset)
+
+
+def no_subsets(file: str, subset: str) -> InputError:
+    """Return the error for a subset of a file with one ranking of each query."""
+    found = f"no subset {shown(subset)} (subsets: none)"
+    return InputError(file, None, found, f"expected no {option('subset')} here")
+
+
+def _chosen(
+    file: str, shape: Shape, ways: Sequence[Way], subset: str | None, line: int | None = None
+) -> Sequence[str]:
+    """Return the keys to the records of the one subset, or of the one with this name.
+
+    Raises `SeparateRankingsError` for several such subsets, and `InputError` for none.
+    """
+    if not ways:
+        return _steps(shape)  # the reader refuses the file: it lacks these keys
+    by_name = {"/".join(way.subset or way.keys): way.keys for way in ways}
+    left = [
+        name
+        for name in by_name
+        if subset is None or name == subset or name.startswith(f"{subset}/")
+    ]
+    if len(left) == 1:
+        return by_name[left[0]]
+    names = [name.encode("utf-8", "surrogatepass") for name in left or by_name]
+    some = listed(names, _MOST_SUBSETS)
+    if not left:
+        no_such = f"no subset {shown(subset or '')}"
+        raise InputError(file, line, f"{no_such} (subsets: {some})", "expected one of these")
+    choice = (
+        f"{option('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
+    )
+    raise SeparateRankingsError(
+        file,
+        line,
+        f"{len(left)} separate rankings of the queries ({some})",
+        f"expected one of them, such as {choice}",
+        "subsets",
+    )
+
+
+def _steps(shape: Shape) -> list[str]:
+    return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
+
+
+def whole_text_of(source: Source) -> JsonText:
+    """Read the rest of a source as a text of JSON; `InputError` if it is empty."""
+    octets = _hold(source).removeprefix(MARK)
+    if not octets.strip():
+        raise InputError(source.name, None, "is empty", _WHOLE)
+    refuse_bomb(source.name, None, octets)
+    return JsonText(source.name, text_of(octets), _WHOLE)
+
+
+def _hold(source: Source) -> bytes:
+    """Read the rest of a source; `InputError` if it is too large to be held."""
+    octets = bytearray()
+    piece = memoryview(bytearray(_PIECE))
+    while count := source.fill(piece):
+        octets += piece[:count]
+        if len(octets) > MOST_HELD:
+            raise too_large(source.name, "expected a format of lines")
+    return bytes(octets)
+
+
+def refuse_bomb(file: str, line: int | None, text: bytes) -> None:
+    """Raise `InputError` for so many tiny values that decoding them would fill the memory."""
+    if len(text) < SMALLEST_BOMB:
+        return
+    values = sum(text.count(mark) for mark in (b",", b"[", b"{"))
+    if values * _SHORTEST_VALUE > len(text) and values * _COST > MOST_HELD:
+        found = f"{values:,} values in {len(text) >> 20} MB, which would fill the memory"
+        raise InputError(file, line, found, "expected ids and numbers")
+
+
+_OBJECT = "expected an object with a query and its documents"
+_HEAD = 1 << 16
+# A longer first line is a whole file of JSON without newlines.
+_LONGEST_RECORD = 1 << 24
+# Records of one document each that are read together.
+_RECORDS_AT_ONCE = 1 << 10
+
+
+def stream_run(
+    source: Source, shape: Shape | None = None, subset: str | None = None
+) -> Iterator[RunColumns]:
+    """Read a run; without a shape, by the one that fits the first records.
+
+    `subset` names one of several rankings, as in `Shape.records`.
+    """
+    if _has_lines(source):
+        records = _read_lines(_lines_of(source), "run", shape, source.name, subset)
+    else:
+        records = read_whole(whole_text_of(source), "run", shape, subset)
+    yield from stream_listed(source.name, _rows_of(*records))
+
+
+def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
+    """Read qrels; shapes as in `stream_run`."""
+    file = source.name
+    if _has_lines(source):
+        return collect_qrels(file, _rows_of(*_read_lines(_lines_of(source), "qrels", shape, file)))
+    return collect_qrels(file, _rows_of(*read_whole(whole_text_of(source), "qrels", shape)))
+
+
+def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
+    return itertools.chain.from_iterable(block.lines() for block in blocks(source))
+
+
+def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
+    """Yield the documents of each record."""
+    if reader.shape.list:
+        for record in records:
+            yield reader.listed(record)
+        return
+    for record in itertools.islice(records, 1):  # its keys speed up the others
+        yield reader.listed(record)
+    while batch := list(itertools.islice(records, _RECORDS_AT_ONCE)):
+        yield from reader.flat(batch)
+
+
+def _has_lines(source: Source) -> bool:
+    """Whether the first of several lines is a whole JSON value."""
+    length = _HEAD
+    while True:
+        head = source.peek(length)
+        text = head.removeprefix(MARK).lstrip(b" \t\r\n")
+        line, newline, rest = text.partition(b"\n")
+        if newline:
+            break
+        if len(head) < length or length >= _LONGEST_RECORD:
+            return False
+        length *= 4
+    if not rest.strip() and len(head) < length:
+        return False
+    if line.lstrip().startswith(b"["):
+        return False
+    try:
+        DECODER.decode(text_of(line))
+    except (ValueError, RecursionError):
+        # A damaged record if it ends like an object; else the beginning of a value of many lines.
+        return line.rstrip().endswith(b"}") and rest.lstrip()[:1] in (b"{", b"[")
+    return True
+
+
+def _read_lines(
+    lines: Iterator[tuple[int, bytes]],
+    kind: Kind,
+    shape: Shape | None,
+    file: str,
+    subset: str | None = None,
+) -> tuple[ShapeReader, Iterator[Record]]:
+    values = ((line, value) for line, value, _ in _line_values(lines, file))
+    reader = None if shape is None else ShapeReader(shape, file)
+    ahead: list[tuple[int, Any]] = []
+
+    def first_records() -> Iterator[Any]:
+        for line, value in itertools.islice(values, LOOKED_AT):
+            ahead.append((line, value))
+            if not isinstance(value, dict):
+                raise no_object(file, line)
+            yield value
+
+    if reader is None:
+        reader = choose_shape(kind, first_records(), file)
+    if reader is None:
+        first = ahead[0][1]
+        reader = object_shape(kind, list(first.items()), file)
+        reader = reader or likely_shape(kind, first, file)
+    refuse_subset(file, reader.shape, subset)
+    if not reader.shape.records:
+        return reader, _line_records(ahead, lines, file)
+    return reader, inside_values(reader.shape, itertools.chain(ahead, values), file, subset)
+
+
+def _line_records(
+    ahead: list[tuple[int, Any]], lines: Iterator[tuple[int, bytes]], file: str
+) -> Iterator[Record]:
+    for count, (line, value) in enumerate(ahead, start=1):
+        yield Record(line, count, value)
+    rest = _line_values(lines, file, QUICK)
+    for count, (line, value, text) in enumerate(rest, start=len(ahead) + 1):
+        yield Record(line, count, value, text=text)
+
+
+def _line_values(
+    lines: Iterable[tuple[int, bytes]], file: str, decoder: JSONDecoder = DECODER
+) -> Iterator[tuple[int, Any, str]]:
+    """Yield the number, the value and the text of each line that is not blank."""
+    for number, line in lines:
+        if line.strip():
+            refuse_bomb(file, number, line)
+            text = text_of(line)
+            try:
+                value = decoder.decode(text)
+            except (ValueError, RecursionError) as problem:
+                raise no_json(file, number, problem, _OBJECT) from None
+            yield number, value, text

@@ -1,0 +1,517 @@
+r"""Paths into decoded JSON and into rows of tables: ``query.qid``, ``output[].provenance``.
+
+A path is steps between dots. A bar separates alternatives: the first one that leads to a value
+counts. A step is the name of a key; ``<document>`` and its like are all names of that kind
+(`column_names.NAMES`). If an object has a key with dots, ``node.id``, the path means that key.
+``[]`` behind a name goes through the elements of a list. ``@key`` is the key of the record or
+document, ``@value`` the record or document itself, ``@number`` the number of the record from 1.
+
+`DECODER` decodes so. `QUICK` takes half the time, but it turns decimals into floats, and of two
+equal keys keeps the last. Its result is used where no decimal is an id, and where it has as many
+keys as the text can have (`has_more_keys`).
+
+Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), which are written as escapes
+such as ``\udcff``: the file stays ASCII there, and reading it gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+from ragkpi.errors import InputError, SeparateRankingsError
+from ragkpi.files.column_names import NAMES, find_only, plain_name, shown_names
+from ragkpi.wording import shown
+
+_MOST_LAYOUTS = 256
+_OF_RECORDS = ("@key", "@value", "@number")
+
+Keys = tuple[str, ...]
+
+
+class Repeated(dict[str, Any]):
+    """An object with a repeated key; `pairs` are its keys and values in the order of the file."""
+
+    def __init__(self, pairs: list[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+    def twice(self) -> str:
+        """Return the first key that is repeated."""
+        names = [name for name, _ in self.pairs]
+        return next(name for number, name in enumerate(names) if name in names[:number])
+
+
+class KeyTwiceError(ValueError):
+    """An object on the path has a key twice, or two keys of the same meaning."""
+
+
+def is_scalar(value: Any) -> bool:
+    """Whether a value may be an id or a number: no list, object, null or truth value is."""
+    return value is not None and not isinstance(value, dict | list | bool)
+
+
+def _is_there(value: Any) -> bool:
+    return value is not None
+
+
+def _is_anything(_: Any) -> bool:
+    return True
+
+
+class Path:
+    """A path, ready to be followed.
+
+    Parameters
+    ----------
+    text
+        A path as in the description of this module; empty for a path that leads nowhere.
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._alternatives = [steps.strip().split(".") for steps in text.split("|")] if text else []
+        # A cache. By the keys of an object: the key with the value, if the path leads to it in a
+        # single step; None if the path leads nowhere in any object with these keys.
+        self._layouts: dict[Keys, str | None] = {}
+
+    def __bool__(self) -> bool:
+        return bool(self.text)
+
+    def scalar(self, value: Any, key: str | None = None, number: int = 0) -> Any:
+        """Return the first id or number on the path, or None; may raise `KeyTwiceError`."""
+        return self._first(value, key, number, is_scalar)[0]
+
+    def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
+        """Return the first value on the path, of whatever kind; None for none and for null."""
+        return self._first(value, key, number, _is_there)[0]
+
+    def first(self, value: Any, key: str | None = None) -> tuple[Any, Keys | None]:
+        """Return the first value on the path, null too, and its keys; (None, None) for none.
+
+        Raises `KeyTwiceError`.
+        """
+        return self._first(value, key, 0, _is_anything)
+
+    def _first(
+        self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
+    ) -> tuple[Any, Keys | None]:
+        layout: Keys = ()
+        if type(value) is dict:
+            layout = tuple(value)
+            if layout in self._layouts:
+                name = self._layouts[layout]
+                if name is None:
+                    return None, None
+                if accepted(value[name]):
+                    return value[name], (name,)
+        alone = True  # no key before could hold the value in another object of this layout
+        for steps in self._alternatives:
+            for found, keys in _follow(value, steps, key, number):
+                if accepted(found):
+                    if alone and layout and len(keys) == 1 and is_scalar(found):
+                        self._remember(layout, keys[0])
+                    return found, keys
+                alone = alone and not keys
+        if layout and not any(_begins(value, steps) for steps in self._alternatives):
+            self._remember(layout, None)
+        return None, None
+
+    def name_in(self, layout: Keys) -> str | None:
+        """Return the key on the path in objects with these keys, if known from objects before."""
+        return self._layouts.get(layout)
+
+    def lacks(self, layout: Keys) -> bool:
+        """Whether the path is known to lead nowhere in objects with these keys."""
+        return not self.text or self._layouts.get(layout, "") is None
+
+    def _remember(self, layout: Keys, name: str | None) -> None:
+        if len(self._layouts) >= _MOST_LAYOUTS:
+            self._layouts.clear()
+        self._layouts[layout] = name
+
+    def listed(
+        self, value: Any, key: str | None = None, objects: bool = False
+    ) -> tuple[str, list[tuple[Any, Any]]] | None:
+        """Return the key of the first list on the path, and its entries as (key or None, value).
+
+        With `objects`, an object is such a list too, of its keys and values.
+        """
+        kinds = list | dict if objects else list
+        for steps in self._alternatives:
+            flat = any(step.endswith("[]") for step in steps)
+            entries: list[tuple[Any, Any]] = []
+            name = None
+            for found, keys in _follow(value, steps, key, 0):
+                if isinstance(found, kinds):
+                    name = keys[-1] if keys else ""
+                    entries += entries_of(found)
+                    if not flat:
+                        break
+            if name is not None or (flat and _leads_to_list(value, steps)):
+                return name or "", entries
+        return None
+
+
+def entries_of(container: Any) -> list[tuple[Any, Any]]:
+    """Return the elements of a list as (None, element), or the keys and values of an object."""
+    if isinstance(container, Repeated):
+        return container.pairs
+    if isinstance(container, dict):
+        return list(container.items())
+    return [(None, element) for element in container]
+
+
+def _leads_to_list(value: Any, steps: list[str]) -> bool:
+    first = steps[: next(i for i, step in enumerate(steps) if step.endswith("[]")) + 1]
+    names = [*first[:-1], first[-1].removesuffix("[]")]
+    return any(isinstance(found, list) for found, _ in _follow(value, names, None, 0))
+
+
+def _follow(
+    value: Any, steps: list[str], key: str | None, number: int
+) -> Iterator[tuple[Any, Keys]]:
+    """Yield each value that the steps lead to, and its keys."""
+    if not steps:
+        yield value, ()
+        return
+    length = _length_of_first(value, steps)
+    step, rest = ".".join(steps[:length]), steps[length:]
+    if step in _OF_RECORDS:
+        if not rest:
+            numbered = str(number) if number else None
+            yield {"@key": key, "@value": value, "@number": numbered}[step], ()
+        elif step == "@value":
+            yield from _follow(value, rest, key, number)
+        return
+    if not isinstance(value, dict):
+        return
+    if isinstance(value, Repeated):
+        raise KeyTwiceError(f"key {shown(value.twice())} twice")
+    name, through = step.removesuffix("[]"), step.endswith("[]")
+    for known in _named_keys(value, name):
+        children = value[known]
+        if through and not isinstance(children, list):
+            continue
+        for child in children if through else (children,):
+            for found, keys in _follow(child, rest, key, number):
+                yield found, (known, *keys)
+
+
+def _begins(value: dict[str, Any], steps: list[str]) -> bool:
+    """Whether an object has the first key of a path."""
+    step = ".".join(steps[: _length_of_first(value, steps)])
+    return steps[0] in _OF_RECORDS or any(_named_keys(value, step.removesuffix("[]")))
+
+
+def _length_of_first(value: Any, steps: list[str]) -> int:
+    """Return how many steps make up the first key: several if the object has a key with dots."""
+    if isinstance(value, dict):
+        for length in range(len(steps), 1, -1):
+            if ".".join(steps[:length]).removesuffix("[]") in value:
+                return length
+    return 1
+
+
+def _named_keys(value: dict[str, Any], name: str) -> Iterator[str]:
+    """Yield the keys of an object that a step names, the preferred one first."""
+    if name in value:
+        yield name
+    elif name in NAMES:
+        names = {plain_name(key) for key in value}
+        for wanted in NAMES[name]:
+            if wanted in names:
+                try:
+                    known = find_only(list(value), (wanted,))
+                except ValueError as problem:
+                    raise KeyTwiceError(str(problem)) from None
+                if known is not None:
+                    yield known
+    elif name == "*":
+        yield from value
+
+
+class Way(NamedTuple):
+    """The keys that lead to records, and those of them that name the records' subset."""
+
+    keys: tuple[str, ...] = ()
+    subset: tuple[str, ...] = ()
+
+    def under(self, key: str, steps: Sequence[str]) -> Way:
+        """Return the way from the object around, whose `key` the first of `steps` names."""
+        subset = (key, *self.subset) if steps[0] == "*" else self.subset
+        return Way((key, *self.keys), subset)
+
+
+def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Sequence[str] | None:
+    """Return the steps that follow a key; None if the first steps do not name this key.
+
+    ``*`` is any key except `besides`. A key with dots takes several steps.
+    """
+    count = key.count(".") + 1
+    if ".".join(steps[:count]) == key:
+        return steps[count:]
+    return steps[1:] if steps[0] == "*" and key not in besides else None
+
+
+# Line, key (None in an array), value, and its begin and end in the text.
+Entry = tuple[int, str | None, Any, tuple[int, int]]
+
+_MOST_NAMED = 20  # keys in a message
+_SPACE = re.compile(r"[ \t\n\r]*")
+_BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
+_PLAIN_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,\]}]+', re.DOTALL)
+
+
+class Number(str):
+    """The text of a number."""
+
+    __slots__ = ()
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    values = dict(pairs)
+    return values if len(values) == len(pairs) else Repeated(pairs)
+
+
+DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=Number, parse_float=Number, parse_constant=Number
+)
+QUICK = json.JSONDecoder(parse_int=Number, parse_constant=Number)
+_KEY_END = re.compile(r'"[ \t\n\r]*:')
+
+
+def has_more_keys(text: str, count: int) -> bool:
+    """Whether a text of JSON may have more keys than were counted in its decoded value.
+
+    A quote and a colon end every key; strings may hold more of both.
+    """
+    return text.count(":") > count and len(_KEY_END.findall(text)) > count
+
+
+def count_keys(value: Any) -> int:
+    """Count the keys of all objects in a value."""
+    if type(value) is dict:
+        return len(value) + sum(map(count_keys, value.values()))
+    return sum(map(count_keys, value)) if type(value) is list else 0
+
+
+class JsonText:
+    """A cursor in a text of JSON values, with the number of its line.
+
+    Parameters
+    ----------
+    file
+        The name of the text in messages.
+    text
+        All of it.
+    expected
+        The end of messages: the expected text.
+    """
+
+    def __init__(self, file: str, text: str, expected: str) -> None:
+        self.file = file
+        self.text = text
+        self._expected = expected
+        self.decoder = DECODER
+        self._position = 0
+        self._line = 1
+
+    def copy(self) -> JsonText:
+        """Return a cursor at the beginning of the same text."""
+        return JsonText(self.file, self.text, self._expected)
+
+    def next(self) -> str:
+        """Go to the next character that is no white space, and return it; empty at the end."""
+        match = _SPACE.match(self.text, self._position)
+        self._go(match.end() if match else self._position)
+        return self.text[self._position : self._position + 1]
+
+    def value(self) -> Any:
+        """Decode the value at the cursor, and go behind it."""
+        self.next()
+        try:
+            value, end = self.decoder.raw_decode(self.text, self._position)
+        except RecursionError as problem:
+            raise no_json(self.file, self._line, problem, self._expected) from None
+        except ValueError as problem:
+            raise no_json(self.file, 1, problem, self._expected) from None
+        self._go(end)
+        return value
+
+    def single(self) -> Iterator[Entry]:
+        """Yield the value at the cursor."""
+        self.next()
+        yield self._entry(None)
+
+    def entries(self) -> Iterator[Entry]:
+        """Yield the entries of the object or array at the cursor."""
+        for key in self._keys():
+            yield self._entry(key)
+
+    def inside(self, keys: Sequence[str]) -> Iterator[Entry]:
+        """Yield the entries of the object or array under nested keys."""
+        if not keys:
+            yield from self.entries()
+            return
+        found, others = False, list[str]()
+        line = self._line
+        for key in self._keys():
+            if key == keys[0]:
+                found = True
+                yield from self.inside(keys[1:])
+            else:
+                if len(others) < _MOST_NAMED:
+                    others.append(str(key))
+                self.value()
+        if not found:
+            raise InputError(
+                self.file,
+                line,
+                f"no key {keys[0]} (keys: {shown_names(others)})",
+                "expected the records there",
+            )
+
+    def ways(self, steps: Sequence[str], besides: Sequence[str]) -> list[Way]:
+        """Return all ways that match `steps` (`rest_behind`); the cursor does not move."""
+        position, line = self._position, self._line
+        found = list(self._ways(steps, besides))
+        self._position, self._line = position, line
+        return found
+
+    def _ways(self, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
+        if not steps or self.next() != "{":
+            self._skip()
+            if not steps:
+                yield Way()
+            return
+        for key in self._keys():
+            rest = rest_behind(str(key), steps, besides)
+            if rest is None:
+                self._skip()
+            else:
+                for way in self._ways(rest):
+                    yield way.under(str(key), steps)
+
+    def some_keys(self, most: int) -> list[str]:
+        """Return the first keys of the object at the cursor, without decoding the values."""
+        keys: list[str] = []
+        for key in self._keys():
+            keys.append(key or "")
+            if len(keys) == most:
+                break
+            self._skip()
+        return keys
+
+    def _entry(self, key: str | None) -> Entry:
+        self.next()
+        line, start = self._line, self._position
+        value = self.value()
+        return line, key, value, (start, self._position)
+
+    def _keys(self) -> Iterator[str | None]:
+        """Yield each key with the cursor at its value; the caller moves it behind the value."""
+        seen = set[str]()
+        opened = self._take("{[")
+        closed = "}" if opened == "{" else "]"
+        if self.next() == closed:
+            self._take(closed)
+            return
+        separator = ","
+        while separator == ",":
+            key = None
+            if opened == "{":
+                self.next()
+                key = self.value()
+                if type(key) is not str:
+                    raise self._refusal("Expecting property name enclosed in double quotes")
+                if key in seen:
+                    raise key_twice(self.file, self._line, key)
+                seen.add(key)
+                self._take(":")
+            self.next()
+            yield key
+            separator = self._take("," + closed)
+
+    def _skip(self) -> None:
+        """Go behind the value at the cursor without decoding it: only brackets are matched."""
+        if self.next() not in ("{", "["):
+            match = _PLAIN_VALUE.match(self.text, self._position)
+            if match is None:
+                raise self._refusal("Expecting value")
+            self._go(match.end())
+            return
+        depth = 0
+        for match in _BRACKETS.finditer(self.text, self._position):
+            depth += {"{": 1, "[": 1, "}": -1, "]": -1}.get(match[0], 0)
+            if depth == 0:
+                self._go(match.end())
+                return
+        self.value()  # raises the precise error
+        raise self._refusal("Expecting a closing bracket")
+
+    def _go(self, position: int) -> None:
+        self._line += self.text.count("\n", self._position, position)
+        self._position = position
+
+    def _take(self, wanted: str) -> str:
+        found = self.next()
+        if not found or found not in wanted:
+            raise self._refusal(f"Expecting {' or '.join(wanted)}")
+        self._position += 1
+        return found
+
+    def _refusal(self, reason: str) -> InputError:
+        column = self._position - self.text.rfind("\n", 0, self._position)
+        return InputError(
+            self.file, self._line, f"no JSON ({reason} at column {column})", self._expected
+        )
+
+
+def text_of(octets: bytes) -> str:
+    """Decode JSON, or an id for `written`, without losing a byte."""
+    return octets.decode("utf-8", "surrogateescape")
+
+
+def octets_of(value: object, file: str, line: int, what: str) -> bytes:
+    """Return an id or a number as bytes; `InputError` for any other value."""
+    if isinstance(value, str):
+        try:
+            return value.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError:
+            found = f"{what} {shown(value)}"
+            raise InputError(file, line, found, "expected Unicode text") from None
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return repr(value).encode()  # from a table
+    kind = "an object" if isinstance(value, dict) else _KINDS.get(type(value), "no text")
+    raise InputError(file, line, f"{what} is {kind}", "expected a string or a number")
+
+
+_KINDS = {list: "an array", bool: "true or false", type(None): "null"}
+
+
+def key_twice(file: str, line: int | None, key: str) -> SeparateRankingsError:
+    """Return the error for an object with a key twice."""
+    found = f"key {shown(key)} twice"
+    return SeparateRankingsError(file, line, found, "expected each key once", "keys-twice")
+
+
+def no_json(file: str, line: int, problem: Exception, expected: str) -> InputError:
+    """Return the error for a text that the decoder refuses with `problem`."""
+    if isinstance(problem, RecursionError):
+        reason = "nested too deeply"
+    elif isinstance(problem, json.JSONDecodeError):
+        line += problem.lineno - 1
+        reason = f"{problem.msg} at column {problem.colno}"
+    else:
+        reason = str(problem)
+    return InputError(file, line, f"no JSON ({reason})", expected)
+
+
+def written(value: object) -> bytes:
+    """Encode a value as one line of JSON."""
+    return json.dumps(value, ensure_ascii=False).encode("utf-8", "backslashreplace")

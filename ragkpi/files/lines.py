@@ -1,0 +1,399 @@
+"""`Tokens`: a column of ids or other byte strings as places in a text.
+
+Group g is the rows ``starts[g]:starts[g + 1]``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from ragkpi import kernel
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import InputError
+from ragkpi.files import opening
+from ragkpi.files.opening import Source
+from ragkpi.wording import shown
+
+ByteArray: TypeAlias = "npt.NDArray[np.uint8]"
+HashArray: TypeAlias = "npt.NDArray[np.uint64]"
+
+
+# eq=False, as in all classes that hold arrays: == of two arrays is an array, not a truth value.
+@dataclass(frozen=True, eq=False)
+class Tokens:
+    """A column of n byte strings: ``buffer[start[i]:end[i]]``.
+
+    Attributes
+    ----------
+    buffer : (B,) uint8
+        The text.
+    start, end : (n,) int64
+        Where each string begins and ends.
+    """
+
+    buffer: ByteArray
+    start: IntArray
+    end: IntArray
+
+    def __len__(self) -> int:
+        return len(self.start)
+
+    def __getitem__(self, index: int) -> bytes:
+        return self.buffer[self.start[index] : self.end[index]].tobytes()
+
+    def __iter__(self) -> Iterator[bytes]:
+        text = self.buffer.data
+        for start, end in zip(self.start.tolist(), self.end.tolist(), strict=True):
+            yield bytes(text[start:end])
+
+    @property
+    def column(self) -> tuple[ByteArray, IntArray, IntArray]:
+        """The column as an argument of the kernel."""
+        return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
+
+    def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
+        """Keep the given rows (a mask, indices or a slice), in the same buffer."""
+        return Tokens(self.buffer, self.start[rows], self.end[rows])
+
+    def changes(self) -> IntArray:
+        """Return the first row of each group of equal neighbours, and the length: (G+1,)."""
+        return np.frombuffer(kernel.changes(*self.column), np.int64)
+
+    def numbers(self) -> FloatArray:
+        """Read decimals as Python's ``float`` does, (n,); NaN for anything else.
+
+        A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or
+        ``inf`` or ``infinity`` with an optional sign, in any case. Spaces may surround it.
+        """
+        return np.frombuffer(kernel.numbers(*self.column), np.float64)
+
+    def first_rows(self, group: IntArray | None = None) -> IntArray:
+        """Return for each row the first row of its group with the same string, (n,)."""
+        groups = np.zeros(len(self), dtype=np.int64) if group is None else group
+        groups = np.ascontiguousarray(groups, dtype=np.int64)
+        return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
+
+    def hashes(self) -> HashArray:
+        """Hash the strings, (n,)."""
+        return np.frombuffer(kernel.hashes(*self.column), np.uint64)
+
+    def tolist(self) -> list[bytes]:
+        """Copy all strings out, as Python objects."""
+        return list(self)
+
+    @classmethod
+    def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
+        """Build a column from Python byte strings."""
+        pieces = list(strings)
+        lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
+        return cls.from_text(b"".join(pieces), lengths)
+
+    @classmethod
+    def from_text(cls, text: bytes | bytearray, lengths: IntArray) -> Tokens:
+        """Build a column from joined strings and their lengths in bytes."""
+        end = np.cumsum(lengths)
+        return cls(np.frombuffer(text, dtype=np.uint8), end - lengths, end)
+
+    @classmethod
+    def repeated(cls, string: bytes, count: int) -> Tokens:
+        """Build a column in which all strings are the same."""
+        nothing = np.zeros(count, dtype=np.int64)
+        return cls(np.frombuffer(string, dtype=np.uint8), nothing, nothing + len(string))
+
+    @classmethod
+    def joined(cls, parts: Sequence[Tokens]) -> Tokens:
+        """Concatenate at least one column; no text is copied if all share one buffer."""
+        if len(parts) == 1:
+            return parts[0]
+        buffer = parts[0].buffer
+        start = np.concatenate([part.start for part in parts])
+        end = np.concatenate([part.end for part in parts])
+        if any(part.buffer is not buffer for part in parts):
+            buffer = np.concatenate([part.buffer for part in parts])
+            offsets = np.cumsum([0, *(len(part.buffer) for part in parts[:-1])])
+            shift = np.repeat(offsets, [len(part) for part in parts])
+            start += shift
+            end += shift
+        return cls(buffer, start, end)
+
+
+def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
+    """Yield spans ``first, last`` of groups with at most `most` rows, or of one larger group."""
+    first = 0
+    while first < len(starts) - 1:
+        last = int(np.searchsorted(starts, starts[first] + most, side="right")) - 1
+        last = max(last, first + 1)
+        yield first, last
+        first = last
+
+
+def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
+    """Clear the elements of `holds`, (n-1,), that compare rows of two different groups.
+
+    Element i compares rows i and i + 1. Groups may be empty.
+    """
+    inner = starts[(starts > 0) & (starts <= len(holds))]
+    holds[inner - 1] = False
+    return holds
+
+
+def rows_of(starts: IntArray, groups: IntArray) -> tuple[IntArray, IntArray]:
+    """Return the rows of some groups, in that order, and where each group starts among them."""
+    sizes = np.diff(starts)[groups]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    rows = np.arange(bounds[-1]) + np.repeat(starts[groups] - bounds[:-1], sizes)
+    return rows, bounds
+
+
+BLOCK_SIZE = 1 << 20
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+# No line of any format is longer, and a line is held in memory whole.
+LONGEST_LINE = 1 << 26
+
+Comments = Literal["first_column", "first_word"]
+Extra = Literal["refused", "ignored"]
+
+
+class Block(NamedTuple):
+    """Whole lines of a file, the last byte a newline; the first one has number `first_line`."""
+
+    file: str
+    text: bytes | bytearray
+    first_line: int
+
+    def lines(self) -> Iterator[tuple[int, bytes]]:
+        """Yield the number and the text of every line, without its newline; refuse a NUL byte."""
+        for number, line in enumerate(bytes(self.text).split(b"\n")[:-1], start=self.first_line):
+            if b"\0" in line:
+                raise InputError(self.file, number, "a NUL byte", "expected text")
+            yield number, line
+
+
+def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
+    """Read whole lines, about `size` bytes at a time, without a byte order mark.
+
+    Raises `InputError` for a line of more than `LONGEST_LINE` bytes.
+    """
+    rest, line, mark_possible = b"", 1, True
+    piece = memoryview(bytearray(size))
+    while True:
+        count = source.fill(piece)
+        text = rest + piece[:count]
+        if mark_possible:
+            text, mark_possible = text.removeprefix(BYTE_ORDER_MARK), False
+        if count < size:
+            if text:
+                yield Block(source.name, text if text.endswith(b"\n") else text + b"\n", line)
+            return
+        end = text.rfind(b"\n") + 1
+        rest = text[end:]
+        if len(rest) > LONGEST_LINE:
+            line += text.count(b"\n", 0, end)
+            raise InputError(
+                source.name,
+                line,
+                f"a line of more than {LONGEST_LINE >> 20} MB",
+                "expected lines of text",
+            )
+        if end:
+            yield Block(source.name, text[:end], line)
+            line += text.count(b"\n", 0, end)
+
+
+def whole_text(source: Source) -> Block | None:
+    """Read the rest of a source as one block; None if it is empty.
+
+    Raises `InputError` if it is too large to be held.
+    """
+    if source.size is None:
+        texts = []
+        held = 0
+        for block in blocks(source):
+            texts.append(block.text)
+            held += len(block.text)
+            if held > opening.MOST_HELD:
+                raise too_much(source.name)
+        return Block(source.name, b"".join(texts), 1) if texts else None
+    text = bytearray(source.size + 1)  # the only copy of the file in memory
+    with memoryview(text) as room:
+        count = source.fill(room)
+    del text[count:]
+    if text.startswith(BYTE_ORDER_MARK):
+        del text[: len(BYTE_ORDER_MARK)]
+    if not text:
+        return None
+    if not text.endswith(b"\n"):
+        text += b"\n"
+    return Block(source.name, text, 1)
+
+
+def too_much(file: str) -> InputError:
+    """Return the error for a file of lines that is too large to be held."""
+    expected = "expected the lines of a query together, or a file that is not compressed"
+    return opening.too_large(file, expected)
+
+
+class LineShape(NamedTuple):
+    """The columns of a line.
+
+    Attributes
+    ----------
+    columns
+        Names of the columns, for messages.
+    extra
+        Whether further columns are ``"refused"`` or ``"ignored"``.
+    comments
+        Whether a comment's ``#`` is the first character of the line, or its first word may begin
+        with it. A ``#`` anywhere else belongs to an id.
+    mistaken
+        By number of columns, advice for a file whose first line has so many instead.
+    """
+
+    columns: Sequence[str]
+    extra: Extra
+    comments: Comments
+    mistaken: Mapping[int, str] = MappingProxyType({})
+
+
+@dataclass(frozen=True, eq=False)
+class LineColumns:
+    """The n data lines of a text, in k columns.
+
+    Attributes
+    ----------
+    text
+        The text.
+    start, end : (n, k)
+        Where each value begins and ends.
+    line, stop : (n,)
+        Physical line numbers, and where the text of each line ends.
+    """
+
+    text: ByteArray
+    start: IntArray
+    end: IntArray
+    line: IntArray
+    stop: IntArray
+
+    def __len__(self) -> int:
+        return len(self.line)
+
+    def column(self, number: int, rows: slice | IntArray = slice(None)) -> Tokens:
+        """Return a column, or some rows of it, as a copy that does not keep the other columns."""
+        start, end = self.start[rows, number], self.end[rows, number]
+        return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
+
+    def rows(self, rows: slice | IntArray) -> LineColumns:
+        """Return some lines."""
+        parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
+        return LineColumns(self.text, *parts)
+
+    def joined(self, behind: LineColumns) -> LineColumns:
+        """Append other lines to these, at least one; drop the text before these."""
+        first = int(self.start[0, 0])
+        shift = len(self.text) - first
+        return LineColumns(
+            np.concatenate([self.text[first:], behind.text]),
+            np.concatenate([self.start - first, behind.start + shift]),
+            np.concatenate([self.end - first, behind.end + shift]),
+            np.concatenate([self.line, behind.line]),
+            np.concatenate([self.stop - first, behind.stop + shift]),
+        )
+
+
+class WrongLine(NamedTuple):
+    """A line that has not the columns of its shape."""
+
+    number: int
+    text: bytes
+
+
+def split_lines(
+    block: Block,
+    width: int,
+    separator: int = -1,
+    extra: Extra = "refused",
+    comments: Comments = "first_column",
+    wrong: Literal["first", "all"] = "first",
+) -> tuple[LineColumns, list[WrongLine]]:
+    """Split the lines of a block, up to the first wrong one, or past ``"all"`` wrong ones.
+
+    Blank lines are skipped, and comments where white space (-1) separates the columns.
+    """
+    start, end, line, stop, found = kernel.columns(
+        block.text,
+        block.first_line,
+        width,
+        separator,
+        extra == "ignored",
+        comments == "first_word",
+        wrong == "all",
+    )
+    lines = LineColumns(
+        np.frombuffer(block.text, np.uint8),
+        np.frombuffer(start, np.int64).reshape(-1, width),
+        np.frombuffer(end, np.int64).reshape(-1, width),
+        np.frombuffer(line, np.int64),
+        np.frombuffer(stop, np.int64),
+    )
+    return lines, [
+        WrongLine(number, bytes(block.text[first:last])) for number, first, last in found
+    ]
+
+
+def scan(block: Block, shape: LineShape) -> LineColumns:
+    """Split every data line of a block into columns.
+
+    Raises `InputError` for the first line with a wrong number of columns, and for a NUL byte.
+    """
+    lines, wrong = split_lines(
+        block, len(shape.columns), extra=shape.extra, comments=shape.comments
+    )
+    if wrong:
+        first = block.first_line == 1 and not len(lines)
+        raise wrong_columns(block.file, wrong[0], shape, first)
+    return lines
+
+
+def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> InputError:
+    """Return the error for a line; the `first` one may tell that the file is of another kind."""
+    if b"\0" in line.text:
+        return InputError(file, line.number, "a NUL byte", "expected text")
+    count = len(line.text.split())
+    advice = shape.mistaken.get(count, "") if first else ""
+    return InputError(
+        file,
+        line.number,
+        f"{count} columns ({shown(line.text)})",
+        f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}",
+    )
+
+
+def refuse_invalid(
+    file: str, line: IntArray, text: Tokens, valid: BoolArray, what: str, expected: str
+) -> None:
+    """Raise `InputError` for the first row that is not valid, with its line and its text."""
+    if not valid.all():
+        row = int(np.flatnonzero(~valid)[0])
+        raise InputError(file, int(line[row]), f"{what} {shown(text[row])}", expected)
+
+
+def table_of(source: Source, shape: LineShape) -> LineColumns:
+    """Read the rest of a source; `InputError` if it is empty or malformed."""
+    whole = whole_text(source)
+    if whole is None:
+        expected = f"expected lines of {' '.join(shape.columns)}"
+        raise InputError(source.name, None, "is empty", expected)
+    return scan(whole, shape)
+
+
+def read_table(path: str, shape: LineShape) -> LineColumns:
+    """Read a whole file, as `table_of`."""
+    with Source(path) as source:
+        return table_of(source, shape)

@@ -1,0 +1,448 @@
+"""Streams of bytes: plain files, pipes that are hashed as they are read, decompressors.
+
+The readers of bz2, lzma and zstandard take a truncated file for a complete one, or drop everything
+behind the first member if it is damaged.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import stat
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO, Protocol, cast
+
+from ragkpi import progress
+from ragkpi.errors import InputError
+from ragkpi.files.inputs import UNTOUCHED, inputs, parts_of, same_state
+
+
+class Readable(Protocol):
+    """A stream that fills a buffer, so that no bytes objects are made."""
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
+
+
+class PlainFile:
+    """A regular file, read at its own offset: that of the descriptor stays where it can."""
+
+    def __init__(self, file: io.FileIO, place: int = 0) -> None:
+        self.file = file
+        self.place = place
+
+    def readinto(self, buffer: Any, /) -> int:
+        if hasattr(os, "preadv"):
+            count = os.preadv(self.file.fileno(), [buffer], self.place)
+        else:  # Windows
+            self.file.seek(self.place)
+            count = self.file.readinto(buffer) or 0
+        self.place += count
+        return count
+
+
+class HashedPipe(io.RawIOBase):
+    """A pipe, hashed while it is read."""
+
+    def __init__(self, file: io.FileIO) -> None:
+        import hashlib
+
+        self._file = file
+        self.digest = hashlib.sha256()
+
+    def readable(self) -> bool:
+        return True
+
+    def fileno(self) -> int:
+        return self._file.fileno()
+
+    def readinto(self, buffer: Any, /) -> int | None:
+        count = self._file.readinto(buffer)
+        self.digest.update(memoryview(buffer)[: count or 0])
+        return count
+
+    def close(self) -> None:
+        self._file.close()
+        super().close()
+
+
+def _open_gzip(stream: BinaryIO) -> Readable:
+    try:  # twice as fast as zlib where it is installed
+        from isal.igzip import IGzipFile
+
+        return cast(Readable, IGzipFile(fileobj=stream))
+    except ImportError:
+        import gzip
+
+        return gzip.GzipFile(fileobj=stream)
+
+
+def _open_bzip2(stream: BinaryIO) -> Readable:
+    from bz2 import BZ2Decompressor
+
+    return MemberStream(stream, BZ2Decompressor)
+
+
+def _open_xz(stream: BinaryIO) -> Readable:
+    from lzma import FORMAT_XZ, LZMADecompressor
+
+    return MemberStream(stream, lambda: LZMADecompressor(FORMAT_XZ), padding=4)
+
+
+def _open_zstandard(stream: BinaryIO) -> Readable:
+    from zstandard import ZstdDecompressor
+
+    return MemberStream(stream, lambda: ZstdDecompressor().decompressobj(), limited=False)
+
+
+# Long enough that no id begins so: "BZh" alone could be a query.
+_BZIP2 = tuple(
+    b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
+)
+
+DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Readable]]] = {
+    b"\x1f\x8b\x08": ("gzip", _open_gzip),
+    _BZIP2: ("bzip2", _open_bzip2),
+    b"\xfd7zXZ\x00": ("xz", _open_xz),
+    b"\x28\xb5\x2f\xfd": ("zstandard", _open_zstandard),
+}
+
+
+# Few bytes may expand to very many: 4 bytes of zstandard to 128 kB, and these to 64 MB.
+_COMPRESSED_AT_ONCE = 1 << 11
+# Bytes that bz2 and lzma return at a time.
+_TEXT_AT_ONCE = 1 << 20
+
+
+class MemberStream:
+    """Reads member after member.
+
+    Parameters
+    ----------
+    stream
+        The compressed bytes.
+    decompressor
+        Makes a decompressor of one member, with `decompress`, `eof` and `unused_data`.
+    padding
+        The zero bytes behind a member have to be a multiple of this; 0 allows none.
+    limited
+        Whether `decompress` takes a limit of its output, and `needs_input` tells its needs.
+    """
+
+    def __init__(
+        self,
+        stream: BinaryIO,
+        decompressor: Callable[[], Any],
+        padding: int = 0,
+        limited: bool = True,
+    ) -> None:
+        self._stream = stream
+        self._new = decompressor
+        self._padding = padding
+        self._limited = limited
+        self._member: Any = None  # None between members
+        self._compressed = b""
+        self._text = memoryview(b"")
+
+    def readinto(self, buffer: Any, /) -> int:
+        """Fill the buffer, at least in part; `EOFError` for a truncated member."""
+        while not self._text:
+            if self._member is None and not self._begin():
+                return 0
+            self._text = memoryview(self._decompressed())
+            if self._member.eof:
+                self._compressed, self._member = self._member.unused_data, None
+        count = min(len(buffer), len(self._text))
+        buffer[:count] = self._text[:count]
+        self._text = self._text[count:]
+        return count
+
+    def _begin(self) -> bool:
+        """Begin the next member; False at the end of the input."""
+        zeros = 0
+        while True:
+            self._compressed = self._compressed or self._stream.read(_COMPRESSED_AT_ONCE)
+            if not self._compressed:
+                if self._padding and zeros % self._padding:
+                    raise EOFError("ended with padding of odd length")
+                return False
+            if self._padding:
+                rest = self._compressed.lstrip(b"\0")
+                zeros += len(self._compressed) - len(rest)
+                self._compressed = rest
+            if self._compressed:
+                break
+        if self._padding and zeros % self._padding:
+            raise EOFError("has padding of odd length")
+        self._member = self._new()
+        return True
+
+    def _decompressed(self) -> bytes:
+        compressed, self._compressed = self._compressed, b""
+        if not compressed and (not self._limited or self._member.needs_input):
+            compressed = self._stream.read(_COMPRESSED_AT_ONCE)
+            if not compressed:
+                raise EOFError("ended before the end of a member")
+        if self._limited:
+            text: bytes = self._member.decompress(compressed, _TEXT_AT_ONCE)
+        else:
+            text = self._member.decompress(compressed)
+        return text
+
+
+_MAGIC_LENGTH = 10
+# At most so many bytes are held, in memory or in a copy: a compressed file may be a bomb.
+MOST_HELD = 1 << 31
+
+
+def too_large(file: str, expected: str) -> InputError:
+    """Return the error for an input that is too large to be held."""
+    found = f"more than {MOST_HELD >> 30} GB that have to be held in memory"
+    return InputError(file, None, found, expected)
+
+
+class Source:
+    """An opened input.
+
+    A file is opened once: another file that takes its name is not read. A file that changes while
+    it is read is refused when the source is closed.
+
+    Attributes
+    ----------
+    name
+        The path, or ``-`` for standard input.
+    size
+        Bytes of a plain, uncompressed file; else None.
+    parts
+        The paths of the parquet files in a folder, as Spark and Dask write them. The bytes are
+        those of the first one.
+    place
+        How many bytes `fill` has read.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = path
+        self.size: int | None = None
+        self._compression: str | None = None
+        self._spool: BinaryIO | None = None
+        self._copied = False  # whether the copy of a pipe is what is read
+        self.place = 0
+        self._ahead = memoryview(b"")  # read by `peek`, and not yet by `fill`
+        self.parts = parts_of(path)
+        self._file = self._open(self.parts[0] if self.parts else path)
+        self._plain: PlainFile | None = None
+        self._before = self._state()
+        self._pipe: HashedPipe | None = None
+        try:
+            opened = self.parts[0] if self.parts else path
+            inputs().note(opened, os.fstat(self._file.fileno()))
+            if self._before is None and inputs().hashed:
+                file = open(os.dup(self._file.fileno()), "rb", buffering=0)  # noqa: SIM115
+                self._file.close()
+                self._pipe = HashedPipe(file)
+                self._file = cast(BinaryIO, io.BufferedReader(self._pipe))
+            self._stream = self._decompressed(self._file)
+        except BaseException:
+            self._file.close()
+            raise
+
+    @staticmethod
+    def _open(path: str) -> BinaryIO:
+        try:
+            if path == "-":
+                if sys.stdin is None:
+                    raise InputError("-", None, "standard input is closed", "expected it open")
+                return open(os.dup(sys.stdin.fileno()), "rb")
+            if os.path.isdir(path):
+                raise InputError(
+                    path, None, "is a directory", "expected a file, or a folder of .parquet parts"
+                )
+            return open(path, "rb")
+        except (OSError, ValueError) as problem:
+            reason = getattr(problem, "strerror", None) or str(problem)
+            raise InputError(
+                path, None, f"cannot be read ({reason})", "expected a readable file"
+            ) from None
+
+    def _decompressed(self, file: BinaryIO) -> Readable:
+        if not isinstance(file, io.BufferedReader):
+            return cast(Readable, file)
+        head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
+        for magic, (name, open_compressed) in DECOMPRESSORS.items():
+            if head.startswith(magic):
+                self._compression = name
+                try:
+                    return open_compressed(file)
+                except ImportError as problem:
+                    raise InputError(
+                        self.name,
+                        None,
+                        f"is compressed with {name}, which needs a package ({problem})",
+                        "expected it installed, e.g. pip install 'ragkpi[fast]'",
+                    ) from None
+        if self._before is None:
+            return cast(Readable, file)
+        self.size = self._before.st_size
+        self._plain = PlainFile(cast(io.FileIO, file.raw))
+        return self._plain
+
+    def _state(self) -> os.stat_result | None:
+        """Return the state of a regular file, by which changes are noticed; None for other inputs.
+
+        None too if standard input is a file whose beginning another program has read.
+        """
+        status = os.fstat(self._file.fileno())
+        if not stat.S_ISREG(status.st_mode) or self._file.tell():
+            return None
+        return status
+
+    def _guarded(self, read: Callable[[], bytes]) -> bytes:
+        try:
+            return read()
+        except OSError as problem:
+            raise self._broken(problem) from None
+
+    def _broken(self, problem: Exception) -> InputError:
+        what = f"broken {self._compression} data" if self._compression else "cannot be read"
+        reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
+        return InputError(self.name, None, f"{what} ({reason})", "expected a complete file")
+
+    def keep_copy(self) -> None:
+        """Copy the input while it is read, if it is no file that can be read again."""
+        if self._before is None:
+            import tempfile  # rarely needed, and imports random and hashlib
+
+            try:
+                self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+            except OSError as problem:
+                found = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
+                raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
+
+    def peek(self, length: int) -> bytes:
+        """Return up to `length` of the next bytes, which stay to be read."""
+        if len(self._ahead) < length:
+            more = memoryview(bytearray(length - len(self._ahead)))
+            self._ahead = memoryview(bytes(self._ahead) + more[: self._read(more)].tobytes())
+        return self._ahead[:length].tobytes()
+
+    def fill(self, buffer: memoryview) -> int:
+        """Read until the buffer is full or the input ends; return the number of bytes."""
+        ahead = min(len(self._ahead), len(buffer))
+        if ahead:
+            buffer[:ahead] = self._ahead[:ahead]
+            self._ahead = self._ahead[ahead:]
+        filled = ahead + self._read(buffer[ahead:])
+        if self._spool is not None:
+            self._keep(buffer[:filled])
+        self.place += filled
+        progress.reading(self.name, self.place, self.size)
+        return filled
+
+    def _keep(self, text: memoryview) -> None:
+        """Copy bytes for a second pass, as long as the copy is not too large."""
+        spool = cast(BinaryIO, self._spool)
+        if spool.tell() + len(text) > MOST_HELD:
+            spool.close()
+            self._spool = None
+            return
+        try:
+            spool.write(text)
+        except OSError as problem:
+            import tempfile
+
+            found = f"its copy in {tempfile.gettempdir()} cannot be written ({problem.strerror})"
+            raise InputError(self.name, None, found, "expected room there, or a file") from None
+
+    def _finish_hash(self) -> None:
+        """Hash standard input; of a pipe also the bytes that no reader wanted."""
+        if self._pipe is not None and not self._pipe.closed:
+            while self._file.read(1 << 20):
+                pass
+            inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
+        elif self.name == "-" and self._before is not None and inputs().hashed:
+            import hashlib
+
+            digest, plain = hashlib.sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
+            block = memoryview(bytearray(1 << 20))
+            while count := plain.readinto(block):
+                digest.update(block[:count])
+            inputs().keep_hash(self.name, digest.hexdigest())
+
+    def _read(self, buffer: memoryview) -> int:
+        filled = 0
+        while filled < len(buffer):
+            try:
+                count = self._stream.readinto(buffer[filled:])
+            except (OSError, EOFError, ValueError) as problem:
+                raise self._broken(problem) from None
+            except Exception as problem:
+                # Decompressors have error classes of their own (zlib.error, LZMAError, …).
+                if self._compression is None or isinstance(problem, MemoryError):
+                    raise
+                raise self._broken(problem) from None
+            if not count:
+                self._refuse_shrunk()
+                break
+            filled += count
+        return filled
+
+    def _refuse_shrunk(self) -> None:
+        """Raise `InputError` if the file ends earlier than when it was opened."""
+        if self._plain is not None and self.size is not None and self._plain.place < self.size:
+            raise InputError(
+                self.name,
+                None,
+                f"shrank while it was read (from {self.size} to {self._plain.place} bytes)",
+                UNTOUCHED,
+            )
+
+    def refuse_changed(self) -> None:
+        """Raise `InputError` if the file has changed since it was opened."""
+        if self._before is None or self._file.closed:
+            return
+        now = os.fstat(self._file.fileno())
+        before = self._before
+        if not same_state(before, now):
+            sizes = f" (from {before.st_size} to {now.st_size} bytes)"
+            found = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
+            raise InputError(self.name, None, found, UNTOUCHED)
+
+    def restart(self) -> None:
+        """Continue at the first byte, for a second pass."""
+        if self._before is not None or self._copied:
+            self._file.seek(0)
+            self._ahead, self.place = memoryview(b""), 0
+            if not self._copied:
+                self._stream = self._decompressed(self._file)
+            return
+        if self._spool is None:
+            found = f"more than {MOST_HELD >> 30} GB of a pipe would have to be read again"
+            raise InputError(self.name, None, found, "expected the lines of a query together")
+        rest = memoryview(bytearray(1 << 20))
+        while self.fill(rest):
+            pass
+        self._finish_hash()
+        spool, self._spool = self._spool, None
+        spool.seek(0)
+        self._file.close()
+        self._file, self._stream, self._copied = spool, cast(Readable, spool), True
+        self.place = 0
+
+    def close(self) -> None:
+        """Release the file."""
+        self._file.close()
+        if self._spool is not None:
+            self._spool.close()
+
+    def __enter__(self) -> Source:
+        return self
+
+    def __exit__(self, problem: type[BaseException] | None, *_: object) -> None:
+        try:
+            if problem is None:
+                self._finish_hash()
+                self.refuse_changed()
+        finally:
+            progress.reading(self.name, 0, 0)  # ends the report of progress
+            self.close()

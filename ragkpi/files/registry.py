@@ -1,0 +1,152 @@
+"""The formats of runs and qrels, each with the functions that read and write it.
+
+`file_formats` imports this module for files that are not TREC: it loads the readers of all formats.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple
+
+from ragkpi.errors import UsageError
+from ragkpi.files import arrow, delimited, json_files, trec, writing
+from ragkpi.files.column_names import Kind
+
+
+class FileFormat(NamedTuple):
+    """A format of files.
+
+    Attributes
+    ----------
+    name
+        The name that ``--run-format``, ``--qrels-format`` and ``--to`` take.
+    description
+        What such a file looks like, in a line.
+    suffixes
+        File names that ask `ragkpi convert` for this format.
+    readers
+        By kind, the function that reads it. It takes a `Source`, and except for TREC a ``shape``.
+        For a run it yields `RunColumns`, where a query may continue in the next block. For qrels
+        it returns `QrelsColumns`.
+    writers
+        By kind, the function that writes it: (rankings, run id, file) for a run, (qrels, file)
+        for qrels.
+    subsets
+        Whether the reader of runs takes a ``subset``, for files with several rankings of a query.
+    """
+
+    name: str
+    description: str
+    suffixes: tuple[str, ...]
+    readers: Mapping[Kind, Callable[..., Any]]
+    writers: Mapping[Kind, Callable[..., None]]
+    subsets: bool = False
+
+
+_FORMATS = (
+    FileFormat(
+        "trec",
+        "query Q0 document rank score run_id, or query iteration document level",
+        (".run", ".qrels", ".txt", ".trec", ".res", ".qrel"),
+        {"run": trec.stream_run, "qrels": trec.qrels_of},
+        {"run": writing.write_trec, "qrels": writing.write_trec_qrels},
+    ),
+    FileFormat(
+        "msmarco",
+        "query document rank, separated by white space; no scores",
+        (".msmarco",),
+        {"run": partial(trec.stream_words, columns=trec.MSMARCO)},
+        {"run": writing.write_msmarco},
+    ),
+    FileFormat(
+        "colbert",
+        "ColBERT: query document rank score, separated by white space",
+        (),
+        {"run": partial(trec.stream_words, columns=trec.COLBERT)},
+        {},
+    ),
+    FileFormat(
+        "tevatron",
+        "Tevatron: query document score, separated by white space",
+        (),
+        {"run": partial(trec.stream_words, columns=trec.TEVATRON)},
+        {},
+    ),
+    FileFormat(
+        "beir",
+        "TSV that begins with: query-id, corpus-id, score",
+        (),
+        {"qrels": delimited.read_tsv_qrels},
+        {"qrels": writing.write_beir_qrels},
+    ),
+    FileFormat(
+        "tsv",
+        "a line of column names, then values between tabs; never quoted",
+        (".tsv",),
+        {"run": delimited.stream_tsv, "qrels": delimited.read_tsv_qrels},
+        {"run": writing.write_tsv, "qrels": writing.write_tsv_qrels},
+    ),
+    FileFormat(
+        "csv",
+        "a line of column names, then values between commas; quoted where needed",
+        (".csv",),
+        {"run": delimited.stream_csv, "qrels": delimited.read_csv_qrels},
+        {"run": writing.write_csv, "qrels": writing.write_csv_qrels},
+    ),
+    FileFormat(
+        "json",
+        'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
+        (".json",),
+        {"run": json_files.stream_run, "qrels": json_files.read_qrels},
+        {
+            "run": writing.write_json_document,
+            "qrels": writing.write_json_qrels_document,
+        },
+        subsets=True,
+    ),
+    FileFormat(
+        "jsonl",
+        "an object a line: a query with its list of documents, or a document; see the shapes",
+        (".jsonl", ".ndjson"),
+        {"run": json_files.stream_run, "qrels": json_files.read_qrels},
+        {"run": writing.write_json_lines, "qrels": writing.write_json_qrels_lines},
+        subsets=True,
+    ),
+    FileFormat(
+        "parquet",
+        "a table with named columns, or a folder of its parts; needs pyarrow",
+        (".parquet", ".pq"),
+        {"run": arrow.stream_run, "qrels": arrow.read_qrels},
+        {"run": arrow.write_parquet, "qrels": arrow.write_parquet_qrels},
+    ),
+    FileFormat(
+        "arrow",
+        "an Arrow IPC file or stream with named columns; needs pyarrow",
+        (".arrow", ".feather", ".ipc"),
+        {"run": arrow.stream_run, "qrels": arrow.read_qrels},
+        {"run": arrow.write_arrow, "qrels": arrow.write_arrow_qrels},
+    ),
+)
+RUN_FORMATS: Mapping[str, FileFormat] = {
+    form.name: form for form in _FORMATS if "run" in form.readers
+}
+QRELS_FORMATS: Mapping[str, FileFormat] = {
+    form.name: form for form in _FORMATS if "qrels" in form.readers
+}
+FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {"run": RUN_FORMATS, "qrels": QRELS_FORMATS}
+
+
+def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
+    """Return the formats that can be written, by name."""
+    return {name: form for name, form in FILE_FORMATS[kind].items() if kind in form.writers}
+
+
+def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
+    """Return a format that can be written; `UsageError` lists all if none has this name."""
+    known = written_formats(kind)
+    if name not in known:
+        raise UsageError(
+            f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
+        )
+    return known[name]

@@ -1,0 +1,492 @@
+"""A shape: where records of JSON and rows of tables hold queries, documents, scores and levels.
+
+A shape describes the dumps of a retrieval or RAG stack as data, and `ragkpi.files.shape_reader`
+reads them. To read the dumps of another stack, add a record to `run_shapes` or `qrels_shapes`;
+users write a shape on the command line (``--map-run``, ``--map-qrels``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.files import column_names as fields
+from ragkpi.files.column_names import Kind
+from ragkpi.interface import option
+
+ID = "<query id>|metadata.<query id>"
+ANY_ID = (
+    "query.<query or id>|topic.<query or id>|<query id>|metadata.<query id>|"
+    "<list>[].<query id>|<query or id>"
+)
+ITEM = "@value|<document or id>|<document>.<document or id>|node.<document or id>"
+RUN = "<run>|metadata.<run>"
+
+
+class Shape(NamedTuple):
+    """The keys that hold the parts of a run or of qrels; `ragkpi.files.json_text` explains paths.
+
+    Attributes
+    ----------
+    name
+        The name that ``--run-format`` and ``--qrels-format`` take.
+    kind
+        Whether it is a run or qrels.
+    written_by
+        The programs that write such files, and what the files look like.
+    doc, query
+        The ids of the document, from an element of the list, and of the query, from the record.
+    list
+        The list of documents, from the record; empty if each record is one document.
+    score, rank, level
+        From an element of the list. Without score the rank counts, without rank the order;
+        without level each document has level 1.
+    scores
+        A second list, of the scores of the documents in the first one.
+    records
+        The path to the records: empty if each line, or each element of one array, is a record;
+        ``$`` for the values of one object; ``$.results`` for the values under that key. ``*`` is
+        any key: each holds another ranking of the queries, a subset, and one of them is read.
+    needs
+        Keys beside `records`, or of the record, without which the shape is not recognised.
+    repeated
+        Whether a document that a list repeats is ``"refused"`` or ``"dropped"``; with another
+        level it is always refused.
+    run_id
+        The name of the run.
+    required
+        The parts that a map names: a record that lacks one is refused.
+    """
+
+    name: str
+    kind: Kind
+    written_by: str
+    doc: str = ITEM
+    query: str = ID
+    list: str = ""
+    score: str = ""
+    rank: str = ""
+    level: str = ""
+    scores: str = ""
+    records: str = ""
+    needs: tuple[str, ...] = ()
+    repeated: Literal["refused", "dropped"] = "refused"
+    run_id: str = RUN
+    required: tuple[str, ...] = ()
+
+    @property
+    def specificity(self) -> tuple[int, int]:
+        """How many keys a file must have for this shape, by name; and how many parts it names.
+
+        Of two shapes that fit a file, the one with the greater specificity is meant.
+        """
+        paths = (self.query, self.list, self.doc)
+        names = len(self.needs) + sum(map(_count_names, paths))
+        parts = (self.list, self.score, self.scores, self.rank, self.level)
+        return names, sum(map(bool, parts))
+
+
+def find_column(
+    shape: Shape, part: str, names: Sequence[str], file: str, line: int | None
+) -> str | None:
+    """Return the name of the column that holds a part, or None; `InputError` if it is ambiguous."""
+    for path in filter(None, str(getattr(shape, part)).split("|")):
+        if path in names:
+            return path
+        wanted = fields.NAMES.get(path, (fields.plain_name(path),))
+        name = fields.find_one(file, line, names, wanted)
+        if name is not None:
+            return name
+    return None
+
+
+def need_column(shape: Shape, part: str, names: Sequence[str], file: str, line: int | None) -> str:
+    """Return the name of the column that holds a part; `InputError` if there is none."""
+    name = find_column(shape, part, names, file, line)
+    if name is None:
+        path = getattr(shape, part).split("|")[0]
+        wanted = fields.NAMES.get(path, (path,))
+        raise InputError(
+            file,
+            line,
+            f"names no {wanted[0]} ({fields.shown_names(names)})",
+            f"expected one of {' '.join(wanted)}, or {option('map_' + shape.kind)} '{part}=…'",
+        )
+    return name
+
+
+def _count_names(path: str) -> int:
+    """Count the names of keys in a path without `<…>` and `@…`; of alternatives, the fewest."""
+    return min(
+        sum(not step.startswith(("<", "@")) for step in steps.split(".") if step)
+        for steps in path.split("|")
+    )
+
+
+# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
+RUN_SHAPES = (
+    Shape(
+        "mteb",
+        "run",
+        "MTEB predictions: {mteb_model_meta, subset: {split: {query: {document: score}}}}",
+        records="$.*.*",
+        query="@key",
+        list="@value",
+        doc="@key",
+        score="@value",
+        needs=("mteb_model_meta",),
+    ),
+    Shape(
+        "flagembedding",
+        "run",
+        "FlagEmbedding search results: {search_results: {query: {document: score}}}",
+        records="$.search_results",
+        query="@key",
+        list="@value",
+        doc="@key",
+        score="@value",
+        needs=("search_results",),
+    ),
+    Shape(
+        "rank_llm",
+        "run",
+        "rank_llm, Castorini: {query: {qid}, candidates: [{docid, score}]}",
+        query="query.<query>",
+        list="candidates",
+        doc="<document>",
+        score="<score>",
+        rank="<rank>",
+    ),
+    Shape(
+        "elasticsearch",
+        "run",
+        "Elasticsearch, OpenSearch: {query_id, hits: {hits: [{_id, _score}]}}",
+        query="<query>|id",
+        list="hits.hits",
+        doc="_id",
+        score="_score",
+    ),
+    Shape(
+        "flashrag",
+        "run",
+        "FlashRAG: {id, output: {retrieval_result: [{id, score}]}}",
+        query="id",
+        list="output.retrieval_result",
+        doc="id",
+        score="score",
+    ),
+    Shape(
+        "kilt",
+        "run",
+        "KILT predictions: {id, output: [{provenance: [{wikipedia_id}]}]}",
+        query="id",
+        list="output[].provenance",
+        doc="wikipedia_id",
+        score="score",
+        repeated="dropped",
+    ),
+    Shape(
+        "langchain",
+        "run",
+        "LangChain dumps: {query_id, documents: [{kwargs: {id}}]}",
+        query="<query>|id",
+        list="documents",
+        doc="kwargs.id",
+        score="kwargs.metadata.score",
+    ),
+    Shape(
+        "llamaindex",
+        "run",
+        "LlamaIndex: {query_id, source_nodes: [{node: {id_}, score}]}",
+        query="<query>|id",
+        list="source_nodes",
+        doc="node.id_|node.node_id|id_|node_id",
+        score="score",
+    ),
+    Shape(
+        "llamaindex-results",
+        "run",
+        "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
+        query=f"{ID}|@number",
+        list="retrieved_ids",
+        doc="@value",
+        needs=("expected_ids",),
+    ),
+    Shape(
+        "ragas",
+        "run",
+        "ragas: {user_input, retrieved_context_ids}",
+        query=f"{ID}|@number",
+        list="retrieved_context_ids",
+        doc="@value",
+    ),
+    Shape(
+        "autorag",
+        "run",
+        "AutoRAG: {retrieved_ids: […], retrieve_scores: […]}",
+        query=f"{ID}|@number",
+        list="retrieved_ids",
+        doc="@value",
+        scores="retrieve_scores|scores",
+    ),
+    Shape(
+        "trec-rag",
+        "run",
+        "TREC RAG and AutoJudge answers: {metadata: {topic_id or narrative_id}, references: […]}",
+        query="metadata.<query>",
+        list="references",
+        doc="@value",
+    ),
+    Shape(
+        "pyserini-dpr",
+        "run",
+        "Pyserini's DPR form: {query: {question, contexts: [{docid, score}]}}",
+        records="$",
+        query="@key",
+        list="contexts",
+        doc="docid",
+        score="score",
+    ),
+    Shape(
+        "lists",
+        "run",
+        "Haystack, sentence-transformers, TREC RAG 2024: {query_id, documents: [{id, score}]}",
+        query=ANY_ID,
+        list="<list>",
+        score="<score>",
+        rank="<rank>",
+    ),
+    Shape(
+        "flat",
+        "run",
+        "a document a row: query_id, doc_id, score or rank",
+        query="<query>",
+        doc="<document>",
+        score="<score>",
+        rank="<rank>",
+    ),
+    Shape(
+        "object",
+        "run",
+        "BEIR, ranx, pytrec_eval: {query: {document: score}}",
+        records="$",
+        query="@key",
+        list="@value",
+        doc="@key",
+        score="@value",
+    ),
+    Shape(
+        "id-lists",
+        "run",
+        "{query: [document, …]}, best first",
+        records="$",
+        query="@key",
+        list="@value",
+        doc="@value",
+    ),
+)
+
+
+# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
+QRELS_SHAPES = (
+    Shape(
+        "rank_eval",
+        "qrels",
+        "Elasticsearch rank_eval requests: {requests: [{id, ratings: [{_id, rating}]}]}",
+        records="$.requests",
+        query="id",
+        list="ratings",
+        doc="_id",
+        level="rating",
+        needs=("requests",),
+    ),
+    Shape(
+        "embedding-qa",
+        "qrels",
+        "LlamaIndex embedding QA: {queries, corpus, relevant_docs: {query: [document, …]}}",
+        records="$.relevant_docs",
+        query="@key",
+        list="@value",
+        doc="@value",
+        needs=("relevant_docs",),
+        repeated="dropped",
+    ),
+    Shape(
+        "kilt",
+        "qrels",
+        "KILT gold: {id, output: [{provenance: [{wikipedia_id}]}]}",
+        query="id",
+        list="output[].provenance",
+        doc="wikipedia_id",
+        repeated="dropped",
+    ),
+    Shape(
+        "bright",
+        "qrels",
+        "BRIGHT examples: {id, gold_ids: […]}",
+        query="id",
+        list="gold_ids",
+        doc="@value",
+        repeated="dropped",
+    ),
+    Shape(
+        "lotte",
+        "qrels",
+        "LoTTE: {qid, answer_pids: […]}",
+        query="qid",
+        list="answer_pids",
+        doc="@value",
+        repeated="dropped",
+    ),
+    Shape(
+        "llamaindex-results",
+        "qrels",
+        "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
+        query=f"{ID}|@number",
+        list="expected_ids",
+        doc="@value",
+        repeated="dropped",
+    ),
+    Shape(
+        "ragas",
+        "qrels",
+        "ragas: {user_input, reference_context_ids}",
+        query=f"{ID}|@number",
+        list="reference_context_ids",
+        doc="@value",
+        repeated="dropped",
+    ),
+    Shape(
+        "autorag",
+        "qrels",
+        "AutoRAG: {qid, retrieval_gt: [[document, …], …]}",
+        query=f"{ID}|@number",
+        list="retrieval_gt[]|retrieval_gt",
+        doc="@value",
+        repeated="dropped",
+    ),
+    Shape(
+        "lists",
+        "qrels",
+        "{query_id, relevant_ids: […]} or judgments: [{doc_id, level}]",
+        query=ANY_ID,
+        list="<judged>",
+        level="<level>",
+        repeated="dropped",
+    ),
+    Shape(
+        "flat",
+        "qrels",
+        "Hugging Face, UMBRELA, Quepid, BEIR: a judgement a row: query_id, doc_id, level",
+        query="<query>",
+        doc="<document>",
+        level="<level>",
+    ),
+    Shape(
+        "object",
+        "qrels",
+        "BEIR, ranx, pytrec_eval: {query: {document: level}}; true and false are 1 and 0",
+        records="$",
+        query="@key",
+        list="@value",
+        doc="@key",
+        level="@value",
+    ),
+    Shape(
+        "id-lists",
+        "qrels",
+        "{query: [relevant document, …]}",
+        records="$",
+        query="@key",
+        list="@value",
+        doc="@value",
+        repeated="dropped",
+    ),
+)
+
+# The documents that BRIGHT excludes from its rankings.
+EXCLUSIONS = Shape(
+    "exclusions",
+    "qrels",
+    "BRIGHT examples: {id, excluded_ids: […]}",
+    query="<query or id>",
+    list="excluded_ids|excluded",
+    doc="@value",
+    repeated="dropped",
+)
+
+
+SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
+    "run": {shape.name: shape for shape in RUN_SHAPES},
+    "qrels": {shape.name: shape for shape in QRELS_SHAPES},
+}
+
+
+def most_specific_first(kind: Kind) -> list[Shape]:
+    """Return all shapes, in the order in which they are tried on a file.
+
+    That is by their paths and names, and never by their order in the lists of shapes.
+    """
+    return sorted(
+        SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
+    )
+
+
+_PARTS = {
+    "run": ("records", "query", "list", "doc", "score", "scores", "rank"),
+    "qrels": ("records", "query", "list", "doc", "level"),
+}
+
+
+def parse_map(text: str, kind: Kind, option: str) -> Shape:
+    """Read ``records=$.results, query=id, list=hits.hits, doc=_id, score=_score``.
+
+    Parameters
+    ----------
+    text
+        Parts and their paths, between commas; other parts are found by the names of keys.
+    kind
+        Whether a run or qrels are read.
+    option
+        Its name in messages, such as ``--map-run``.
+
+    Raises
+    ------
+    UsageError
+        For a part that is unknown, comes twice, or has no path.
+
+    Examples
+    --------
+    >>> parse_map("query=id, list=hits.hits, doc=_id", "run", "--map-run").list
+    'hits.hits'
+    """
+    paths: dict[str, str] = {}
+    for piece in text.split(","):
+        part, equals, path = (word.strip() for word in piece.partition("="))
+        if part not in _PARTS[kind] or not equals or not path:
+            raise UsageError(
+                f"{option} {piece.strip() or text!r}: no part and path; expected some of "
+                f"{' '.join(f'{name}=…' for name in _PARTS[kind])} between commas"
+            )
+        if part in paths:
+            raise UsageError(f"{option} {text}: {part} twice; expected each part once")
+        paths[part] = path
+    return mapped(paths, kind)
+
+
+def mapped(paths: Mapping[str, str], kind: Kind) -> Shape:
+    """Return the shape that some paths describe; other parts are found by the names of keys."""
+    base = SHAPES[kind]["lists" if "list" in paths else "flat"]
+    if "records" in paths and "query" not in paths:
+        base = base._replace(query=f"{base.query}|@key")
+    unknown = sorted(set(paths) - set(_PARTS[kind]))
+    if unknown:
+        raise UsageError(
+            f"a map has {', '.join(unknown)}; expected {', '.join(_PARTS[kind])} of {kind}"
+        )
+    # The map counts: a score in the file does not overrule a rank that the map names.
+    if "rank" in paths and "score" not in paths:
+        base = base._replace(score="")
+    parts: dict[str, Any] = dict(paths)
+    return base._replace(name="map", repeated="refused", required=tuple(paths), **parts)

@@ -1,0 +1,279 @@
+"""Before documents are ranked: fold passages into documents, and leave documents out."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ragkpi import kernel
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import InputError, RagkpiNote, UsageError
+from ragkpi.files.json_files import read_qrels
+from ragkpi.files.lines import LineShape, Tokens, read_table, table_of
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import EXCLUSIONS
+from ragkpi.files.trec import QrelsColumns, RunColumns
+from ragkpi.interface import option
+from ragkpi.wording import counted, shown
+
+Excluded = Mapping[bytes, frozenset[bytes]]
+
+
+class Fold(NamedTuple):
+    """Turns the id of a passage into the id of its document.
+
+    Attributes
+    ----------
+    parent
+        The id of a passage to that of its document.
+    separator
+        The byte at which `parent` cuts the id, if it does only that; else -1.
+    """
+
+    parent: Callable[[bytes], bytes]
+    separator: int = -1
+
+
+_PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
+_PAIRS = LineShape(("query", "document"), "refused", "first_column")
+_HEAD = 1 << 10
+_NOTHING = b"N/A"  # BRIGHT's word for no document
+
+
+class Sieve(NamedTuple):
+    """Which documents are folded or left out.
+
+    Attributes
+    ----------
+    fold
+        From passages to documents; a document has the best score and the highest level of its
+        passages. None keeps all ids.
+    drop_identical
+        Whether a document is left out for the query of the same id.
+    excluded
+        By query, the documents that are left out.
+    """
+
+    fold: Fold | None = None
+    drop_identical: bool = False
+    excluded: Excluded = {}  # noqa: RUF012 - never changed
+
+    def __bool__(self) -> bool:
+        return self.fold is not None or self.drop_identical or bool(self.excluded)
+
+    @property
+    def in_kernel(self) -> bool:
+        """Whether the kernel can do all of it."""
+        return self.fold is None or self.fold.separator >= 0
+
+    @property
+    def treatment(self) -> dict[str, Any]:
+        """The part of the kernel, as arguments of `kernel.Run`."""
+        best = {"keep_best": self.fold is not None}
+        if not self.in_kernel or (self.fold is None and not self):
+            return best
+        return {
+            **best,
+            "fold": self.fold.separator if self.fold else -1,
+            "drop_identical": self.drop_identical,
+            "excluded": self._excluded_documents() if self.excluded else None,
+        }
+
+    def _excluded_documents(self) -> kernel.Documents:
+        documents = [id_ for ids in self.excluded.values() for id_ in ids]
+        starts = np.cumsum([0, *map(len, self.excluded.values())])
+        return kernel.Documents(list(self.excluded), starts, *Tokens.from_strings(documents).column)
+
+    def folded(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        """Leave documents out and fold the others, row by row; note how many are left out."""
+        identical = excluded = 0
+        file = ""
+        for block in blocks:
+            file = block.file
+            names = block.query.tolist()
+            queries = [names[group] for group in block.group().tolist()]
+            documents = block.document.tolist()
+            rows = []
+            for row, (query, document) in enumerate(zip(queries, documents, strict=True)):
+                if self.drop_identical and document == query:
+                    identical += 1
+                elif document in self.excluded.get(query, ()):
+                    excluded += 1
+                else:
+                    rows.append(row)
+            kept = _with_rows(block, np.array(rows, dtype=np.int64))
+            if self.fold is not None:
+                ids = [self.fold.parent(documents[row]) for row in rows]
+                kept = kept._replace(document=Tokens.from_strings(ids))
+            yield kept
+        self._note_left_out(file, identical, excluded)
+
+    def _note_left_out(self, file: str, identical: int, excluded: int) -> None:
+        if self.drop_identical:
+            _note(f"{file}: {counted(identical, 'document')} with the id of the query left out")
+        if self.excluded:
+            _note(f"{file}: {counted(excluded, 'excluded document')} left out")
+
+    def say(self, file: str, left_out: tuple[int, int, int, int]) -> None:
+        """Note how many documents the kernel folded and left out, from its counts of a run."""
+        identical, excluded, before, after = left_out
+        self._note_folded(file, before, after)
+        if self.in_kernel:
+            self._note_left_out(file, identical, excluded)
+
+    def run(self, blocks: Iterable[RunColumns]) -> Iterator[RunColumns]:
+        """Sieve blocks of whole queries without the kernel; note how many documents are gone."""
+        before = after = 0
+        file = ""
+        for block in self.folded(blocks):
+            file = block.file
+            before += len(block.score)
+            if self.fold is not None:
+                block = _best_of_each(block)
+            after += len(block.score)
+            yield block
+        self._note_folded(file, before, after)
+
+    def _note_folded(self, file: str, lines: int, documents: int) -> None:
+        if self.fold is not None:
+            _note(f"{file}: {counted(lines, 'line')} folded into {counted(documents, 'document')}")
+
+    def qrels(self, columns: QrelsColumns) -> QrelsColumns:
+        """Fold judgements: a document has the highest level of its passages."""
+        if self.fold is None:
+            return columns
+        document = Tokens.from_strings(map(self.fold.parent, columns.document))
+        worth = columns.level if columns.gain is None else columns.gain
+        first = document.first_rows(columns.query.first_rows())
+        rows = _best_rows(first, worth)
+        if len(rows) < len(document):
+            count = counted(len(document), "judgement")
+            _note(f"{columns.file}: {count} folded into {counted(len(rows), 'document')}")
+        return columns._replace(
+            query=columns.query.take(rows),
+            iteration=columns.iteration.take(rows),
+            document=document.take(rows),
+            level=columns.level[rows],
+            line=columns.line[rows],
+            gain=None if columns.gain is None else columns.gain[rows],
+        )
+
+
+def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
+    """Keep some rows, in ascending order; a query that loses all rows stays, as an empty one."""
+    return block.with_rows(rows, np.searchsorted(rows, block.starts))
+
+
+def _best_of_each(block: RunColumns) -> RunColumns:
+    """Keep the row with the best score of each document of a query."""
+    first = block.document.first_rows(block.group())
+    return _with_rows(block, _best_rows(first, block.score))
+
+
+def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
+    """Return, ascending, the row of each document that is worth most; of equal rows the first."""
+    order = np.lexsort((-worth, document))
+    rows: IntArray = np.sort(order[np.unique(document[order], return_index=True)[1]])
+    return rows
+
+
+def _note(text: str) -> None:
+    warnings.warn(text, RagkpiNote, stacklevel=3)
+
+
+def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
+    """Return the sieve of some options; None if none is given.
+
+    Errors as `parse_fold` and `read_excluded`.
+    """
+    if max_passage is None and exclude is None and not drop_identical:
+        return None
+    return Sieve(
+        None if max_passage is None else parse_fold(max_passage),
+        drop_identical,
+        {} if exclude is None else read_excluded(exclude),
+    )
+
+
+def parse_fold(text: str) -> Fold:
+    """Parse ``--max-passage``: a separator, ``/REGEX/`` or ``@FILE``.
+
+    Parameters
+    ----------
+    text
+        A separator, such as ``#``: the document's id is the text before the first one. Or a regular
+        expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines
+        of chunk and document.
+
+    Raises
+    ------
+    UsageError
+        For an empty text, or an expression that is invalid or has no group.
+    """
+    octets = text.encode("utf-8", "surrogateescape")
+    if len(text) > 2 and text.startswith("/") and text.endswith("/"):
+        try:
+            pattern = re.compile(octets[1:-1])
+        except re.error as problem:
+            raise UsageError(
+                f"{option('max_passage')} {text}: {problem}; expected a regular expression "
+                f"between slashes"
+            ) from None
+        if pattern.groups < 1:
+            raise UsageError(
+                f"{option('max_passage')} {text}: has no group; expected one around the "
+                f"document's id, "
+                "such as /^(.*)_[0-9]+$/"
+            )
+
+        def first_group(chunk: bytes) -> bytes:
+            match = pattern.search(chunk)
+            return (match[1] or chunk) if match else chunk
+
+        return Fold(first_group)
+    if text.startswith("@"):
+        parents = _read_parents(text[1:])
+        return Fold(lambda chunk: parents.get(chunk, chunk))
+    if not text:
+        raise UsageError(
+            f"{option('max_passage')} is empty; expected a separator, /REGEX/ or @FILE"
+        )
+    separator = octets[0] if len(octets) == 1 else -1
+    return Fold(lambda chunk: chunk.split(octets, 1)[0] or chunk, separator)
+
+
+def _read_parents(path: str) -> dict[bytes, bytes]:
+    table = read_table(path, _PARENTS)
+    parents: dict[bytes, bytes] = {}
+    for row, (chunk, document) in enumerate(zip(table.column(0), table.column(1), strict=True)):
+        if parents.setdefault(chunk, document) != document:
+            raise InputError(
+                path,
+                int(table.line[row]),
+                f"chunk {shown(chunk)} of a second document",
+                "expected one document for each chunk",
+            )
+    return parents
+
+
+def read_excluded(path: str) -> Excluded:
+    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples.
+
+    Raises `InputError` with the line for anything else.
+    """
+    with Source(path) as source:
+        if source.peek(_HEAD).lstrip()[:1] in (b"{", b"["):
+            judged = read_qrels(source, EXCLUSIONS)
+            listed = zip(judged.query, judged.document, strict=True)
+        else:
+            table = table_of(source, _PAIRS)
+            listed = zip(table.column(0), table.column(1), strict=True)
+    excluded: dict[bytes, set[bytes]] = {}
+    for query, document in listed:
+        if document != _NOTHING:
+            excluded.setdefault(query, set()).add(document)
+    return {query: frozenset(documents) for query, documents in excluded.items()}

@@ -1,0 +1,498 @@
+"""Runs as lines of columns; above all TREC's.
+
+A TREC run is ``query Q0 document rank score run_id``; trec_eval ignores its ranks.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import InputError, RagkpiWarning, SeparateRankingsError
+from ragkpi.files.column_names import shown_names
+from ragkpi.files.lines import (
+    Block,
+    LineColumns,
+    LineShape,
+    Tokens,
+    blocks,
+    refuse_invalid,
+    scan,
+    table_of,
+    within_groups,
+)
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import Shape
+from ragkpi.interface import option
+from ragkpi.wording import named, shown
+
+RUN_LINE = LineShape(
+    ("query", "Q0", "document", "rank", "score", "run_id"),
+    "ignored",
+    "first_word",
+    {4: " (qrels have 4; they come first)"},
+)
+_HEAD = 1 << 12  # bytes; enough for the first line, or for ten documents of it
+
+
+class ColumnOrder(NamedTuple):
+    """Which column of a run of lines holds what.
+
+    Attributes
+    ----------
+    scan
+        Finds the columns of a block.
+    query, document
+        Numbers of columns, from 0.
+    score, rank
+        Numbers of columns, or None. Without scores, ranks become negative scores.
+    run_id
+        Number of the column; None names the run after its file.
+    """
+
+    scan: Callable[[Block], LineColumns]
+    query: int
+    document: int
+    score: int | None
+    rank: int | None = None
+    run_id: int | None = None
+
+
+def _unnamed(names: tuple[str, ...], score: int | None, rank: int | None) -> ColumnOrder:
+    """Return the order of query, document and other columns that are separated by white space."""
+    line = LineShape(names, "refused", "first_column")
+    return ColumnOrder(partial(scan, shape=line), 0, 1, score, rank)
+
+
+TREC = ColumnOrder(partial(scan, shape=RUN_LINE), query=0, document=2, score=4, run_id=5)
+MSMARCO = _unnamed(("query", "document", "rank"), None, 2)
+COLBERT = _unnamed(("query", "document", "rank", "score"), 3, 2)
+TEVATRON = _unnamed(("query", "document", "score"), 2, None)
+
+
+class RunColumns(NamedTuple):
+    """Lines of a run as columns of n rows, in the order of the file.
+
+    Attributes
+    ----------
+    file
+        The name of the run in messages.
+    query : Tokens of length G
+        The id of each group of neighbouring lines with one query.
+    starts : (G+1,)
+        Group g is the rows ``starts[g]:starts[g + 1]``.
+    document, score, line : length n
+        The retrieved document, its score and the physical line number of each row.
+    run_id
+        The run id of the last row.
+    rank : length n
+        The ranks beside the scores, in formats where ranks have a meaning; else None.
+    by_rank : (n,) bool
+        Which scores are negative ranks, each of them once per query; None if no score is.
+    """
+
+    file: str
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    score: FloatArray
+    line: IntArray
+    run_id: bytes
+    rank: FloatArray | None = None
+    by_rank: BoolArray | None = None
+
+    def group(self) -> IntArray:
+        """Return the group of each row, (n,)."""
+        return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
+
+    @classmethod
+    def joined(cls, parts: list[RunColumns]) -> RunColumns:
+        """Join neighbouring blocks; a query may continue from one to the next."""
+        if len(parts) == 1:
+            return parts[0]
+        query = Tokens.joined([part.query for part in parts])
+        sizes = np.concatenate([np.diff(part.starts) for part in parts])
+        first = query.changes()
+        ranks = [part.rank for part in parts if part.rank is not None]
+        by_rank = [
+            np.zeros(len(part.line), dtype=bool) if part.by_rank is None else part.by_rank
+            for part in parts
+        ]
+        return cls(
+            parts[0].file,
+            query.take(first[:-1]),
+            np.append(0, np.cumsum(sizes))[first],
+            Tokens.joined([part.document for part in parts]),
+            np.concatenate([part.score for part in parts]),
+            np.concatenate([part.line for part in parts]),
+            parts[-1].run_id,
+            np.concatenate(ranks) if len(ranks) == len(parts) else None,
+            None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
+        )
+
+    def groups(self, first: int, last: int) -> RunColumns:
+        """Return the groups ``first:last``."""
+        rows = slice(int(self.starts[first]), int(self.starts[last]))
+        starts = self.starts[first : last + 1] - rows.start
+        return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
+
+    def with_rows(self, rows: slice | IntArray, starts: IntArray) -> RunColumns:
+        """Keep some rows, which the groups are now cut into at `starts`."""
+        return self._replace(
+            starts=starts,
+            document=self.document.take(rows),
+            score=self.score[rows],
+            line=self.line[rows],
+            rank=None if self.rank is None else self.rank[rows],
+            by_rank=None if self.by_rank is None else self.by_rank[rows],
+        )
+
+
+def refuse_carriage_returns(source: Source) -> None:
+    """Raise `InputError` for a run whose lines end in carriage returns alone.
+
+    trec_eval reads such a file as one line, and so as one document.
+    """
+    line = source.peek(_HEAD).split(b"\n", 1)[0]
+    words = line.split(None, 12)
+    if b"\r" in line.rstrip() and len(words) >= 2 * len(RUN_LINE.columns) and words[0][:1] != b"#":
+        raise InputError(
+            source.name,
+            1,
+            "a carriage return inside a line",
+            "expected lines that end with a newline",
+        )
+
+
+def stream_run(source: Source) -> Iterator[RunColumns]:
+    """Read a TREC run in blocks; a query may continue from one to the next.
+
+    Raises
+    ------
+    InputError
+        With the physical line, for a wrong number of columns or a score that is no number.
+    """
+    refuse_carriage_returns(source)
+    yield from columns_of_blocks(blocks(source), TREC)
+
+
+def stream_words(
+    source: Source, shape: Shape | None = None, *, columns: ColumnOrder
+) -> Iterator[RunColumns]:
+    """Read a run of words between white space, which needs no shape; errors as `stream_run`."""
+    return columns_of_blocks(blocks(source), columns)
+
+
+def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[RunColumns]:
+    """Turn blocks of lines into columns, as `stream_run`."""
+    for block in texts:
+        lines = layout.scan(block)
+        if len(lines):
+            yield columns_of(block, lines, layout)
+
+
+def columns_of(block: Block, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
+    """Return the columns of lines."""
+    line = lines.line
+    rank = score = None
+    if layout.rank is not None:
+        rank = parse_ranks(block.file, lines.column(layout.rank), line)
+    if layout.score is not None:
+        score = parse_scores(block.file, lines.column(layout.score), line)
+    run_id = run_id_of(block.file)
+    if layout.run_id is not None:
+        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+    query, document = lines.column(layout.query), lines.column(layout.document)
+    return run_columns(block.file, query, document, score, rank, line, run_id)
+
+
+def run_columns(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    score: FloatArray | None,
+    rank: FloatArray | None,
+    line: IntArray,
+    run_id: bytes,
+) -> RunColumns:
+    """Group rows by query. Without scores the rank counts, without ranks the order of the rows.
+
+    Raises `InputError` for an empty id.
+    """
+    by_rank = None
+    if score is None:
+        if rank is not None:
+            by_rank = np.ones(len(line), dtype=bool)
+        score, rank = -(line.astype(np.float64) if rank is None else rank), None
+    starts = query.changes()
+    query = query.take(starts[:-1])
+    refuse_empty(file, document, line, "document id")
+    refuse_empty(file, query, line[starts[:-1]], "query id")
+    return RunColumns(file, query, starts, document, score, line, run_id, rank, by_rank)
+
+
+def whole_queries(parts: Iterable[RunColumns]) -> Iterator[RunColumns]:
+    """Regroup blocks so that no query continues from one to the next."""
+    open_: list[RunColumns] = []
+    for part in parts:
+        count = len(part.query)
+        if open_ and (count > 1 or part.query[0] != open_[-1].query[-1]):
+            same = int(part.query[0] == open_[-1].query[-1])
+            yield RunColumns.joined([*open_, part.groups(0, same)] if same else open_)
+            part, open_ = part.groups(same, count), []
+            count -= same
+        if count > 1:
+            yield part.groups(0, count - 1)
+            part = part.groups(count - 1, count)
+        if count:
+            open_.append(part)
+    if open_:
+        yield RunColumns.joined(open_)
+
+
+def regrouped(run: RunColumns) -> RunColumns:
+    """Bring the rows of each query together, queries as they first appear."""
+    first, number = np.unique(run.query.first_rows(), return_inverse=True)
+    of_rows = np.repeat(number, np.diff(run.starts))
+    order = np.argsort(of_rows, kind="stable")
+    starts = np.searchsorted(of_rows[order], np.arange(len(first) + 1))
+    return run.with_rows(order, starts)._replace(query=run.query.take(first))
+
+
+def refuse_empty(file: str, ids: Tokens, line: IntArray, what: str) -> None:
+    """Raise `InputError` for an empty id."""
+    empty = np.flatnonzero(ids.start == ids.end)
+    if len(empty):
+        raise InputError(file, int(line[empty[0]]), f"an empty {what}", "expected an id")
+
+
+def run_id_of(file: str) -> bytes:
+    """Name a run without a run id after its file, without suffixes and white space."""
+    name = os.path.basename(file).split(".")[0]
+    return b"_".join(os.fsencode(name).split()) if name.strip(" -") else b"run"
+
+
+def no_results(file: str) -> InputError:
+    """Return the error for a run without a single line."""
+    return InputError(file, None, "holds no results", "expected a run of at least one line")
+
+
+_DIGITS = 16  # of 2 ** 53
+
+
+def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
+    """Read ranks, (n,); `InputError` with the line for anything but a whole number from 0.
+
+    ``1.0`` is valid: programs write a column with gaps as decimals.
+    """
+    rank = text.numbers()
+    with np.errstate(invalid="ignore"):
+        whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
+    refuse_invalid(file, line, text, whole, "rank", "expected a whole number from 1")
+    return rank
+
+
+def parse_scores(file: str, text: Tokens, line: IntArray) -> FloatArray:
+    """Read scores, (n,); `InputError` with the line for anything but a number."""
+    score = text.numbers()
+    refuse_invalid(file, line, text, ~np.isnan(score), "score", "expected a decimal number")
+    return score
+
+
+def descending(file: str, line: int, rank: bytes) -> bytes:
+    """Return the text of a score that falls with the rank; errors as `parse_ranks`."""
+    rank = rank.strip()
+    if rank.isdigit() and len(rank) < _DIGITS:  # nearly always
+        return b"-" + rank
+    return b"-%d" % parse_ranks(file, Tokens.from_strings([rank]), np.array([line]))[0]
+
+
+def ranked_once(columns: RunColumns) -> RunColumns:
+    """Return the columns of whole queries; `SeparateRankingsError` if a query is ranked twice.
+
+    Either a rank comes twice, or some documents of the query have scores and others ranks only.
+    """
+    if columns.by_rank is None:
+        return columns
+    group, score = columns.group(), columns.score
+    rises = (group[1:] == group[:-1]) & (score[1:] >= score[:-1])
+    if columns.by_rank.all() and not rises.any():  # nearly always
+        return columns._replace(by_rank=None)
+    order = np.lexsort((columns.line, score, group))
+    again = (group[order[1:]] == group[order[:-1]]) & (score[order[1:]] == score[order[:-1]])
+    again &= columns.by_rank[order[1:]] & columns.by_rank[order[:-1]]
+    rows, first = order[1:][again], order[:-1][again]
+    what = "rank {rank:.0f} of query {query}"
+    if not len(rows):
+        of_group = columns.starts[:-1][group]
+        rows = np.flatnonzero(columns.by_rank != columns.by_rank[of_group])
+        first, what = of_group[rows], "query {query} with and without scores"
+    if not len(rows):
+        return columns._replace(by_rank=None)
+    earliest = int(np.lexsort((rows, columns.line[rows]))[0])
+    row, line = int(rows[earliest]), int(columns.line[first[earliest]])
+    text = what.format(rank=abs(score[row]), query=named(columns.query[int(group[row])]))
+    raise SeparateRankingsError(
+        columns.file,
+        int(columns.line[row]),
+        f"{text} again, first at line {line}",
+        "expected one ranking of each query",
+        "ranks-twice",
+    )
+
+
+def warn_of_order(file: str, names: Sequence[str]) -> None:
+    """Warn that rows have neither scores nor ranks; `names` are those of their columns."""
+    warnings.warn(
+        f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
+        RagkpiWarning,
+        stacklevel=2,
+    )
+
+
+def warn_of_contradiction(columns: RunColumns) -> bool:
+    """Warn of a query whose scores contradict its ranks; return whether there is one."""
+    if columns.rank is None:
+        return False
+    rises, falls = columns.score[1:] > columns.score[:-1], columns.score[1:] < columns.score[:-1]
+    below, above = columns.rank[1:] > columns.rank[:-1], columns.rank[1:] < columns.rank[:-1]
+    contradict = (rises & below) | (falls & above)
+    wrong = np.flatnonzero(within_groups(columns.starts, contradict))
+    if not len(wrong):
+        return False
+    group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
+    warnings.warn(
+        f"{columns.file}: scores and ranks contradict each other (first for query "
+        f"{named(columns.query[group])}); the scores count",
+        RagkpiWarning,
+        stacklevel=2,
+    )
+    return True
+
+
+QRELS_LINE = LineShape(
+    ("query", "iteration", "document", "level"),
+    "refused",
+    "first_column",
+    {6: " (a run has 6; the qrels come first)"},
+)
+
+
+_EXACT = 2.0**53  # a whole number below it is exactly a double
+_INTEGER = re.compile(rb"([+-]?)0*([0-9]{1,19})")
+_WHOLE = "expected a whole number such as 0, 1, 2 or -1"
+
+Numbers = Literal["levels", "gains"]
+"""Whether judgements have to be whole numbers, or may be any real numbers."""
+
+
+class QrelsColumns(NamedTuple):
+    """Judgements as columns of n rows, in the order of the file.
+
+    `iteration` has no meaning in plain qrels; elsewhere it names the assessor (judgment group).
+    `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
+    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged
+    document and -1 for an unjudged one.
+    """
+
+    file: str
+    query: Tokens
+    iteration: Tokens
+    document: Tokens
+    level: IntArray
+    line: IntArray
+    gain: FloatArray | None = None
+
+    def read_as(self, numbers: Numbers) -> QrelsColumns:
+        """Return these qrels; `InputError` for a fractional number if levels are expected."""
+        if numbers == "levels" and self.gain is not None:
+            row = self.fractional_row
+            raise fractional(
+                self.file, int(self.line[row]), self.gain[row], f"{option('gains')} reads others"
+            )
+        return self
+
+    @property
+    def fractional_row(self) -> int:
+        """The first row with a fractional number."""
+        assert self.gain is not None
+        return int(np.flatnonzero(self.gain != np.floor(self.gain))[0])
+
+    def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
+        """Yield query, document and level of every row."""
+        return zip(self.query, self.document, self.level.tolist(), strict=True)
+
+
+def fractional(file: str, line: int, level: float, advice: str) -> InputError:
+    """Return the error for a fractional level where a whole one is needed."""
+    return InputError(file, line, f"level '{float(level)!r}'", f"{_WHOLE}; {advice}")
+
+
+def read_qrels(path: str) -> QrelsColumns:
+    """Read a qrels file; errors as `qrels_of`."""
+    with Source(path) as source:
+        return qrels_of(source)
+
+
+def qrels_of(source: Source, numbers: Numbers = "levels") -> QrelsColumns:
+    """Read the rest of a source as TREC qrels; `InputError` with the line for anything else."""
+    table = table_of(source, QRELS_LINE)
+    query, iteration, document, level_text = map(table.column, range(4))
+    level, gain = parse_numbers(source.name, level_text, table.line, numbers=numbers)
+    return QrelsColumns(source.name, query, iteration, document, level, table.line, gain)
+
+
+def parse_numbers(
+    file: str, text: Tokens, line: IntArray, truth: bool = False, numbers: Numbers = "gains"
+) -> tuple[IntArray, FloatArray | None]:
+    """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
+
+    ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
+
+    Raises `InputError` with the line for anything but a number, and for a fraction among levels.
+    """
+    value = text.numbers()
+    with np.errstate(invalid="ignore"):
+        readable = np.abs(value) < _EXACT
+    whole = readable & (value == np.floor(value))
+    level = np.where(whole, value, 0).astype(np.int64)
+    for row in np.flatnonzero(~(whole if numbers == "levels" else readable)).tolist():
+        if readable[row]:
+            raise fractional(file, int(line[row]), value[row], "--gains reads others")
+        word = text[row].strip()
+        if truth and word.lower() in (b"true", b"false"):
+            level[row] = value[row] = word.lower() == b"true"
+            continue
+        integer = _INTEGER.fullmatch(word)
+        number = int(b"".join(integer.groups())) if integer else 2**63
+        if not -(2**63) <= number < 2**63:
+            raise InputError(file, int(line[row]), f"level {shown(text[row])}", _WHOLE)
+        level[row] = number
+    if (whole | ~readable).all():
+        return level, None
+    return judged_or_not(value), value
+
+
+def plain_qrels(
+    file: str,
+    query: Tokens,
+    document: Tokens,
+    level: IntArray,
+    line: IntArray,
+    gain: FloatArray | None,
+) -> QrelsColumns:
+    """Return qrels of a format without iterations."""
+    iteration = Tokens.repeated(b"0", len(line))
+    return QrelsColumns(file, query, iteration, document, level, line, gain)
+
+
+def judged_or_not(gain: FloatArray) -> IntArray:
+    """Return levels for gains: 0 for a judged document, -1 for a negative gain."""
+    return np.where(gain < 0, -1, 0)

@@ -1,0 +1,341 @@
+"""Rankings to be written: many in columns, or one as lists.
+
+Scores read back as the same doubles; an id that a format cannot hold is refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+from typing import BinaryIO, NamedTuple, TypeAlias
+
+import numpy as np
+
+from ragkpi import kernel
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import DataError
+from ragkpi.files.json_text import text_of, written
+from ragkpi.files.lines import Tokens, spans
+from ragkpi.files.trec import QrelsColumns
+from ragkpi.interface import option
+from ragkpi.wording import shown
+
+
+class Ranking(NamedTuple):
+    """The documents of one query, best first, with their scores."""
+
+    query: bytes
+    documents: list[bytes]
+    scores: list[float]
+
+
+class Rankings(NamedTuple):
+    """The documents of G queries as n rows, each query's best first.
+
+    Attributes
+    ----------
+    query : Tokens of length G
+        Their ids.
+    starts : (G+1,)
+        The ranking of query g is the rows ``starts[g]:starts[g + 1]``, perhaps none.
+    document, score : length n
+        The retrieved documents.
+    """
+
+    query: Tokens
+    starts: IntArray
+    document: Tokens
+    score: FloatArray
+
+    @classmethod
+    def of(cls, rankings: Iterable[Ranking]) -> Rankings:
+        """Build columns from rankings."""
+        listed = list(rankings)
+        sizes = [len(ranking.documents) for ranking in listed]
+        return cls(
+            Tokens.from_strings([ranking.query for ranking in listed]),
+            np.cumsum([0, *sizes]),
+            Tokens.from_strings([id_ for ranking in listed for id_ in ranking.documents]),
+            np.array([score for ranking in listed for score in ranking.scores], dtype=np.float64),
+        )
+
+    def each(self) -> Iterator[Ranking]:
+        """Yield ranking after ranking."""
+        documents, scores, bounds = (
+            self.document.tolist(),
+            self.score.tolist(),
+            self.starts.tolist(),
+        )
+        for query, start, end in zip(self.query, bounds[:-1], bounds[1:], strict=True):
+            yield Ranking(query, documents[start:end], scores[start:end])
+
+    def query_of_rows(self) -> Tokens:
+        """Return the query of each row."""
+        return self.query.take(np.repeat(np.arange(len(self.query)), np.diff(self.starts)))
+
+    def ranks(self) -> IntArray:
+        """Return the rank of each row, from 1."""
+        return np.arange(1, len(self.score) + 1) - np.repeat(self.starts[:-1], np.diff(self.starts))
+
+    def cut(self, depth: int) -> Rankings:
+        """Keep the first documents of each query."""
+        kept = self.ranks() <= depth
+        sizes = np.minimum(np.diff(self.starts), depth)
+        starts = np.append(0, np.cumsum(sizes))
+        return Rankings(self.query, starts, self.document.take(kept), self.score[kept])
+
+    def pieces(self, most: int = 1 << 16) -> Iterator[Rankings]:
+        """Yield pieces of at most `most` rows, or of one query with more."""
+        for first, last in spans(self.starts, most):
+            rows = slice(int(self.starts[first]), int(self.starts[last]))
+            yield Rankings(
+                self.query.take(slice(first, last)),
+                self.starts[first : last + 1] - rows.start,
+                self.document.take(rows),
+                self.score[rows],
+            )
+
+
+_NO_WORDS = b" \t\n\r\v\f\0"  # bytes that no word may have
+# Bytes that may be escaped in a string of JSON.
+_ESCAPED = bytes(range(32)) + b'"\\' + bytes(range(128, 256))
+# The beginnings of a comment, a byte order mark, gzip and zstandard.
+_NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
+
+
+WrittenColumn: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
+
+
+def _rows(columns: Sequence[WrittenColumn], count: int) -> bytearray:
+    """Write columns side by side, row after row; scores read back as the same doubles."""
+    taken = [column.column if isinstance(column, Tokens) else column for column in columns]
+    return kernel.text_rows(taken, count)
+
+
+def _are_plain(ids: Tokens, odd: bytes) -> bool:
+    """Whether no id has any of the odd bytes."""
+    text = _rows([ids], len(ids))
+    return len(text.translate(None, odd)) == len(text)
+
+
+def _spelled(
+    rankings: Rankings,
+    odd: bytes,
+    spell: Callable[[bytes], bytes],
+    spell_query: Callable[[bytes], bytes] | None = None,
+) -> Rankings:
+    """Return rankings whose ids with odd bytes are spelled, in the order of the rows.
+
+    The first id that `spell` refuses raises its error.
+    """
+    if _are_plain(rankings.query, odd) and _are_plain(rankings.document, odd):
+        return rankings
+    query: list[bytes] = []
+    document: list[bytes] = []
+    for ranking in rankings.each():
+        query.append((spell_query or spell)(ranking.query))
+        document += [
+            spell(id_) if not id_ or len(id_.translate(None, odd)) < len(id_) else id_
+            for id_ in ranking.documents
+        ]
+    return rankings._replace(
+        query=Tokens.from_strings(query), document=Tokens.from_strings(document)
+    )
+
+
+def _words(rankings: Rankings) -> Rankings:
+    """Return rankings unchanged; errors as `first_word` and `one_word`."""
+    odd = _NO_WORDS
+    empty = any((ids.start == ids.end).any() for ids in (rankings.query, rankings.document))
+    if empty or any(query.startswith(_NO_BEGINNINGS) for query in rankings.query):
+        odd = bytes(range(256))
+    return _spelled(rankings, odd, one_word, first_word)
+
+
+def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+    """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
+    end = b" " + one_word(run_id) + b"\n"
+    for block in map(_words, rankings):
+        query, ranks = block.query_of_rows(), block.ranks()
+        columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", block.score, end)
+        file.write(_rows(columns, len(block.score)))
+
+
+def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write `query iteration document level`."""
+    columns = (qrels.query, qrels.iteration, qrels.document, qrels.level.tolist())
+    for query, iteration, document, level in zip(*columns, strict=True):
+        file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))
+
+
+def one_word(text: bytes) -> bytes:
+    """Return an id unchanged; `DataError` if columns between white space cannot hold it."""
+    if b"\0" in text or text.split() != [text]:
+        raise DataError(
+            f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
+            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
+        )
+    return text
+
+
+def first_word(query: bytes) -> bytes:
+    """Return a query's id unchanged; `DataError` if it cannot be the first word of a line."""
+    if query.startswith(_NO_BEGINNINGS):
+        raise DataError(
+            f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
+            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
+        )
+    return one_word(query)
+
+
+class _Delimiting(NamedTuple):
+    """How values are written in a line.
+
+    Attributes
+    ----------
+    name
+        The name of the format in messages.
+    separator
+        Between two values.
+    impossible
+        Bytes that no value can hold.
+    quoted
+        A value with any of these bytes is quoted.
+    """
+
+    name: str
+    separator: bytes
+    impossible: bytes
+    quoted: bytes
+
+    def value(self, value: bytes) -> bytes:
+        """Return a value, quoted if need be; `DataError` if the format cannot hold it."""
+        if set(value) & set(self.impossible):
+            raise DataError(
+                f"id {shown(value)} cannot stand in {self.name}; "
+                f"expected another format, such as JSON Lines ({option('to')} jsonl)"
+            )
+        if set(value) & set(self.quoted):
+            return b'"' + value.replace(b'"', b'""') + b'"'
+        return value
+
+    def rankings(self, rankings: Rankings) -> Rankings:
+        """Return rankings with quoted ids; errors as `value`."""
+        return _spelled(rankings, self.impossible + self.quoted, self.value)
+
+    def line(self, values: Sequence[bytes]) -> bytes:
+        return self.separator.join(map(self.value, values)) + b"\n"
+
+
+_TABS = _Delimiting("TSV", b"\t", b"\t\n\r\0", b"")
+_COMMAS = _Delimiting("CSV", b",", b"\0", b'",\n\r')
+
+
+def _write_table(
+    rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, writing: _Delimiting
+) -> None:
+    comma = writing.separator
+    file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
+    end = comma + writing.line([run_id])
+    for block in map(writing.rankings, rankings):
+        query, ranks = block.query_of_rows(), block.ranks()
+        columns = (query, comma, block.document, comma, ranks, comma, block.score, end)
+        file.write(_rows(columns, len(block.score)))
+
+
+def _write_qrels_table(
+    qrels: QrelsColumns,
+    file: BinaryIO,
+    writing: _Delimiting,
+    names: Sequence[bytes] = (b"query_id", b"doc_id", b"relevance"),
+) -> None:
+    file.write(writing.line(names))
+    for query, document, level in qrels.judgements():
+        file.write(writing.line([query, document, b"%d" % level]))
+
+
+def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+    """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
+    for block in map(_words, rankings):
+        query, ranks = block.query_of_rows(), block.ranks()
+        columns = (query, b"\t", block.document, b"\t", ranks, b"\n")
+        file.write(_rows(columns, len(block.score)))
+
+
+write_csv = partial(_write_table, writing=_COMMAS)
+write_tsv = partial(_write_table, writing=_TABS)
+write_csv_qrels = partial(_write_qrels_table, writing=_COMMAS)
+write_tsv_qrels = partial(_write_qrels_table, writing=_TABS)
+write_beir_qrels = partial(
+    _write_qrels_table, writing=_TABS, names=(b"query-id", b"corpus-id", b"score")
+)
+
+
+def write_json_lines(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+    """Write a line per query: ``{"qid", "run_id", "candidates": [{"docid", "score"}, …]}``."""
+    system = b'", "run_id": ' + written(text_of(run_id)) + b', "candidates": ['
+    for block in rankings:
+        pieces: list[bytes] = []
+        for query, documents in _listed(block, b'{"docid": "', b'", "score": ', b"}"):
+            pieces += (b'{"qid": "', query, system, documents, b"]}\n")
+        file.write(b"".join(pieces))
+
+
+def _listed(
+    rankings: Rankings, begin: bytes, between: bytes, end: bytes
+) -> Iterator[tuple[bytes, bytes]]:
+    """Yield for each query its id and its documents with scores, as JSON."""
+    block = _spelled(rankings, _ESCAPED, lambda id_: written(text_of(id_))[1:-1])
+    sizes = np.diff(block.starts)
+    last = np.zeros(len(block.score), dtype=np.int64)
+    last[block.starts[1:][sizes > 0] - 1] = 1
+    behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # an id would escape the newline
+    scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
+    columns = (begin, block.document, between, scores, end, behind)
+    texts = iter(bytes(_rows(columns, len(last))).split(b"\n"))
+    for query, size in zip(block.query, sizes.tolist(), strict=True):
+        yield query, next(texts) if size else b""
+
+
+def _json_numbers(score: FloatArray) -> Tokens:
+    """Write scores; infinity becomes a string, because JSON has no infinity."""
+    texts = (repr(number) for number in score.tolist())
+    return Tokens.from_strings(
+        (f'"{text}"' if text.endswith("inf") else text).encode() for text in texts
+    )
+
+
+def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write a line per judgement: ``{"query_id", "doc_id", "relevance"}``."""
+    for query, document, level in qrels.judgements():
+        record = {"query_id": text_of(query), "doc_id": text_of(document), "relevance": level}
+        file.write(written(record) + b"\n")
+
+
+def write_json_document(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
+    """Write ``{query: {document: score}}``, a line per query."""
+    queries = (
+        (b'"%b"' % query, documents)
+        for block in rankings
+        for query, documents in _listed(block, b'"', b'": ', b"")
+    )
+    _write_json(queries, file)
+
+
+def write_json_qrels_document(qrels: QrelsColumns, file: BinaryIO) -> None:
+    """Write ``{query: {document: level}}``, a line per query."""
+    queries: dict[bytes, list[bytes]] = {}
+    for query, document, level in qrels.judgements():
+        judged = b"%b: %d" % (written(text_of(document)), level)
+        queries.setdefault(query, []).append(judged)
+    _write_json(
+        ((written(text_of(query)), b", ".join(judged)) for query, judged in queries.items()), file
+    )
+
+
+def _write_json(queries: Iterable[tuple[bytes, bytes]], file: BinaryIO) -> None:
+    before = b"{\n"
+    for query, documents in queries:
+        file.write(before + query + b": {" + documents + b"}")
+        before = b",\n"
+    file.write(b"{}\n" if before == b"{\n" else b"\n}\n")

@@ -1,0 +1,441 @@
+"""What people would say over all queries, from their judgements of some and another judge's of all.
+
+Every statistic of a query that people did not judge is moved as far as the other judge is worth
+believing. A query for which a value is NA adds nothing to sums and nothing to their count, so that
+a summary over the queries with a value is a function of means like any other.
+"""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.statistics.bootstrap import Interval
+from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, prediction_powered
+from ragkpi.statistics.significance import CorrectionName, corrected
+from ragkpi.wording import counted, listed, rounded
+
+Of = Literal["values", "differences"]
+_RARE = 10  # queries with the rarer of two values: below, such an interval covers too little
+_UNLIKELY = 0.05
+
+
+@dataclass(frozen=True)
+class CorrectedMetric:
+    """A metric of one run, or its difference from the first run.
+
+    Attributes
+    ----------
+    metric, run
+        The metric, and the name of the run.
+    result
+        The estimates.
+    p_corrected
+        Of a difference, corrected for all differences in the call.
+    rare
+        Whether the value is one of two, and people gave the rarer one to hardly any query.
+    """
+
+    metric: Metric
+    run: str
+    result: Corrected
+    p_corrected: float = math.nan
+    rare: bool = False
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """How the queries that people judged differ from the others, by the other judge's values.
+
+    Attributes
+    ----------
+    metric
+        The metric; its values are means over the runs.
+    judged, rest
+        Its mean over the queries that people judged, and over the others.
+    p
+        Of Welch's t test of both being equal, corrected for all metrics.
+    """
+
+    metric: Metric
+    judged: float
+    rest: float
+    p: float
+
+    @property
+    def doubtful(self) -> bool:
+        """Whether the queries hardly are a random sample."""
+        return self.p < _UNLIKELY
+
+
+@dataclass(frozen=True)
+class Correction:
+    """Metrics of runs, corrected by what people judged.
+
+    Attributes
+    ----------
+    of
+        Whether values are estimated, or differences from the first run.
+    runs, judges
+        The names of the runs; and of people's judgements and of the other judge's.
+    corrected
+        By metric, then by run.
+    refused
+        Metrics that are no means, and why.
+    judged, queries, left_out
+        Queries that people judged, all queries of the other judge, and those that people alone
+        judged.
+    sampling
+        Whether the queries look like a random sample, by metric.
+    level
+        The probability that an interval covers.
+    """
+
+    of: Of
+    runs: Sequence[str]
+    judges: tuple[str, str]
+    corrected: list[CorrectedMetric]
+    refused: list[tuple[Metric, str]]
+    judged: int
+    queries: int
+    left_out: int
+    sampling: list[Sampling]
+    level: float
+
+
+def correct(
+    runs: Sequence[str],
+    judges: tuple[str, str],
+    human: Sequence[Scores],
+    other: Sequence[Scores],
+    of: Of,
+    level: float = 0.95,
+    correction: CorrectionName = "holm",
+) -> Correction:
+    """Estimate what runs would score if people had judged all queries.
+
+    Parameters
+    ----------
+    runs, judges
+        The names of the runs; and of people's judgements and of the other judge's.
+    human, other
+        The same runs for the same metrics, under people's judgements and under the other judge's,
+        each over all of its queries.
+    of
+        ``"values"`` of every run, or ``"differences"`` from the first one.
+    level, correction
+        Of the intervals; and how the p-values of several differences are corrected.
+
+    Raises
+    ------
+    NothingInCommonError
+        If no query has both judgements.
+    UsageError
+        If fewer than `FEWEST` queries have both, or all queries do, or if no metric is a mean.
+    """
+    number = {query: row for row, query in enumerate(other[0].queries)}
+    # Both are in byte order, so the judged rows of the one are the kept rows of the other.
+    kept = np.flatnonzero([query in number for query in human[0].queries])
+    judged = np.zeros(len(number), dtype=np.bool_)
+    judged[[number[human[0].queries[row]] for row in kept]] = True
+    if not len(kept):
+        raise NothingInCommonError("people and the other judge share no query")
+    if len(kept) < FEWEST:
+        raise UsageError(
+            f"people and the other judge share {counted(len(kept), 'query', 'queries')}; "
+            f"expected at least {FEWEST}, below which no interval can be trusted"
+        )
+    if len(kept) == len(number):
+        raise UsageError(
+            f"people judged all {len(number)} queries, so there is nothing to estimate; expected "
+            "judgements of more queries, or the people's file as QRELS"
+        )
+    people = [run.over(kept) for run in human]
+    refusals = [(metric, _refusal(metric)) for metric in human[0].metrics]
+    means = [metric for metric, reason in refusals if not reason]
+    if not means:
+        raise UsageError("no mean over queries in what was asked for; ask for others with -m")
+    metrics = [
+        entry
+        for metric in means
+        for entry in _of_metric(metric, runs, people, other, judged, of, level)
+    ]
+    if of == "differences":
+        p_values = corrected(np.array([entry.result.p for entry in metrics]), correction)
+        metrics = [
+            replace(entry, p_corrected=float(p)) for entry, p in zip(metrics, p_values, strict=True)
+        ]
+    return Correction(
+        of=of,
+        runs=runs,
+        judges=judges,
+        corrected=metrics,
+        refused=[(metric, reason) for metric, reason in refusals if reason],
+        judged=len(kept),
+        queries=len(number),
+        left_out=len(human[0].queries) - len(kept),
+        sampling=_sampling(means, other, judged, correction),
+        level=level,
+    )
+
+
+def _refusal(metric: Metric) -> str:
+    """Say why a metric cannot be estimated; empty for a mean."""
+    if not metric.is_estimate:
+        return "it is not estimated from queries"
+    return "it is a sum over queries, not a mean" if metric.measure.aggregate is SUM else ""
+
+
+def _of_metric(
+    metric: Metric,
+    runs: Sequence[str],
+    people: Sequence[Scores],
+    other: Sequence[Scores],
+    judged: BoolArray,
+    of: Of,
+    level: float,
+) -> Iterator[CorrectedMetric]:
+    """Estimate a metric of every run, or its difference between every run and the first."""
+
+    def value(means: FloatArray) -> float:
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return float(metric.measure.aggregate.summary(means[:-1], means[-1]))
+
+    def difference(means: FloatArray) -> float:
+        of_run, of_first = np.split(means, 2)
+        return value(of_run) - value(of_first)
+
+    columns = [
+        (_counted(by_people[metric.name]), _counted(by_other[metric.name]))
+        for by_people, by_other in zip(people, other, strict=True)
+    ]
+    estimated: Value = value
+    if of == "differences":
+        estimated, runs = difference, runs[1:]
+        (human_first, model_first), *columns = columns
+        columns = [
+            (np.hstack([human, human_first]), np.hstack([model, model_first]))
+            for human, model in columns
+        ]
+    for run, (human, model) in zip(runs, columns, strict=True):
+        result = prediction_powered(human, model[judged], model[~judged], estimated, level)
+        _, counts = np.unique(human[:, 0], return_counts=True)
+        rare = len(counts) == 2 and int(counts.min()) < _RARE
+        yield CorrectedMetric(metric, run, result, rare=rare)
+
+
+def _counted(column: MetricScores) -> FloatArray:
+    """Return the statistics of every query and whether it has any, (Q, S + 1); NA is all 0."""
+    known = column.known
+    return np.column_stack([np.where(known[:, np.newaxis], column.statistics, 0.0), known])
+
+
+def _sampling(
+    metrics: Sequence[Metric],
+    other: Sequence[Scores],
+    judged: BoolArray,
+    correction: CorrectionName,
+) -> list[Sampling]:
+    """Compare the judged queries with the others, by the other judge's values."""
+    from scipy.stats import ttest_ind
+
+    samplings = []
+    for metric in metrics:
+        with np.errstate(invalid="ignore"):
+            values = np.mean([run[metric.name].per_query for run in other], axis=0)
+        known = np.isfinite(values)
+        groups = values[judged & known], values[~judged & known]
+        if min(map(len, groups)) > 1 and np.ptp(values[known]) > 0:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # scipy's, about nearly equal values
+                p = float(ttest_ind(*groups, equal_var=False).pvalue)
+            in_sample, in_rest = (float(group.mean()) for group in groups)
+            samplings.append(Sampling(metric, in_sample, in_rest, p))
+    p_of = corrected(np.array([sampling.p for sampling in samplings]), correction)
+    return [replace(sampling, p=float(p)) for sampling, p in zip(samplings, p_of, strict=True)]
+
+
+_FEW = 30  # queries: below, intervals lean on values that are not very skewed
+
+
+def correction_answer(correction: Correction) -> Answer:
+    """Put a correction into words."""
+    differences = correction.of == "differences"
+    columns = [
+        Column("measure"),
+        Column("run"),
+        Column("other", "decimal", signed=differences, digits=3, role="detail"),
+        Column("people", "decimal", signed=differences, digits=3),
+        Column("corrected", "decimal", signed=differences, digits=3),
+        Column("believed", "decimal", digits=2, role="detail"),
+        Column("worth", "decimal", digits=0),
+        Column("p", "decimal", role="detail"),
+        Column("p_corrected", "decimal"),
+    ]
+    shown = slice(None if differences else -2)
+    rows = []
+    for entry in correction.corrected:
+        result, style = entry.result, entry.metric.measure.style
+        cells = [
+            Cell(entry.metric.name),
+            Cell(entry.run),
+            Cell(result.other, style=style),
+            Cell(result.human, _known(result.human_interval), style=style),
+            Cell(result.estimate, _known(result.interval), style=style),
+            Cell(result.tuning),
+            Cell(result.worth),
+            Cell(result.p),
+            Cell(entry.p_corrected),
+        ]
+        rows.append(cells[shown])
+    return Answer(
+        "compare" if differences else "eval",
+        Table(columns[shown], rows, list(_correction_notes(correction))),
+        list(_correction_sentences(correction)),
+        _correction_findings(correction),
+        1,
+    )
+
+
+def _known(interval: Interval) -> Interval | None:
+    return None if math.isnan(interval.low) else interval
+
+
+def _correction_notes(correction: Correction) -> Iterator[str]:
+    people, other = correction.judges
+    judged = correction.judged
+    what = f"difference from {correction.runs[0]}" if correction.of == "differences" else "value"
+    yield (
+        f"other: the {what} by {other} over {counted(correction.queries, 'query', 'queries')}; "
+        f"people: by {people} over the {judged} of them that they judged; corrected: "
+        "what they would say over all of them (PPI++)"
+    )
+    yield (
+        f"[low, high]: {correction.level * 100:.12g} % interval by Student's t; believed: how far "
+        f"{other} is followed, 0 to 1; worth: judged queries that would give people alone that "
+        "interval"
+    )
+    yield f"assumed: the {judged} queries are a random sample of all{_sampled(correction)}"
+    if correction.left_out:
+        left = counted(correction.left_out, "query", "queries")
+        yield f"{left} judged by {people} alone left out"
+    if judged < _FEW:
+        yield f"{judged} queries are few: very skewed values need more for these intervals"
+    rare = dict.fromkeys(entry.metric.name for entry in correction.corrected if entry.rare)
+    if rare:
+        yield (
+            f"{', '.join(rare)}: few judged queries have the rarer of two values, "
+            "which makes the interval too narrow"
+        )
+    for metric, reason in correction.refused:
+        yield f"{metric.name}: left out, {reason}"
+
+
+def _sampled(correction: Correction) -> str:
+    """Say whether the judged queries look like a random sample, by the most doubtful metric."""
+    if not correction.sampling:
+        return ""
+    worst = min(correction.sampling, key=lambda sampling: sampling.p)
+    style = worst.metric.measure.style
+    judged, rest = (rounded(value, style) for value in (worst.judged, worst.rest))
+    verdict = "they do not look like one" if worst.doubtful else "nothing speaks against it"
+    return (
+        f"; {verdict}: the other judge gives them {worst.metric.name} {judged}, "
+        f"the others {rest} (p = {worst.p:.2g})"
+    )
+
+
+def doubts(correction: Correction) -> str:
+    """Warn if the judged queries do not look like a random sample; empty if they do."""
+    doubtful = [sampling.metric.name for sampling in correction.sampling if sampling.doubtful]
+    if not doubtful:
+        return ""
+    return (
+        "the queries that people judged do not look like a random sample: the other judge's "
+        f"{listed([name.encode() for name in doubtful])} differs on them; what is corrected by "
+        "them may be wrong"
+    )
+
+
+def _correction_sentences(correction: Correction) -> Iterator[str]:
+    people, other = correction.judges
+    known = [entry for entry in correction.corrected if not math.isnan(entry.result.interval.low)]
+    if not known:
+        yield "Nothing can be corrected: no value varies among the queries that people judged."
+        return
+    for entry in known:
+        yield _corrected_sentence(correction, entry)
+    worth = [entry.result.worth for entry in known]
+    least, most = min(worth), max(worth)
+    span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
+    queries = f"the {correction.judged} queries of {people}"
+    moral = f"{other} adds little to {queries}, worth {span}"
+    if most / correction.judged - 1 >= 0.05:
+        moral = f"{other} makes {queries} worth {span}"
+    if any(sampling.doubtful for sampling in correction.sampling):
+        moral += ", if they are a random sample, which they do not look like"
+    yield f"{moral}."
+
+
+def _corrected_sentence(correction: Correction, entry: CorrectedMetric) -> str:
+    measure, name = entry.metric.measure, entry.metric.name
+    signed = correction.of == "differences"
+    estimate, low, high = (
+        rounded(value, measure.style, signed=signed)
+        for value in (entry.result.estimate, *entry.result.interval)
+    )
+    if not signed:
+        return f"People would give {entry.run} {name} {estimate} [{low}, {high}]."
+    better = "better" if measure.sign * entry.result.estimate > 0 else "worse"
+    decided = "" if entry.p_corrected < 0.05 else ", which is undecided"
+    return (
+        f"By people, {entry.run} would be {better} than {correction.runs[0]} by {name} "
+        f"({estimate} [{low}, {high}], p = {entry.p_corrected:.2g}){decided}."
+    )
+
+
+def _correction_findings(correction: Correction) -> dict[str, Any]:
+    differences = correction.of == "differences"
+    entries = []
+    for entry in correction.corrected:
+        result = entry.result
+        finding = {
+            "measure": entry.metric.name,
+            "run": entry.run,
+            "other": result.other,
+            "human": result.human,
+            "human_interval": result.human_interval,
+            "estimate": result.estimate,
+            "interval": result.interval,
+            "believed": result.tuning,
+            "standard_error": result.standard_error,
+            "worth": result.worth,
+        }
+        p_values = {"p": result.p, "p_corrected": entry.p_corrected}
+        entries.append({**finding, **(p_values if differences else {})})
+    return {
+        "human": correction.judges[0],
+        "other": correction.judges[1],
+        "baseline": correction.runs[0] if differences else None,
+        "judged": correction.judged,
+        "queries": correction.queries,
+        "left_out": correction.left_out,
+        "level": correction.level,
+        "corrected": entries,
+        "random_sample": [
+            {"measure": s.metric.name, "judged": s.judged, "rest": s.rest, "p": s.p}
+            for s in correction.sampling
+        ],
+        "refused": [{"measure": metric.name, "reason": why} for metric, why in correction.refused],
+    }

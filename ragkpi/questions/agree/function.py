@@ -1,0 +1,212 @@
+"""`agree`: whether judges agree; and `correct`: values corrected by few human judgements."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal, Unpack, get_args
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import UsageError
+from ragkpi.interface import option
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    in_one_order,
+    named_runs,
+    one_of,
+    procedure_of,
+    session,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.session import all_good, qrels_of
+from ragkpi.questions.agree.answer import agree_answer, agree_charts
+from ragkpi.questions.agree.correction import Of, correction_answer, doubts
+from ragkpi.questions.agree.correction import correct as correct_scores
+from ragkpi.questions.agree.study import Panel, evaluators, mapped, panel, scales_differ
+from ragkpi.questions.agree.study import agree as agree_judges
+from ragkpi.ranking.relevance import READERS, Relevance
+from ragkpi.reports.terminal import run_names
+from ragkpi.statistics.significance import CorrectionName, TestName
+from ragkpi.wording import counted
+
+JUDGED = ("ndcg_cut.10",)
+LevelMap = Mapping[int, int]
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class AgreeResult(Result):
+    """Whether judges agree.
+
+    Attributes
+    ----------
+    panel
+        The levels of every document that was judged, side by side.
+    """
+
+    panel: Panel | None = None
+
+
+def agree(
+    qrels: Any,
+    other: Any,
+    runs: Any = None,
+    measures: str | Sequence[str] = (),
+    *,
+    map_levels: LevelMap | None = None,
+    map_other: LevelMap | None = None,
+    reference: str | None = None,
+    per_query: bool = False,
+    test: TestName = "randomization",
+    correction: CorrectionName = "holm",
+    family: Literal["metric", "all"] = "metric",
+    trials: int = 10_000,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> AgreeResult:
+    """Answer "may I trust these judgements?", as ``ragkpi agree``.
+
+    Parameters
+    ----------
+    qrels, other
+        The reference and the judge in question, as `evaluate` takes qrels; for several judges in
+        question a mapping by their names: ``{"umbrela": qrels, "mine": more}`` of paths or of what
+        `ragkpi.read_qrels` returns.
+    runs, measures, how
+        As `evaluate` takes them; without runs, documents alone are compared.
+    map_levels, map_other
+        From levels to levels of a common scale, for the reference and for the others.
+    reference
+        What `qrels` are called; None for their file, or ``"qrels"``.
+    per_query
+        Whether each query has a row, the one that the judges disagree on most first.
+    test, correction, family, trials
+        How differences of runs are tested, as `compare` has it.
+    resamples, seed, confidence
+        Of the intervals.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> people = {"q1": {"d1": 0, "d2": 1, "d3": 2}, "q2": {"d1": 1, "d4": 0}}
+    >>> model = {"q1": {"d1": 0, "d2": 2, "d3": 2}, "q2": {"d1": 1, "d4": 1}}
+    >>> found = ragkpi.agree(people, model)
+    >>> found.findings["pairs"][0]["confusion"]
+    [[1, 1, 0], [0, 1, 1], [0, 0, 1]]
+    """
+    asked = session(measures, in_one_order(how))
+    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    judgements = []
+    judges = _judges(qrels, other, reference)
+    for place, judge in enumerate(judges.values()):
+        read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
+        levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
+        judgements.append(mapped(read.judgements, levels or {}, option(argument)))
+    together = panel(list(judges), judgements)
+    doubt = scales_differ(together)
+    if doubt and not (map_levels or map_other):
+        asked.notes.warn(doubt)
+    named = {} if runs is None else named_runs(runs)
+    names: Sequence[str] = []
+    scores = []
+    metrics = asked.metrics(JUDGED) if named else []
+    if named:
+        for evaluator in evaluators(judgements, asked.settings, asked.run_format):
+            results = asked.evaluate_every(evaluator, named, metrics)
+            scores.append([result.scores for result in results])
+        names = asked.called(list(named), scores[0])
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+    agreement = agree_judges(together, procedure, names, scores, shown)
+    roles = ["qrels", *(f"other{number or ''}" for number in range(len(judges) - 1))]
+    files = dict(zip(roles, judges.values(), strict=True))
+
+    def charts() -> list[Chart]:
+        signature = asked.signature(metrics, asked.files(**files)).short()
+        queries = counted(len(together.queries), "query", "queries")
+        return noted(agree_charts(agreement), [f"{queries} judged by one at least; {signature}"])
+
+    return AgreeResult(
+        agree_answer(agreement),
+        charts,
+        tuple(asked.notes.told),
+        asked.signed(metrics, **files),
+        panel=together,
+    )
+
+
+def correct(
+    human: Any,
+    qrels: Any,
+    runs: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    of: Of = "values",
+    correction: CorrectionName = "holm",
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Estimate what people would say over all queries, as ``ragkpi eval --human``.
+
+    Parameters
+    ----------
+    human
+        People's judgements of some queries, a random sample of at least ten.
+    qrels
+        Another judge's of all of them.
+    runs, measures, how
+        As `evaluate` takes them.
+    of
+        The ``"values"`` of runs, or ``"differences"`` from the first, as ``compare --human``.
+    correction
+        What becomes of the p-values of many differences.
+    confidence
+        Of the intervals.
+    """
+    asked = session(measures, how)
+    named = named_runs(runs)
+    kind: Of = one_of("of", of, get_args(Of))
+    if kind == "differences" and len(named) < 2:
+        raise UsageError("one run is given; expected a baseline and others")
+    level = bootstrap_of(1, 0, confidence).level
+    chosen = one_of("correction", correction, get_args(CorrectionName))
+    if asked.settings.missing == "intersection":  # every run over the same queries
+        asked = replace(asked, settings=replace(asked.settings, missing="zero"))
+    metrics = asked.metrics(JUDGED)
+    (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
+    other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
+    # No notes here: that people judged only some queries is the point of the question.
+    evaluator = asked.evaluator(by_people, metrics)
+    read = evaluator.read(named.values(), evaluator.needs(metrics))
+    of_people = all_good(named, evaluator.score(read, metrics))
+    human_scores, other_scores = ([run.scores for run in runs] for runs in (of_people, other))
+    names = asked.called(list(named), other_scores)
+    judges = (people, model)
+    people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
+    doubt = doubts(people_say)
+    if doubt:
+        asked.notes.warn(doubt)
+    answer = correction_answer(people_say)
+    return Result(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+
+
+def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
+    """Name the reference and the judges in question, after their files or their keys."""
+    if isinstance(other, Mapping) and all(_is_whole(judge) for judge in other.values()):
+        others = {str(name): qrels_of(judge) for name, judge in other.items()}
+        return {reference or "qrels": qrels_of(qrels)} | others
+    return _named({reference or "qrels": qrels, "other": other})
+
+
+def _named(judges: Mapping[str, Any]) -> dict[str, str | Relevance]:
+    """Name judges after their files, if all have one."""
+    names = list(judges)
+    if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
+        names = run_names([os.fspath(judge) for judge in judges.values()])
+    return {name: qrels_of(judge) for name, judge in zip(names, judges.values(), strict=True)}
+
+
+def _is_whole(judge: Any) -> bool:
+    return isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")

@@ -1,0 +1,645 @@
+"""`Panel`: the levels that several judges gave the same documents, a column per judge.
+
+The documents of a query are not independent, so queries are resampled. Every statistic is a
+function of the sum of one confusion matrix per query, so a resample is a weighted sum of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.evaluation import Evaluator
+from ragkpi.files.formats import Reading
+from ragkpi.files.lines import Tokens
+from ragkpi.interface import option
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.scores import Scores
+from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.relevance import Qrels
+from ragkpi.statistics.agreement import (
+    AGREEMENTS,
+    AgreementStatistic,
+    Scale,
+    bias_at,
+    coincidences_of_panel,
+    confusion,
+    kappa_from,
+    krippendorffs_alpha,
+)
+from ragkpi.statistics.bootstrap import (
+    UNKNOWN,
+    Bootstrap,
+    Interval,
+    QuerySample,
+    Tails,
+    drawn,
+    order_statistics,
+    query_samples,
+    sums,
+)
+from ragkpi.statistics.paired import Procedure, corrected_pairs, pair_by_pair
+from ragkpi.statistics.rank_agreement import RANK_AGREEMENTS, RankAgreement
+from ragkpi.wording import listed, visible
+
+UNJUDGED = -1
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Every document that at least one of J judges gave a level, n of them.
+
+    Attributes
+    ----------
+    names
+        The names of the judges; the first is the reference.
+    queries : list of bytes, length Q
+        All judged queries, in byte order.
+    query, document : length n
+        The number of each document's query, and its id; ordered by query.
+    given : (n, J)
+        The level that each judge gave it; `UNJUDGED` for none.
+    """
+
+    names: Sequence[str]
+    queries: list[bytes]
+    query: IntArray
+    document: Tokens
+    given: IntArray
+
+    def both(self, first: int, second: int) -> BoolArray:
+        """Return which documents two judges both judged, (n,)."""
+        return np.asarray((self.given[:, [first, second]] >= 0).all(axis=1))
+
+    def alone(self, judge: int, other: int) -> BoolArray:
+        """Return which documents a judge judged and the other did not, (n,)."""
+        return np.asarray((self.given[:, judge] >= 0) & (self.given[:, other] < 0))
+
+    def levels(self, *judges: int) -> IntArray:
+        """Return the levels that some judges give, ascending."""
+        given = self.given[:, judges] if judges else self.given
+        return np.unique(given[given >= 0])
+
+
+def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
+    """Join the judgements of several judges by document; negative levels are no judgements.
+
+    Raises
+    ------
+    NothingInCommonError
+        If another judge judged no document that the first one judged.
+    InputError
+        If a judge gave gains and no levels.
+    """
+    for judge in judges:
+        judge.refuse_gains("judges are compared by whole levels")
+    queries = sorted(set().union(*(judge.queries for judge in judges)))
+    number = {query: row for row, query in enumerate(queries)}
+    query = np.concatenate(
+        [
+            np.array([number[name] for name in judge.queries], dtype=np.int64)[judge.query]
+            for judge in judges
+        ]
+    )
+    level = np.concatenate([judge.level for judge in judges])
+    column = np.repeat(np.arange(len(judges)), [len(judge.level) for judge in judges])
+    valid = np.flatnonzero(level >= 0)
+    documents = Tokens.joined([judge.document for judge in judges]).take(valid)
+    query = query[valid]
+    first, row = np.unique(documents.first_rows(query), return_inverse=True)
+    given = np.full((len(first), len(judges)), UNJUDGED, dtype=np.int64)
+    given[row, column[valid]] = level[valid]
+    order = np.argsort(query[first], kind="stable")
+    first = first[order]
+    panel = Panel(names, queries, query[first], documents.take(first), given[order])
+    for other in range(1, len(judges)):
+        if not panel.both(0, other).any():
+            raise NothingInCommonError(
+                f"{names[0]} and {names[other]} judged no document for the same query "
+                f"({names[0]}: {listed(judges[0].queries, 3)}; "
+                f"{names[other]}: {listed(judges[other].queries, 3)})"
+            )
+    return panel
+
+
+def difference_lines(panel: Panel) -> Iterator[bytes]:
+    """Yield a line for every document to which the judges did not all give the same level.
+
+    Tab-separated: query, document, and the level of each judge, empty where there is none; the
+    first line names the columns.
+    """
+    names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
+    yield b"\t".join([b"query", b"document", *names]) + b"\n"
+    differing = np.flatnonzero((panel.given != panel.given[:, :1]).any(axis=1))
+    for row in differing.tolist():
+        levels = [b"" if level < 0 else b"%d" % level for level in panel.given[row].tolist()]
+        yield b"\t".join([panel.queries[panel.query[row]], panel.document[row], *levels]) + b"\n"
+
+
+def scales_differ(panel: Panel) -> str:
+    """Warn that a judge may use another scale than the reference; empty if none does."""
+    ends = []
+    for judge in range(len(panel.names)):
+        levels = panel.levels(judge)
+        ends.append(f"{levels[0]} to {levels[-1]}")
+    for end, name in zip(ends, panel.names, strict=True):
+        if end != ends[0]:
+            return (
+                f"{panel.names[0]} gives levels {ends[0]}, {name} {end}; if "
+                f"these are different scales, give {option('map_levels')} or {option('map_other')}"
+            )
+    return ""
+
+
+def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
+    """Reduce judgements to the queries that all judges have, so that values can be compared.
+
+    Raises
+    ------
+    NothingInCommonError
+        If there is no such query.
+    """
+    shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
+    if not shared:
+        raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
+    return [
+        judge.of_queries(np.array([judge.index[query] for query in shared])) for judge in judges
+    ]
+
+
+def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:
+    """Map a judge's levels to another scale; an empty map changes nothing.
+
+    Raises
+    ------
+    UsageError
+        If the map lacks a level; it may lack negative ones, which are unjudged.
+    """
+    if not levels:
+        return judge
+    present = np.unique(judge.level).tolist()
+    unknown = [level for level in present if level >= 0 and level not in levels]
+    if unknown:
+        raise UsageError(
+            f"{option}: {judge.file} has level {unknown[0]}, which the map lacks; expected every "
+            f"level of it ({', '.join(str(level) for level in present if level >= 0)})"
+        )
+    table = np.array([levels.get(level, level) for level in present], dtype=np.int64)
+    return replace(judge, level=table[np.searchsorted(present, judge.level)])
+
+
+def parse_level_map(text: str, option: str) -> Mapping[int, int]:
+    """Read a list such as ``0=0,1=0,2=1,3=2``: judged level = level on the common scale."""
+    mapping: dict[int, int] = {}
+    for item in text.split(","):
+        level, _, becomes = item.partition("=")
+        if not (level.removeprefix("-").isdecimal() and becomes.isdecimal()):
+            raise UsageError(
+                f"{option} {text}: '{item}' is not LEVEL=LEVEL; expected a list such as "
+                "0=0,1=0,2=1,3=2"
+            )
+        if int(level) in mapping:
+            raise UsageError(f"{option} {text}: level {level} is given twice")
+        mapping[int(level)] = int(becomes)
+    return mapping
+
+
+SIGNIFICANT = 0.05
+_MOST_ORDERED = 1 << 24  # comparisons of runs held at a time
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A value and its interval; NaN where there is none."""
+
+    value: float
+    interval: Interval
+
+
+def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
+    """Attach the percentile interval of replicates, (B,); there is none without any."""
+    known = len(replicates) > 0 and np.isfinite(value)
+    return Estimate(float(value), order_statistics(replicates, tails) if known else UNKNOWN)
+
+
+@dataclass(frozen=True)
+class Reversal:
+    """Two runs in one order under the reference, and in the reverse under the other judgement.
+
+    Attributes
+    ----------
+    better, worse
+        The names of the runs, as the reference orders them.
+    p_reference, p_other
+        Of the difference under either judgement, corrected for all pairs of runs.
+    """
+
+    better: str
+    worse: str
+    p_reference: float
+    p_other: float
+
+    @property
+    def significant(self) -> bool:
+        """Whether the difference is significant under at least one judgement."""
+        return self.p_reference < SIGNIFICANT or self.p_other < SIGNIFICANT
+
+
+@dataclass(frozen=True)
+class OrderAgreement:
+    """How two judgements order R runs by one metric.
+
+    Attributes
+    ----------
+    runs, metric
+        The names of the runs, and the metric.
+    queries
+        How many queries have a value for all runs under both judgements.
+    reference, other : length R
+        The runs' values under each judgement.
+    shifts
+        Other minus reference, for each run.
+    shift
+        The mean of the shifts.
+    agreements
+        The coefficients of `RANK_AGREEMENTS`, by name.
+    swaps
+        Pairs of runs in reverse order, the most significant ones first.
+    leaders
+        The best run under the reference, and the best one under the other judgement.
+    drop
+        The run that falls farthest from its rank under the reference, and by how many ranks.
+    """
+
+    runs: Sequence[str]
+    metric: Metric
+    queries: int
+    reference: list[float]
+    other: list[float]
+    shifts: list[Estimate]
+    shift: Estimate
+    agreements: Mapping[str, Estimate]
+    swaps: list[Reversal]
+    leaders: tuple[str, str]
+    drop: tuple[str, int]
+
+
+def order_agreement(
+    runs: Sequence[str],
+    reference: Sequence[Scores],
+    other: Sequence[Scores],
+    procedure: Procedure,
+) -> list[OrderAgreement]:
+    """Compare the orders of runs, for every metric that can be better or worse.
+
+    Parameters
+    ----------
+    runs
+        The names of the runs.
+    reference, other
+        Their scores, for the same metrics over the same queries, under both judgements.
+    procedure
+        How differences are tested and corrected, and how queries are resampled.
+
+    Raises
+    ------
+    UsageError
+        If there are fewer than two runs, or no metric can be better or worse.
+    """
+    if len(reference) < 2:
+        raise UsageError("an order needs two runs; expected two or more, or none")
+    samples = query_samples([*reference, *other], lambda metric: metric.is_comparable)
+    orders = {
+        order.metric.name: order for sample in samples for order in _orders(runs, sample, procedure)
+    }
+    if not orders:
+        raise UsageError("no better or worse in what was asked for; ask for other measures with -m")
+    return [orders[metric.name] for metric in reference[0].metrics if metric.name in orders]
+
+
+def _orders(
+    runs: Sequence[str], sample: QuerySample, procedure: Procedure
+) -> Iterator[OrderAgreement]:
+    """Compare orders by every metric of a sample: runs under the reference, then under the other.
+
+    Without a second query there is nothing to resample, and B is 0.
+    """
+    bootstrap = procedure.bootstrap
+    sums = np.empty((0, *sample.statistics.shape[1:]))
+    if sample.queries > 1:
+        sums = sample.resampled(drawn(sample.queries, bootstrap.resamples, bootstrap.seed))
+    halves = (slice(0, len(runs)), slice(len(runs), None))
+    by_judge = [replace(sample, statistics=sample.statistics[:, half]) for half in halves]
+    p_values = [corrected_pairs(pair_by_pair(part, procedure), procedure) for part in by_judge]
+    of_metrics = zip(
+        sample.metrics, sample.observed(), sample.summaries(sums), *p_values, strict=True
+    )
+    for metric, observed, resampled, p_reference, p_other in of_metrics:
+        reference, other = (observed[half] for half in halves)
+        reference_again, other_again = (resampled[:, half] for half in halves)  # (B, R)
+        with np.errstate(invalid="ignore"):
+            shifts, shifts_again = other - reference, other_again - reference_again
+        sign = metric.measure.sign
+        worth = (sign * reference, sign * other)  # greater is better
+        worth_again = (sign * reference_again, sign * other_again)
+        better = [(values > values[:, np.newaxis]).sum(axis=1) for values in worth]
+        fall = better[1] - better[0]
+        yield OrderAgreement(
+            runs=runs,
+            metric=metric,
+            queries=sample.queries,
+            reference=reference.tolist(),
+            other=other.tolist(),
+            shifts=[
+                estimate(value, replicates, bootstrap.tails)
+                for value, replicates in zip(shifts, shifts_again.T, strict=True)
+            ],
+            shift=estimate(shifts.mean(), shifts_again.mean(axis=1), bootstrap.tails),
+            agreements={
+                name: estimate(
+                    float(coefficient(*worth)),
+                    _in_parts(coefficient, *worth_again),
+                    bootstrap.tails,
+                )
+                for name, coefficient in RANK_AGREEMENTS.items()
+            },
+            swaps=_swaps(runs, *worth, p_reference, p_other),
+            leaders=(runs[int(np.argmax(worth[0]))], runs[int(np.argmax(worth[1]))]),
+            drop=(runs[int(np.argmax(fall))], int(fall.max())),
+        )
+
+
+def _in_parts(coefficient: RankAgreement, reference: FloatArray, other: FloatArray) -> FloatArray:
+    """Compute a coefficient of every resample, (B,), a bounded number of comparisons at a time."""
+    rows = max(1, _MOST_ORDERED // reference.shape[1] ** 2)
+    parts = [slice(start, start + rows) for start in range(0, len(reference), rows)]
+    return np.concatenate(
+        [np.empty(0), *(coefficient(reference[part], other[part]) for part in parts)]
+    )
+
+
+def _swaps(
+    runs: Sequence[str],
+    reference: FloatArray,
+    other: FloatArray,
+    p_reference: FloatArray,
+    p_other: FloatArray,
+) -> list[Reversal]:
+    """List the pairs of runs in reverse order, the most significant ones first."""
+    swaps = []
+    for pair in combinations(range(len(runs)), 2):
+        better, worse = sorted(pair, key=lambda run: -reference[run])
+        if reference[better] > reference[worse] and other[better] < other[worse]:
+            p_of = (float(p_reference[better, worse]), float(p_other[better, worse]))
+            swaps.append(Reversal(runs[better], runs[worse], *p_of))
+    return sorted(swaps, key=lambda swap: min(swap.p_reference, swap.p_other))
+
+
+SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
+
+
+@dataclass(frozen=True)
+class QueryAgreement:
+    """How well two judges agree on the documents of one query.
+
+    Attributes
+    ----------
+    query
+        Its id.
+    documents
+        How many both judged.
+    agreement, first, second, distance
+        Share with the same level, the mean level of each judge, and the mean distance of both.
+    differing
+        Documents with different levels, the farthest apart first: id, first and second level.
+    """
+
+    query: bytes
+    documents: int
+    agreement: float
+    first: float
+    second: float
+    distance: float
+    differing: list[tuple[bytes, int, int]]
+
+
+@dataclass(frozen=True)
+class PairAgreement:
+    """How well two judges agree.
+
+    Attributes
+    ----------
+    judges
+        Their names.
+    queries, documents
+        How many both judged.
+    only_first, only_second
+        Documents that one of them alone judged.
+    levels : (L,)
+        All levels that either gives a document that both judged.
+    counts : (L, L)
+        Documents with the level of the row by the first judge, of the column by the second.
+    whole
+        The statistics of `AGREEMENTS`, by name.
+    thresholds
+        Cohen's kappa of "at least this level", by level.
+    bias
+        For each level of the first judge by how much the second one is above it.
+    by_query
+        Every query that both judged, the largest distance first; empty unless asked for.
+    orders
+        How both order runs, by metric; empty without runs.
+    """
+
+    judges: tuple[str, str]
+    queries: int
+    documents: int
+    only_first: int
+    only_second: int
+    levels: list[int]
+    counts: FloatArray
+    whole: Mapping[str, Estimate]
+    thresholds: Mapping[int, Estimate]
+    bias: Mapping[int, Estimate]
+    by_query: Sequence[QueryAgreement] = ()
+    orders: Sequence[OrderAgreement] = ()
+
+
+def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
+    """Compare the levels of two judges, by their numbers in the panel."""
+    both = panel.both(first, second)
+    given, other = panel.given[both, first], panel.given[both, second]
+    levels = np.unique(np.concatenate([given, other]))
+    judged, query = np.unique(panel.query[both], return_inverse=True)
+    counts = confusion(query, given, other, len(judged), levels)
+    estimated = _estimator(counts, levels, bootstrap)
+    return PairAgreement(
+        judges=(panel.names[first], panel.names[second]),
+        queries=len(judged),
+        documents=int(both.sum()),
+        only_first=int(panel.alone(first, second).sum()),
+        only_second=int(panel.alone(second, first).sum()),
+        levels=levels.tolist(),
+        counts=counts.sum(axis=0),
+        whole={name: estimated(statistic) for name, statistic in AGREEMENTS.items()},
+        thresholds={
+            level: estimated(partial(kappa_from, threshold=level)) for level in levels.tolist()[1:]
+        },
+        bias={
+            level: estimated(partial(bias_at, level=level)) for level in np.unique(given).tolist()
+        },
+    )
+
+
+def alpha_of_panel(panel: Panel, bootstrap: Bootstrap) -> Mapping[str, Estimate]:
+    """Compute Krippendorff's alpha of all judges, by scale."""
+    levels = panel.levels()
+    counts = coincidences_of_panel(panel.query, panel.given, len(panel.queries), levels)
+    estimated = _estimator(counts[counts.any(axis=(1, 2))], levels, bootstrap)
+    return {scale: estimated(partial(krippendorffs_alpha, scale=scale)) for scale in SCALES}
+
+
+def _estimator(
+    counts: FloatArray, levels: IntArray, bootstrap: Bootstrap
+) -> Callable[[AgreementStatistic], Estimate]:
+    """Return a function that estimates a statistic of matrices per query, (Q, L, L)."""
+    queries, size, _ = counts.shape
+    total, numbers = counts.sum(axis=0), levels.astype(np.float64)
+    resampled = np.empty((0, size, size))
+    if queries > 1:
+        weights = drawn(queries, bootstrap.resamples, bootstrap.seed)
+        resampled = sums(weights, counts.reshape(queries, -1)).reshape(-1, size, size)
+
+    def estimated(statistic: AgreementStatistic) -> Estimate:
+        replicates = statistic(resampled, numbers)
+        # A resample without a level has no bias at that level, so it is left out.
+        known = replicates[~np.isnan(replicates)]
+        return estimate(float(statistic(total, numbers)), known, bootstrap.tails)
+
+    return estimated
+
+
+def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
+    """Return every query that two judges share, the one they disagree about most first."""
+    rows = np.flatnonzero(panel.both(first, second))
+    starts = np.flatnonzero(np.diff(panel.query[rows], prepend=-1))
+    queries = [_of_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
+    return sorted(queries, key=lambda query: (-query.distance, query.query))
+
+
+def _of_query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgreement:
+    given, other = panel.given[rows, first], panel.given[rows, second]
+    distance = np.abs(given - other)
+    order = np.argsort(-distance, kind="stable")
+    return QueryAgreement(
+        query=panel.queries[panel.query[rows[0]]],
+        documents=len(rows),
+        agreement=float((distance == 0).mean()),
+        first=float(given.mean()),
+        second=float(other.mean()),
+        distance=float(distance.mean()),
+        differing=[
+            (panel.document[int(rows[row])], int(given[row]), int(other[row]))
+            for row in order.tolist()
+            if distance[row]
+        ],
+    )
+
+
+MOST_LEVELS = 40  # more levels are rather measurements, and matrices of them are huge
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How the judges of a panel agree.
+
+    Attributes
+    ----------
+    panel
+        The judges and their levels.
+    pairs
+        Every two judges that judged a document in common.
+    alpha
+        Krippendorff's alpha of all judges, by scale; empty for two judges.
+    runs
+        The names of the runs; empty without runs.
+    procedure
+        How differences of runs were tested, and queries resampled.
+    """
+
+    panel: Panel
+    pairs: Sequence[PairAgreement]
+    alpha: Mapping[str, Estimate]
+    runs: Sequence[str]
+    procedure: Procedure
+
+    @property
+    def with_reference(self) -> list[PairAgreement]:
+        """The reference with each of the other judges."""
+        return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
+
+
+def evaluators(
+    judges: Sequence[Judgements], settings: Settings, run_format: Reading | None = None
+) -> list[Evaluator]:
+    """Prepare an evaluation under each judge, over the queries that all of them judged.
+
+    A query that a run lacks is an empty ranking, or an error if the settings ask for that:
+    otherwise runs would be compared over different queries.
+    """
+    alike = settings if settings.missing == "error" else replace(settings, missing="zero")
+    shared = shared_queries(judges)
+    return [Evaluator(Qrels(judge), alike, run_format=run_format) for judge in shared]
+
+
+def agree(
+    panel: Panel,
+    procedure: Procedure,
+    runs: Sequence[str] = (),
+    scores: Sequence[Sequence[Scores]] = (),
+    per_query: Literal["hidden", "shown"] = "hidden",
+) -> Agreement:
+    """Measure how judges agree about documents, and about the order of runs if there are any.
+
+    Parameters
+    ----------
+    panel
+        The judges and their levels.
+    procedure
+        How differences of runs are tested, and queries resampled.
+    runs, scores
+        The runs' names, and for each judge the runs' scores by its judgements, as `evaluators`
+        evaluate them.
+    per_query
+        Whether pairs of judges are compared query by query, too.
+
+    Raises
+    ------
+    UsageError
+        If there are more than `MOST_LEVELS` levels, or runs that cannot be ordered.
+    """
+    if len(panel.levels()) > MOST_LEVELS:
+        raise UsageError(
+            f"the judges give {len(panel.levels())} different levels; expected at most "
+            f"{MOST_LEVELS}: put them on a smaller scale with {option('map_levels')}"
+        )
+    pairs = []
+    for first, second in combinations(range(len(panel.names)), 2):
+        if panel.both(first, second).any():
+            pair = pair_agreement(panel, first, second, procedure.bootstrap)
+            if per_query == "shown":
+                pair = replace(pair, by_query=agreement_by_query(panel, first, second))
+            if scores and first == 0:
+                orders = order_agreement(runs, scores[0], scores[second], procedure)
+                pair = replace(pair, orders=orders)
+            pairs.append(pair)
+    alpha = alpha_of_panel(panel, procedure.bootstrap) if len(panel.names) > 2 else {}
+    return Agreement(panel, pairs, alpha, runs, procedure)

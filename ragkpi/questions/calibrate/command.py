@@ -1,0 +1,66 @@
+"""`ragkpi calibrate`: which measure tracks the quality of responses."""
+
+from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.cli.resampling_options import Arguments, resampling
+from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.errors import UsageError
+
+_GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
+
+
+@takes(options=of_qrels, output=output_and_plot, resampling=resampling)
+def command(
+    options: EvaluationOptions,
+    output: Output,
+    resampling: Arguments,
+    quality: str = option(
+        "--quality FILE",
+        "How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
+        "runs. Any numbers whose order means something.",
+        use="common",
+    ),
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    alphas: str = option(
+        "--alphas A,A,...", "Alphas to try out, from 0 to 1.", _GRID, use="common"
+    ),
+    folds: int = option("--folds N", "Parts of the queries that are held out in turn.", 5, min=2),
+) -> None:
+    """Answer "which measure tracks the quality of responses here?".
+
+    Every value is correlated with quality over the queries: Spearman's rho, Kendall's tau-b and
+    Pearson's r, with bootstrap intervals; over all queries and, as the right measure may
+    depend on it, over those whose cutoff K is below R, and from R. For measures with an alpha from
+    0 to 1 (t, t_code, F, Fe) the alpha with the greatest rho is chosen, with its stability over
+    resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
+    t_code, F and Fe at 10.
+    """
+    from ragkpi.questions.calibrate.function import calibrate
+
+    expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
+    qrels, *paths = expect_files(2, files, expected)
+    result = calibrate(
+        qrels,
+        by_path(paths),
+        quality,
+        options.requests,
+        alphas=_alphas(alphas),
+        folds=folds,
+        **resampling,
+        **options.how,
+    )
+    output.write(result.report, result.charts)
+
+
+def _alphas(text: str) -> list[float]:
+    alphas = []
+    for item in text.split(","):
+        try:
+            alpha = float(item)
+        except ValueError:
+            alpha = -1.0
+        if not 0 <= alpha <= 1:
+            raise UsageError(f"--alphas {text}: '{item}'; expected numbers from 0 to 1")
+        alphas.append(alpha)
+    return sorted(set(alphas))

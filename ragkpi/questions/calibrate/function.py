@@ -1,0 +1,140 @@
+"""`calibrate`: which measure tracks the quality of responses."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, Unpack
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.evaluation import Evaluation
+from ragkpi.files.in_memory import octets
+from ragkpi.files.query_files import Quality, read_quality
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    in_one_order,
+    named_runs,
+    session,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.session import Session
+from ragkpi.questions.calibrate.answer import calibration_answer, calibration_charts
+from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
+from ragkpi.questions.calibrate.study import observe
+from ragkpi.ranking.judged import Judged
+from ragkpi.reports.terminal import run_names
+from ragkpi.wording import listed
+
+CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
+
+
+def calibrate(
+    qrels: Any,
+    runs: Any,
+    quality: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    alphas: Sequence[float] | None = None,
+    folds: int = 5,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Answer "which measure tracks the quality of responses here?", as ``ragkpi calibrate``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them.
+    quality
+        A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
+    alphas
+        Which ones to try out, from 0 to 1.
+    folds
+        Parts of the queries that are held out in turn.
+    resamples, seed, confidence
+        Of the intervals.
+    """
+    asked = session(measures, in_one_order(how))
+    grid = [step / 20 for step in range(1, 20)] if alphas is None else sorted(set(alphas))
+    if not all(isinstance(alpha, int | float) and 0 <= alpha <= 1 for alpha in grid):
+        raise UsageError(f"alphas={list(alphas or ())!r}: expected numbers from 0 to 1")
+    bootstrap = bootstrap_of(resamples, seed, confidence)
+    parts = whole("folds", folds, 2)
+    named = named_runs(runs)
+    path = os.fspath(quality) if isinstance(quality, str | os.PathLike) else "quality"
+    scores = read_quality(path) if isinstance(quality, str | os.PathLike) else _quality(quality)
+    metrics = asked.metrics(CALIBRATED)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
+    observed = observe(_scored(asked, list(named), results, scores, path))
+    calibration = calibrate_measures(observed, metrics, grid, bootstrap, parts)
+
+    def charts() -> list[Chart]:
+        notes = asked.small_print(qrels, metrics, results[0].plain)
+        return noted(calibration_charts(calibration), notes)
+
+    signature = asked.signed(metrics, qrels=qrels)
+    return Result(calibration_answer(calibration), charts, tuple(asked.notes.told), signature)
+
+
+def _scored(
+    asked: Session,
+    paths: Sequence[str],
+    results: Sequence[Evaluation],
+    scores: Quality,
+    file: str,
+) -> list[tuple[Judged, Mapping[bytes, float]]]:
+    """Pair every run with its quality scores; note the queries that have none."""
+    scored = []
+    for path, name, result in zip(paths, run_names(paths), results, strict=True):
+        judged = result.plain
+        called = [path.encode(), name.encode(), judged.run_id]
+        known = [name for name in called if name in scores]
+        if None in scores and len(paths) > 1:
+            raise UsageError(
+                f"{file} names no runs, and there are {len(paths)}; expected lines QUERY RUN SCORE"
+            )
+        if None not in scores and not known:
+            names = ", ".join(str(name, "utf-8", "replace") for name in scores if name)
+            raise UsageError(
+                f"{file} has no scores of {path}, called {name} or {judged.run_id.decode()}; "
+                f"it has {names}"
+            )
+        of_run = scores[known[0] if known else None]
+        lacking = [query for query in judged.queries if query not in of_run]
+        if len(lacking) == len(judged.queries):
+            raise NothingInCommonError(
+                f"{file} has no score of any evaluated query of {path} (evaluated: "
+                f"{listed(judged.queries, 3)}; scored: {listed(sorted(of_run), 3)})"
+            )
+        if lacking:
+            asked.notes.note(
+                f"{len(lacking)} of {len(judged.queries)} queries of {path} have no score "
+                f"in {file} and are left out ({listed(lacking, 3)})"
+            )
+        scored.append((judged, of_run))
+    return scored
+
+
+def _quality(quality: Any) -> Quality:
+    """Read ``{query: score}`` or ``{run: {query: score}}``."""
+    if not isinstance(quality, Mapping) or not quality:
+        raise UsageError(
+            f"quality is {type(quality).__name__}; expected a path, {{query: score}} or "
+            "{run: {query: score}}"
+        )
+    nested = all(isinstance(scores, Mapping) for scores in quality.values())
+    by_run: Mapping[Any, Any] = quality if nested else {None: quality}
+    try:
+        return {
+            None if run is None else octets(run): {
+                octets(query): float(score) for query, score in scores.items()
+            }
+            for run, scores in by_run.items()
+        }
+    except (TypeError, ValueError):
+        raise UsageError("quality holds what is no number; expected {query: score}") from None

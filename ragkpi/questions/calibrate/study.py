@@ -1,0 +1,502 @@
+"""Values of measures beside the quality of the responses that were written from their runs.
+
+Observations are pairs of a query and a run; queries are resampled, with all their runs.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.parameters import Cutoffs
+from ragkpi.measures.scores import score
+from ragkpi.progress import steps
+from ragkpi.ranking.judged import Judged
+from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, drawn, order_statistics
+from ragkpi.statistics.correlation import (
+    COEFFICIENTS,
+    Reference,
+    UnderWeights,
+    once,
+    spearman,
+    spearman_of_each,
+)
+
+
+@dataclass(frozen=True)
+class Observed:
+    """N observations of quality, and the runs behind them.
+
+    Attributes
+    ----------
+    queries
+        The queries that have a score, in byte order.
+    query : (N,)
+        The number of each observation's query in `queries`.
+    quality : (N,)
+        How good the response was.
+    runs
+        Each run, and the rows of its queries that have a score; the N are theirs, run by run.
+    """
+
+    queries: list[bytes]
+    query: IntArray
+    quality: FloatArray
+    runs: Sequence[tuple[Judged, IntArray]]
+
+    def values(self, metric: Metric) -> FloatArray:
+        """Compute a metric of every observation, (N,); NaN is NA."""
+        parts = [score(judged, [metric]).columns[0].per_query[rows] for judged, rows in self.runs]
+        return np.concatenate(parts).astype(np.float64)
+
+    @property
+    def num_rel(self) -> IntArray:
+        """Relevant documents of each observation's query, (N,)."""
+        return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
+
+
+def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
+    """Join judged runs with the quality of the responses that were written from them."""
+    scored = []
+    names: list[bytes] = []
+    scores: list[float] = []
+    for judged, quality in runs:
+        rows = [row for row, query in enumerate(judged.queries) if query in quality]
+        scored.append((judged, np.array(rows, dtype=np.int64)))
+        names += [judged.queries[row] for row in rows]
+        scores += [quality[judged.queries[row]] for row in rows]
+    queries = sorted(set(names))
+    number_of = {query: number for number, query in enumerate(queries)}
+    query = np.array([number_of[name] for name in names], dtype=np.int64)
+    return Observed(queries, query, np.array(scores), scored)
+
+
+Segment = Literal["all", "K < R", "K >= R"]
+FEWEST = 3  # observations: a correlation of fewer means nothing
+FEWEST_HELD_OUT = 10  # queries of a fold: rho of fewer is noise
+_SAME = 1e-12
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A metric of the n observations of a segment.
+
+    Attributes
+    ----------
+    metric, segment
+        The metric as it was asked for, and which observations.
+    alphas
+        The grid, ascending.
+    x : (n,)
+        The value of each observation.
+    grid : (A, n)
+        The value with each alpha; no rows for a metric without one.
+    quality, query : (n,)
+        The quality of each response, and the number of its query.
+    """
+
+    metric: Metric
+    segment: Segment
+    alphas: Sequence[float]
+    x: FloatArray
+    grid: FloatArray
+    quality: FloatArray
+    query: IntArray
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The alpha that makes a metric track quality best, by Spearman's rho.
+
+    Attributes
+    ----------
+    metric, segment
+        The metric as it was asked for, and the observations it is over.
+    alphas, curve, band
+        The grid, rho at each of its points, and its bootstrap intervals.
+    alpha
+        The best one; the middle one of several equally good. NaN if there is none.
+    range
+        The interval of the best alpha over resamples of the queries.
+    chosen
+        The share of resamples in which `alpha` is (one of) the best.
+    matters
+        Whether alpha changes rho: ``"no"`` if all alphas order the observations alike,
+        ``"only shifts"`` if they even differ by the same amount.
+    held_out, held_out_before
+        Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
+        other folds, and with the one that was asked for.
+    gain
+        Interval of what the chosen alpha adds to rho on held-out queries; unknown without folds.
+    folds
+        How many folds these are over.
+    """
+
+    metric: Metric
+    segment: Segment
+    alphas: Sequence[float]
+    curve: FloatArray
+    band: Sequence[Interval]
+    alpha: float
+    range: Interval
+    chosen: float
+    matters: Literal["yes", "no", "only shifts"]
+    held_out: float = math.nan
+    held_out_before: float = math.nan
+    gain: Interval = UNKNOWN
+    folds: int = 0
+
+    @property
+    def better(self) -> bool:
+        """Whether the chosen alpha is shown to be better than the one that was asked for."""
+        return self.gain.low > 0
+
+    @property
+    def best(self) -> float:
+        """Rho at the best alpha."""
+        return float(np.nanmax(self.curve)) if np.isfinite(self.curve).any() else math.nan
+
+
+def takes_alpha(metric: Metric) -> bool:
+    """Whether a metric has an alpha that weighs one thing against another, from 0 to 1."""
+    grammar = metric.measure.parameters
+    if not isinstance(grammar, Cutoffs) or "alpha" not in grammar.options:
+        return False
+    alpha = grammar.options["alpha"]
+    return (alpha.least, alpha.most) == (0, 1)
+
+
+def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int) -> Tuning:
+    """Choose the alpha of a metric for a segment.
+
+    Parameters
+    ----------
+    sample
+        The observations of the segment.
+    replicates : (B, A)
+        Rho at each of the alphas in every resample.
+    bootstrap
+        How the queries were resampled.
+    folds
+        Parts of the queries that each are held out once.
+    """
+    rho = _rho_by_alpha(sample.grid, sample.quality)
+    (best,) = _middle(_peaks(rho)).tolist()
+    optima = _middle(_peaks(replicates))
+    optima = optima[optima >= 0]
+    grid = np.asarray(sample.alphas)
+    tuning = Tuning(
+        metric=sample.metric,
+        segment=sample.segment,
+        alphas=sample.alphas,
+        curve=rho[0],
+        band=[interval(column, bootstrap) for column in replicates.T],
+        alpha=float(grid[best]) if best >= 0 else math.nan,
+        range=order_statistics(grid[optima], bootstrap.tails) if len(optima) else UNKNOWN,
+        chosen=float(_peaks(replicates)[:, best].mean()) if best >= 0 else math.nan,
+        matters=_matters(sample.grid, rho),
+    )
+    return _held_out(tuning, sample, folds, bootstrap)
+
+
+def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
+    """Read an interval off replicates; an undefined one could be anything from -1 to 1."""
+    low, high = order_statistics(replicates, bootstrap.tails)
+    return Interval(max(low, -1.0), min(high, 1.0))
+
+
+def _rho_by_alpha(grid: FloatArray, quality: FloatArray) -> FloatArray:
+    """Correlate the values with every alpha, (A, n), with quality, (1, A)."""
+    return spearman_of_each(grid, quality)(np.ones((1, len(quality))))
+
+
+def _peaks(curves: FloatArray) -> BoolArray:
+    """Return which points of each curve, (B, A), are as high as its highest."""
+    highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1, keepdims=True)
+    return np.asarray(curves >= highest - _SAME)
+
+
+def _middle(peaks: BoolArray) -> IntArray:
+    """Return the middle one of the peaks of each curve, (B, A); -1 for a curve without any."""
+    count = peaks.sum(axis=1, keepdims=True)
+    middle = (np.cumsum(peaks, axis=1) > (count - 1) // 2).argmax(axis=1)
+    return np.where(count[:, 0] > 0, middle, -1)
+
+
+def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only shifts"]:
+    known = rho[~np.isnan(rho)]
+    if len(known) and np.ptp(known) > _SAME:
+        return "yes"
+    shifts = grid - grid[0]
+    return "only shifts" if np.ptp(shifts, axis=1).max() < _SAME else "no"
+
+
+def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) -> Tuning:
+    """Choose alpha on all folds but one, correlate on that one, and add the mean over folds.
+
+    Folds are parts of the queries, of at least `FEWEST_HELD_OUT`; a fold where rho is undefined
+    is left out. The interval of the gain is over resamples of the queries within their folds,
+    each with the alpha that the other folds chose.
+    """
+    distinct = np.unique(sample.query)
+    folds = min(folds, len(distinct) // FEWEST_HELD_OUT)
+    if folds < 2:
+        return tuning
+    shuffled = np.random.default_rng(bootstrap.seed).permutation(distinct)
+    known = []
+    for part in steps(range(folds), "held-out queries", folds):
+        tested = np.isin(sample.query, shuffled[part::folds])
+        rho = _rho_by_alpha(sample.grid[:, ~tested], sample.quality[~tested])
+        (best,) = _middle(_peaks(rho)).tolist()
+        if best < 0:
+            continue
+        quality = Reference(sample.quality[tested])
+        under = [spearman(x[tested], quality) for x in (sample.grid[best], sample.x)]
+        # Block by block: rows of all resamples would not fit the cache.
+        blocks = [
+            [of_weights(weights) for of_weights in under]
+            for weights in _resampled_with_all(sample.query[tested], bootstrap)
+        ]
+        rhos = np.stack([np.concatenate(rho) for rho in zip(*blocks, strict=True)])
+        if not np.isnan(rhos[:, 0]).any():
+            known.append(rhos)
+    if not known:
+        return tuning
+    chosen, before = np.mean([rhos[:, 0] for rhos in known], axis=0)
+    gains = np.mean([rhos[0, 1:] - rhos[1, 1:] for rhos in known], axis=0)
+    return replace(
+        tuning,
+        held_out=float(chosen),
+        held_out_before=float(before),
+        gain=order_statistics(gains, bootstrap.tails),
+        folds=len(known),
+    )
+
+
+def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:
+    """Weigh n observations in 1 + B rows: all alike in the first, then by resampled queries."""
+    distinct, number = np.unique(query, return_inverse=True)
+    yield np.ones((1, len(query)))
+    for block in drawn(len(distinct), bootstrap.resamples, bootstrap.seed):
+        yield block[:, number]
+
+
+_FEWEST_AT_ONCE = 33  # resamples share a step; powers of two collide in the cache
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """How a metric goes with quality over one segment of the observations.
+
+    Attributes
+    ----------
+    metric, segment
+        The metric; and which observations: all, or those with cutoffs below R, or from R.
+    observations
+        How many.
+    coefficients, intervals
+        By name of the coefficient; NaN where there is none.
+    reason
+        Why there is none.
+    """
+
+    metric: Metric
+    segment: Segment
+    observations: int
+    coefficients: Mapping[str, float]
+    intervals: Mapping[str, Interval]
+    reason: str = ""
+
+    @property
+    def strength(self) -> float:
+        """Spearman's rho, negated if less is better."""
+        return self.metric.measure.sign * self.coefficients["spearman"]
+
+
+@dataclass(frozen=True)
+class Lead:
+    """How surely a metric tracks quality best.
+
+    Attributes
+    ----------
+    first
+        The metric with the greatest rho, and those that have the same rho in every resample.
+    second
+        The next one.
+    share
+        The share of resamples in which the first tracks quality better than the second.
+    """
+
+    first: list[str]
+    second: str
+    share: float
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """How metrics go with quality; `correlations` and `tunings` by metric, then by segment.
+
+    `refused` have no value per query.
+    """
+
+    observed: Observed
+    correlations: list[Correlation]
+    tunings: list[Tuning]
+    lead: Lead | None
+    bootstrap: Bootstrap
+    refused: list[Metric] = field(default_factory=list)
+
+    @property
+    def overall(self) -> list[Correlation]:
+        """The correlations over all observations."""
+        return [correlation for correlation in self.correlations if correlation.segment == "all"]
+
+    @property
+    def overall_tunings(self) -> list[Tuning]:
+        """The tunings over all observations."""
+        return [tuning for tuning in self.tunings if tuning.segment == "all"]
+
+
+def calibrate(
+    observed: Observed,
+    metrics: Sequence[Metric],
+    alphas: Sequence[float],
+    bootstrap: Bootstrap,
+    folds: int,
+) -> Calibration:
+    """Correlate every metric with quality, and choose alpha where it has one.
+
+    Parameters
+    ----------
+    observed
+        Quality and runs.
+    metrics
+        Those without a numeric value per query are refused.
+    alphas
+        The grid, ascending.
+    bootstrap
+        Of the queries.
+    folds
+        Parts of the queries that each are held out once.
+    """
+    offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
+    samples = [sample for metric in offered for sample in _samples(observed, metric, alphas)]
+    resampled = _replicates(samples, len(observed.queries), bootstrap)
+    pairs = list(zip(samples, resampled, strict=True))
+    correlations: list[Correlation] = []
+    tunings: list[Tuning] = []
+    for sample, replicates in steps(pairs, "coefficients and alphas", len(pairs)):
+        correlations.append(_correlation(sample, replicates, bootstrap))
+        quality = sample.quality
+        if len(sample.grid) and len(quality) >= FEWEST and np.ptp(quality) > 0:
+            tunings.append(tune(sample, replicates["alpha"], bootstrap, folds))
+    known = [
+        (correlation, replicates["spearman"])
+        for correlation, replicates in zip(correlations, resampled, strict=True)
+        if correlation.segment == "all" and not correlation.reason
+    ]
+    refused = [metric for metric in metrics if metric not in offered]
+    return Calibration(observed, correlations, tunings, _lead(known), bootstrap, refused)
+
+
+def _samples(observed: Observed, metric: Metric, alphas: Sequence[float]) -> Iterator[Sample]:
+    """Evaluate a metric, and yield the observations of each segment that have a value."""
+    x = observed.values(metric)
+    tuned = [
+        observed.values(replace(metric, arguments={**metric.arguments, "alpha": alpha}))
+        for alpha in (alphas if takes_alpha(metric) else ())
+    ]
+    grid = np.array(tuned).reshape(len(tuned), len(x))
+    known = ~np.isnan(x)
+    segments: dict[Segment, BoolArray] = {"all": known}
+    cutoff, num_rel = metric.arguments.get("cutoff"), observed.num_rel
+    if isinstance(cutoff, int):
+        segments["K < R"] = known & (cutoff < num_rel)
+        segments["K >= R"] = known & (cutoff >= num_rel) & (num_rel > 0)
+    for segment, inside in segments.items():
+        quality, query = observed.quality[inside], observed.query[inside]
+        yield Sample(metric, segment, alphas, x[inside], grid[:, inside], quality, query)
+
+
+def _replicates(
+    samples: Sequence[Sample], queries: int, bootstrap: Bootstrap
+) -> list[Mapping[str, FloatArray]]:
+    """Compute every coefficient of every sample in every resample: (B,); of "alpha" (B, A).
+
+    Queries are drawn once for all samples. Samples of the same observations share their order by
+    quality, which is ranked once.
+    """
+    alike: dict[bytes, list[int]] = {}
+    for number, sample in enumerate(samples):
+        if len(sample.x) >= FEWEST:
+            key = sample.query.tobytes() + sample.quality.tobytes()
+            alike.setdefault(key, []).append(number)
+    groups: list[tuple[IntArray, list[tuple[int, str, UnderWeights]]]] = []
+    for numbers in alike.values():
+        sample = samples[numbers[0]]
+        order = np.argsort(sample.quality, kind="stable")
+        quality = Reference(sample.quality[order])
+        tasks: list[tuple[int, str, UnderWeights]] = []
+        for number in numbers:
+            x, grid = samples[number].x[order], samples[number].grid[:, order]
+            tasks += [(number, name, of(x, quality)) for name, of in COEFFICIENTS.items()]
+            if len(grid):
+                tasks.append((number, "alpha", spearman_of_each(grid, quality)))
+        groups.append((sample.query[order], tasks))
+    blocks: list[dict[str, list[FloatArray]]] = [{} for _ in samples]
+    for weights in drawn(queries, bootstrap.resamples, bootstrap.seed, _FEWEST_AT_ONCE):
+        for query, tasks in groups:
+            of_observations = weights[:, query]
+            for number, name, under in tasks:
+                blocks[number].setdefault(name, []).append(under(of_observations))
+    return [{name: np.concatenate(rows) for name, rows in parts.items()} for parts in blocks]
+
+
+def _correlation(
+    sample: Sample, replicates: Mapping[str, FloatArray], bootstrap: Bootstrap
+) -> Correlation:
+    x, y = sample.x, sample.quality
+    reason = _reason(x, y)
+    coefficients = {
+        name: math.nan if reason else once(coefficient, x, y)
+        for name, coefficient in COEFFICIENTS.items()
+    }
+    bounds = {
+        name: UNKNOWN if math.isnan(value) else interval(replicates[name], bootstrap)
+        for name, value in coefficients.items()
+    }
+    return Correlation(sample.metric, sample.segment, len(x), coefficients, bounds, reason)
+
+
+def _reason(x: FloatArray, y: FloatArray) -> str:
+    """Say why there is no correlation; empty if there is one."""
+    if len(x) < FEWEST:
+        return f"{len(x)} observations, expected {FEWEST}"
+    if (y == y[0]).all():
+        return "quality does not vary"
+    return "the value does not vary" if (x == x[0]).all() else ""
+
+
+def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
+    """Compare the two metrics that track quality best; known are rho and its replicates."""
+    tracking = []
+    for correlation, replicates in known:
+        metric = correlation.metric
+        if metric.measure.better != "neither":
+            tracking.append((correlation.strength, metric.measure.sign * replicates, metric.name))
+    if not tracking:
+        return None
+    tracking.sort(key=lambda entry: -entry[0])
+    ahead = tracking[0][1]
+    level = [np.allclose(replicates, ahead, equal_nan=True) for _, replicates, _ in tracking]
+    first = [name for (_, _, name), same in zip(tracking, level, strict=True) if same]
+    if all(level):
+        return Lead(first, "", math.nan)
+    _, behind, second = tracking[level.index(False)]
+    return Lead(first, second, float((ahead > behind).mean()))

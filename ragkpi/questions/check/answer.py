@@ -1,0 +1,209 @@
+"""All checks of the catalogue, on one run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ragkpi.errors import SeparateRankingsError
+from ragkpi.questions.check.files import CheckedFile, CheckedRun, Example, without_repetitions
+from ragkpi.questions.check.findings import (
+    CHECKS,
+    Asked,
+    Check,
+    Found,
+    Part,
+    Severity,
+    TieRange,
+    TieRanges,
+    has_range,
+)
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.wording import counted
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All findings about a run, and how far its ties could move measures.
+
+    Attributes
+    ----------
+    file
+        The name of the run, for messages.
+    queries, documents
+        How many of each it has.
+    findings
+        The findings, in the order of the catalogue.
+    ranges
+        The extremes of the requested measures over all orders of ties; empty without ties.
+    without_range
+        The names of requested measures whose extremes are not known.
+    last_run_id
+        The run id of the last line.
+    changes
+        The changes of ``--fix``, a line each; None without ``--fix``.
+    """
+
+    file: str
+    queries: int
+    documents: int
+    findings: Sequence[tuple[Check, Found]]
+    ranges: Sequence[TieRange]
+    without_range: Sequence[str]
+    last_run_id: bytes = b""
+    changes: Sequence[str] | None = None
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity."""
+        return sum(check.severity == severity for check, _ in self.findings)
+
+
+def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspection:
+    """Run all checks of the catalogue.
+
+    Parameters
+    ----------
+    parts
+        All parts of the run, whole queries each; none is kept in memory.
+    asked
+        What to check the run against.
+    file
+        The name of the run, for messages.
+    """
+    findings = [(check, check.finding(asked)) for check in CHECKS]
+    ranges = TieRanges(asked)
+    queries, documents, last_run_id = 0, 0, b""
+    for run in parts:
+        part = Part(run, asked)
+        for _, finding in findings:
+            finding.see(part)
+        clean = without_repetitions(run)
+        ranges.see(part if clean is run else Part(clean, asked))
+        queries += len(run.queries)
+        documents += len(run)
+        last_run_id = run.last_run_id
+    results = [(check, found) for check, finding in findings if (found := finding.found())]
+    tied = asked.judgements is not None and any(check.name == "ties" for check, _ in results)
+    return Inspection(
+        file=file,
+        queries=queries,
+        documents=documents,
+        findings=results,
+        ranges=ranges.extremes() if tied else [],
+        without_range=[metric.name for metric in asked.metrics if tied and not has_range(metric)],
+        last_run_id=last_run_id,
+    )
+
+
+def inspect_file(run: CheckedFile, asked: Asked) -> Inspection:
+    """Run all checks on a file, which may have to be read twice.
+
+    A file with separate rankings of a query has no other finding: no ranking can be chosen.
+    """
+    try:
+        return run.through(lambda parts: inspect_run(parts, asked, run.name))
+    except SeparateRankingsError as problem:
+        check = next(check for check in CHECKS if check.name == problem.finding)
+        examples = [] if problem.line is None else [Example(problem.line, problem.found)]
+        found = Found(1, f"{problem.found}; {problem.expected}", examples)
+        return Inspection(run.name, 0, 0, [(check, found)], [], [])
+
+
+_TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
+    "error": "bad",
+    "warning": "warning",
+    "note": "plain",
+}
+
+
+def check_answer(inspections: Sequence[Inspection]) -> Answer:
+    """Put the findings about some runs into words; examples are named by FILE:LINE."""
+    several = len(inspections) > 1
+    rows = [row for inspection in inspections for row in _rows(inspection)]
+    columns = [
+        Column("run"),
+        Column("severity"),
+        Column("finding"),
+        Column("count", "integer"),
+        Column("where", role="detail" if several else "core"),
+        Column("what", role="prose"),
+    ]
+    shown = slice(0 if several else 1, None)
+    notes = [
+        f"{inspection.file}: {note}" if several else note
+        for inspection in inspections
+        for note in _notes(inspection)
+    ]
+    return Answer(
+        question="check",
+        rows=Table(columns[shown], [row[shown] for row in rows], notes),
+        sentences=[_sentence(inspection) for inspection in inspections],
+        findings={"runs": [_object(inspection) for inspection in inspections]},
+        heads=4 if several else 3,
+    )
+
+
+def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
+    for check, finding in inspection.findings:
+        heads = [
+            Cell(inspection.file),
+            Cell(check.severity, tone=_TONES[check.severity]),
+            Cell(check.name),
+            Cell(finding.count),
+        ]
+        yield [*heads, Cell(), Cell(finding.text)]
+        for line, text in finding.examples:
+            where = Cell() if line is None else Cell(f"{inspection.file}:{line}")
+            yield [*heads, where, Cell(text)]
+        more = finding.count - len(finding.examples)
+        if more > 0 and finding.examples and finding.examples[0].line:
+            yield [*heads, Cell(), Cell(f"… and {more:,} more")]
+
+
+def _notes(inspection: Inspection) -> Iterator[str]:
+    for tied in inspection.ranges:
+        if tied.lowest < tied.highest:
+            yield (
+                f"{tied.name} is {tied.value:.4f}; over all orders of equal scores it is "
+                f"{tied.lowest:.4f} to {tied.highest:.4f}"
+            )
+    fixed = [tied.name for tied in inspection.ranges if tied.lowest == tied.highest]
+    if fixed:
+        yield f"the same in all orders of equal scores: {', '.join(fixed)}"
+    if inspection.without_range:
+        names = ", ".join(inspection.without_range)
+        yield f"{names}: how far ties could move it is not known"
+    for change in inspection.changes or ():
+        yield f"fixed: {change}"
+
+
+def _sentence(inspection: Inspection) -> str:
+    parts = ", ".join(counted(inspection.count(severity), severity) for severity in _TONES)
+    queries = counted(inspection.queries, "query", "queries")
+    documents = counted(inspection.documents, "document")
+    return f"{inspection.file}: {parts} ({queries}, {documents})."
+
+
+def _object(inspection: Inspection) -> dict[str, Any]:
+    return {
+        "file": inspection.file,
+        "queries": inspection.queries,
+        "documents": inspection.documents,
+        "errors": inspection.count("error"),
+        "warnings": inspection.count("warning"),
+        "notes": inspection.count("note"),
+        "findings": [
+            {
+                "name": check.name,
+                "severity": check.severity,
+                "count": finding.count,
+                "text": finding.text,
+                "examples": [example._asdict() for example in finding.examples],
+            }
+            for check, finding in inspection.findings
+        ],
+        "tie_ranges": list(inspection.ranges),
+        "without_range": list(inspection.without_range),
+        "changes": None if inspection.changes is None else list(inspection.changes),
+    }

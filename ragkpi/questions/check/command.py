@@ -1,0 +1,71 @@
+"""`ragkpi check`: everything wrong or suspicious about runs, and the mended run."""
+
+import sys
+from typing import TYPE_CHECKING
+
+from ragkpi.cli.evaluation_options import LEVEL, MEASURES, reading_options
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Output, output_of_texts
+from ragkpi.cli.terminal import Finished
+from ragkpi.errors import GateFailedError, UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.library.arguments import HowRead
+
+
+@takes(output=output_of_texts, reading=reading_options)
+def command(
+    output: Output,
+    reading: "HowRead",
+    files: list[str] = argument("[QRELS] RUN...", "Qrels and runs, or one run alone."),
+    measure: list[str] = MEASURES,
+    level: int = LEVEL,
+    max_hits: int | None = option(
+        "--max-hits N", "Most documents of a query, such as 100 for TREC RAG.", min=1, use="common"
+    ),
+    strict: bool = option("--strict", "Warnings, too, leave with exit status 3.", use="common"),
+    fix: str | None = option(
+        "--fix OUT",
+        "Write the run sorted, ranked, without repetitions and unreadable lines, cut at "
+        "--max-hits.",
+        use="common",
+    ),
+    list_: bool = option(
+        "--list", "Explain every finding and every refusal, and stop.", use="common"
+    ),
+) -> None:
+    """Report everything that is wrong with runs or suspicious about them, and where.
+
+    Ties are looked for at the cutoffs of the measures of -m, and the range that they leave these;
+    without -m: P.10, recall.10,100, success.10, ndcg_cut.10 and recip_rank.
+
+    Exit status: 3 if there are errors (with --strict also for warnings), 0 otherwise, 2 if a
+    file cannot be read at all. It is about the runs, whatever --fix could mend.
+
+    'ragkpi check --list' is the catalogue: every finding, and every reason for which any command
+    refuses a file.
+    """
+    if list_:
+        from ragkpi.questions.check.findings import described
+        from ragkpi.reports.terminal import on_terminal
+
+        print(on_terminal("\n".join(described()) + "\n"), end="")
+        return
+    if not files:
+        raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
+    qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
+    from ragkpi.questions.check.function import check
+
+    result = check(
+        runs,
+        qrels,
+        measure,
+        relevance_level=level,
+        max_hits=max_hits,
+        fix=fix,
+        **reading,
+    )
+    output.write(result.report)
+    if result.count("error") or (strict and result.count("warning")):
+        sys.stdout.flush()
+        raise Finished(GateFailedError.exit_status)

@@ -1,0 +1,138 @@
+"""`check`: everything that is wrong with files of runs."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
+
+from ragkpi.errors import InputError, UsageError
+from ragkpi.files.formats import HEAD_LENGTH, Reading, read_any_qrels, recognise_kind
+from ragkpi.files.opening import Source
+from ragkpi.files.writing import write_trec
+from ragkpi.interface import option
+from ragkpi.library.arguments import HowRead, readings_of, whole
+from ragkpi.library.result import Result
+from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.check.answer import Inspection, check_answer, inspect_file
+from ragkpi.questions.check.files import CheckedFile, Mender
+from ragkpi.questions.check.findings import Asked, Severity
+from ragkpi.ranking.judged import Settings
+from ragkpi.ranking.judgements import Judgements, group_judgements
+from ragkpi.reports.output_files import replacing
+
+CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class CheckResult(Result):
+    """What is wrong with runs.
+
+    Attributes
+    ----------
+    inspections
+        All findings about each run.
+    """
+
+    inspections: Sequence[Inspection] = ()
+
+    def count(self, severity: Severity) -> int:
+        """Count the findings of a severity, over all runs."""
+        return sum(inspection.count(severity) for inspection in self.inspections)
+
+
+def check(
+    run: str | os.PathLike[str] | Sequence[str | os.PathLike[str]],
+    qrels: str | os.PathLike[str] | None = None,
+    measures: str | Sequence[str] = (),
+    *,
+    relevance_level: int = 1,
+    max_hits: int | None = None,
+    fix: str | os.PathLike[str] | None = None,
+    **how: Unpack[HowRead],
+) -> CheckResult:
+    """Report everything that is wrong with files of runs or suspicious, as ``ragkpi check``.
+
+    Parameters
+    ----------
+    run
+        A path, or several. What is in memory has no lines to report on; functions refuse what is
+        wrong with it.
+    qrels
+        A path, for what depends on them.
+    measures
+        Ties are looked for at their cutoffs.
+    relevance_level
+        Lowest level that is relevant.
+    max_hits
+        Most documents of a query.
+    fix
+        Write the run to this path, sorted, ranked, without repetitions and unreadable lines, cut
+        at `max_hits`.
+    how
+        See `HowRead`: ``map_run``, ``scores``, ``max_passage``, …
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> found = ragkpi.check("fixtures/runs/fusion.run", "fixtures/qrels.txt")
+    >>> {row["finding"] for row in found.rows}
+    {...'ties'...}
+    """
+    paths: list[Any] = list(run) if isinstance(run, list | tuple) else [run]
+    wrong = [path for path in (*paths, qrels or "") if not isinstance(path, str | os.PathLike)]
+    if wrong:
+        raise UsageError(f"check is about files, not {type(wrong[0]).__name__}; expected a path")
+    if fix is not None and len(paths) > 1:
+        raise UsageError(f"{option('fix')} {os.fspath(fix)}: {len(paths)} runs; expected one")
+    level = whole("relevance_level", relevance_level, 0)
+    most = None if max_hits is None else whole("max_hits", max_hits, 1)
+    of_qrels, of_run = readings_of(how)
+    requests = [measures] if isinstance(measures, str) else list(measures)
+    metrics = find_metrics(requests or list(CHECKED))
+    files = [os.fspath(path) for path in paths]
+    judgements = None if qrels is None else _read_qrels(os.fspath(qrels), files[0], of_qrels)
+    asked = Asked(judgements, metrics, Settings(relevance_level=level), most)
+    inspections = []
+    for file in files:
+        with Source(file) as source:
+            checked = CheckedFile(source, of_run)
+            inspection = inspect_file(checked, asked)
+            if fix is not None:
+                changes = _mend(checked, inspection, most, os.fspath(fix))
+                inspection = replace(inspection, changes=changes)
+        inspections.append(inspection)
+    return CheckResult(check_answer(inspections), inspections=inspections)
+
+
+def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
+    """Write the mended run; return what was changed."""
+    if not inspection.documents:
+        raise UsageError(
+            f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"
+        )
+    mender = Mender(max_hits)
+    with replacing(target, option("fix")) as out:
+        run.through(lambda parts: write_trec(mender.rankings(parts), inspection.last_run_id, out))
+    return mender.changes
+
+
+def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:
+    """Read the qrels; the error says so if qrels and run are swapped."""
+    try:
+        return group_judgements(read_any_qrels(path, reading))
+    except InputError as problem:
+        if _is_qrels(run):
+            raise UsageError(
+                f"{problem}; {run} holds qrels, so the two are swapped: ragkpi check {run} {path}"
+            ) from None
+        raise
+
+
+def _is_qrels(path: str) -> bool:
+    try:
+        with Source(path) as source:
+            return recognise_kind(source.peek(HEAD_LENGTH)) == "qrels"
+    except InputError:
+        return False

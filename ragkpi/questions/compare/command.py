@@ -1,0 +1,109 @@
+"""`ragkpi compare`: runs against a baseline."""
+
+from collections.abc import Mapping
+
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, evaluation
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
+from ragkpi.cli.resampling_options import Arguments, comparing
+from ragkpi.cli.terminal import by_path, exit_with, expect_files, refuse_standard_input_twice
+from ragkpi.errors import UsageError
+from ragkpi.questions.agree.command import HUMAN, refuse_beside_human, write_corrected
+
+
+@takes(options=evaluation, procedure=comparing, output=output_and_plot, labels=labels)
+def command(
+    options: EvaluationOptions,
+    procedure: Arguments,
+    output: Output,
+    labels: Labels,
+    files: list[str] = argument("QRELS BASELINE RUN...", "Files; - is standard input."),
+    per_query: bool = option(
+        "-q, --per-query",
+        "Show the queries won and lost, the largest first, with both values.",
+        use="common",
+    ),
+    all_pairs: bool = option(
+        "--all-pairs",
+        "Compare each run with each: p of every pair, and letters that runs share which are "
+        "not shown to differ. The randomization test is Tukey's then.",
+        use="common",
+    ),
+    paper: bool = option(
+        "--paper",
+        "Print the table of a paper, runs and measures, with marks where a run differs from "
+        "the baseline: --format latex or markdown.",
+        use="common",
+    ),
+    against: list[str] = option(
+        "--against RUN",
+        "With --paper: mark what differs from this run instead, by name or file; may be repeated.",
+    ),
+    by: str | None = BY,
+    human: str | None = HUMAN,
+) -> None:
+    """Compare runs with a baseline, query by query.
+
+    A row per value and run: its mean, the difference from the baseline with an interval, on how
+    many queries the run is better, equal and worse, the effect size, and how likely such a
+    difference is by chance. Lines below explain the test, and a sentence for each value says who is
+    better. Everything is over all judged queries, as with -c, or with --common over those that all
+    runs have. Without -m: map, ndcg_cut.10, recip_rank and recall.100, or what -R serves.
+    With --by the same for each slice of the queries, each tested on its own.
+    --plot draws the differences with their intervals, and those of the queries.
+    """
+    expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
+    qrels, *paths = expect_files(3, files, expected)
+    refuse_standard_input_twice([qrels, *paths, by, options.how.get("gains")])
+    _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
+    _refuse_together({"--by": by is not None, "--paper": paper})
+    if against and not paper:
+        raise UsageError(f"--against {against[0]}: only --paper marks runs; give it with it")
+    if paper and output.chosen in ("json", "jsonl"):
+        raise UsageError(
+            f"--paper with --format {output.chosen}: it is for readers; without --paper there is "
+            "all that it shows"
+        )
+    if human is not None:
+        refuse_beside_human(
+            {
+                "--test": procedure["test"] != "randomization",
+                "--trials": procedure["trials"] != 10_000,
+                "-q": per_query,
+                "--all-pairs": all_pairs,
+                "--paper": paper,
+                "--plot": output.plot is not None,
+                "--by": by is not None,
+            }
+        )
+        level, correction = procedure.get("confidence", 0.95), procedure["correction"]
+        judges = (human, qrels)
+        write_corrected("differences", options, judges, paths, output, labels, level, correction)
+        return
+    from ragkpi.files.inputs import inputs
+    from ragkpi.questions.compare.function import compare
+
+    inputs().hashed = is_signed(output, labels)
+    result = compare(
+        qrels,
+        by_path(paths),
+        options.requests,
+        pairs="all" if all_pairs else "baseline",
+        **procedure,
+        by=by,
+        problems="kept",
+        **options.named(labels.names),
+    )
+    if paper:
+        output.write(result.paper(against or ()).report, result.charts, signature=labels.signature)
+    else:
+        shown = "shown" if per_query else "hidden"
+        output.write(result.report, result.charts, signature=labels.signature, per_query=shown)
+    exit_with(result.problems)
+
+
+def _refuse_together(given: Mapping[str, bool]) -> None:
+    """Raise `UsageError` if more than one of some tables is asked for."""
+    names = [name for name, is_given in given.items() if is_given]
+    if len(names) > 1:
+        raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")

@@ -1,0 +1,229 @@
+"""`compare`: runs beside a baseline, or each beside each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, Unpack, get_args
+
+from ragkpi.charts.chart import Chart, Charts, noted
+from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.interface import interface, option
+from ragkpi.library.arguments import Evaluating, named_runs, one_of, procedure_of, session
+from ragkpi.library.result import Result
+from ragkpi.library.session import good_ones, labels_of, problems_of, queries_of, with_slices
+from ragkpi.measures.scores import Scores
+from ragkpi.questions.compare.report import (
+    REPORTED,
+    ComparisonReport,
+    all_pairs_charts,
+    comparison_charts,
+    outcome_objects,
+)
+from ragkpi.questions.compare.tables import AllPairsReport, PaperTable
+from ragkpi.questions.evaluate.function import Problems
+from ragkpi.reports.layout import Report, SlicedReport
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics import paired
+from ragkpi.statistics.paired import compare_all
+from ragkpi.statistics.query_slices import QuerySlice
+from ragkpi.statistics.significance import CorrectionName, TestName
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ComparisonResult(Result):
+    """The comparison of runs with a baseline, or of all pairs of runs.
+
+    Attributes
+    ----------
+    problems
+        What is wrong with runs that are not in the report; empty unless ``problems="kept"`` was
+        asked for.
+    names
+        What each run is called in the report, by the name that it was given.
+    scores
+        What each run scored, by the same names.
+    procedure
+        How they were compared.
+    """
+
+    problems: Sequence[RagkpiError] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
+    scores: Mapping[str, Scores] = field(default_factory=dict)
+    procedure: paired.Procedure = field(default_factory=paired.Procedure)
+
+    @property
+    def queries(self) -> list[dict[str, Any]]:
+        """The queries that each run won and lost against the baseline, the largest first.
+
+        Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
+        ``baseline_value``, ``value`` and ``difference``. There are none of all pairs.
+        """
+        report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
+        if not isinstance(report, ComparisonReport):
+            return []
+        comparison = report.comparison
+        return [
+            {"measure": difference.metric.name, "run": difference.run, **outcome}
+            for difference in comparison.differences
+            for outcome in outcome_objects(comparison, difference, None)
+        ]
+
+    @property
+    def letters(self) -> dict[str, dict[str, str]]:
+        """By measure and run, if all pairs were compared; who shares one is not told apart."""
+        found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
+        return found
+
+    def paper(self, against: str | Sequence[str] = ()) -> Result:
+        """Make the table of a paper: runs and measures, and marks where a run differs.
+
+        ``paper().to_text("latex")`` is what ``ragkpi compare --paper --format latex`` prints.
+
+        Parameters
+        ----------
+        against
+            The runs that others are tested against, each with a mark of its own; the baseline if
+            none is named.
+        """
+        names = list(self.names.values())
+        asked = [against] if isinstance(against, str) else list(against)
+        wanted = [
+            one_of("against", self.names.get(name, name), names) for name in asked or names[:1]
+        ]
+        places = [names.index(name) for name in dict.fromkeys(wanted)]
+        compared = paired.compare_each(
+            names, [self.scores[name] for name in self.names], self.procedure, places
+        )
+        signatures = [self.signature] * len(names)
+        return Result(PaperTable(names, compared, signatures), None, self.notes, self.signature)
+
+
+def compare(
+    qrels: Any,
+    runs: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    baseline: str | None = None,
+    pairs: Literal["baseline", "all"] = "baseline",
+    test: TestName = "randomization",
+    correction: CorrectionName = "holm",
+    family: Literal["metric", "all"] = "metric",
+    trials: int = 10_000,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    by: Any = None,
+    problems: Problems = "raised",
+    **how: Unpack[Evaluating],
+) -> ComparisonResult:
+    """Compare runs with a baseline, or each with each, query by query, as ``ragkpi compare``.
+
+    Parameters
+    ----------
+    qrels, measures, how
+        As `evaluate` takes them; without measures, those that are reported most.
+    runs
+        Two or more: a mapping by their names, or a list. All are over all judged queries, or with
+        ``missing="common"`` over those that all runs have.
+    baseline
+        The name of the run that the others are compared with; None is the first.
+    pairs
+        ``"baseline"`` compares all runs with one; ``"all"`` each with each: the randomization test
+        is Tukey's then, which needs no correction, and runs get letters.
+    test, trials
+        Where p-values come from.
+    correction, family
+        What becomes of many p-values, those by one metric or all of the call.
+    resamples, seed, confidence
+        Of the intervals of differences.
+    by
+        Labels of queries, as `evaluate` takes them: the same comparison in each slice, corrected
+        for the tests of that slice.
+    problems
+        As `evaluate` takes it. Without its baseline, nothing is compared.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> runs = ["fixtures/runs/bm25.run", "fixtures/runs/fusion.run"]
+    >>> found = ragkpi.compare("fixtures/qrels.txt", runs, "ndcg_cut.10", missing="zero")
+    >>> [round(row["p"], 4) for row in found.rows if row["run"] == "fusion"]
+    [0.0078]
+    """
+    asked = session(measures, how).side_by_side()
+    procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
+    one_of("problems", problems, get_args(Problems))
+    named = named_runs(runs)
+    if len(named) < 2:
+        raise UsageError("one run is given; expected a baseline and others")
+    one_of("pairs", pairs, ("baseline", "all"))
+    if pairs == "all":
+        _refuse_idle(procedure, baseline)
+    if baseline is not None:
+        named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
+    labels = labels_of(by)
+    metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
+    outcomes = asked.aligned(named, asked.evaluate(qrels, named, metrics))
+    bad = problems_of(named, outcomes)
+    scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
+    lacking = pairs == "baseline" and next(iter(named)) not in scored
+    if problems == "raised" or len(scored) < 2 or lacking:
+        interface().refuse(bad)
+    shown = asked.called(list(scored), list(scored.values()))
+    signature = asked.signed(metrics, qrels=qrels, by=by)
+    of_all, drawn = _compared(pairs, shown, list(scored.values()), procedure, signature)
+
+    def of_slice(part: QuerySlice) -> Report:
+        some = [part.of(scores) for scores in scored.values()]
+        return _compared(pairs, shown, some, procedure, signature)[0]
+
+    caution = "each slice is tested on its own: of many, some differ by chance"
+    report = with_slices(of_all, labels, queries_of(scored.values()), of_slice, caution)
+
+    def charts() -> list[Chart]:
+
+        known = signature or asked.signature(metrics, asked.files(qrels=qrels))
+        return noted(drawn(), [known.short()])
+
+    return ComparisonResult(
+        report,
+        charts,
+        notes=tuple(asked.notes.told),
+        signature=signature,
+        problems=bad,
+        names=dict(zip(scored, shown, strict=True)),
+        scores=scored,
+        procedure=procedure,
+    )
+
+
+def _compared(
+    pairs: Literal["baseline", "all"],
+    names: Sequence[str],
+    scored: Sequence[Scores],
+    procedure: paired.Procedure,
+    signature: Signature | None,
+) -> tuple[ComparisonReport | AllPairsReport, Charts]:
+    """Compare runs; return the report, and the function that makes its charts."""
+    signatures = [signature] * len(names)
+    if pairs == "all":
+        found = compare_all(names, scored, procedure)
+        return AllPairsReport(found, signatures), lambda: all_pairs_charts(found)
+    compared = paired.compare(names, scored, procedure)
+    return ComparisonReport(compared, signatures), lambda: comparison_charts(compared)
+
+
+def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
+    """Raise `UsageError` for arguments without effect where all pairs are compared."""
+    default = paired.Procedure()
+    if baseline is not None:
+        raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")
+    if procedure.test == default.test:
+        for name in ("correction", "family"):
+            if getattr(procedure, name) != getattr(default, name):
+                raise UsageError(
+                    f"{option('all_pairs')} with {option(name)}: Tukey's test holds for all "
+                    f"pairs of a measure; "
+                    f"leave it out, or give another {option('test')}"
+                )

@@ -1,0 +1,55 @@
+"""`ragkpi convert`: a run or qrels in another format."""
+
+from typing import TYPE_CHECKING, Literal
+
+from ragkpi.cli.evaluation_options import reading_options
+from ragkpi.cli.options import argument, file_formats, formats_and_shapes, option, takes
+from ragkpi.errors import UsageError
+
+if TYPE_CHECKING:
+    from ragkpi.library.arguments import HowRead
+
+# The format of IN is --from, whichever of the two it holds.
+_reading = reading_options.without("qrels_format", "run_format")
+
+
+@takes(reading=_reading)
+def command(
+    reading: "HowRead",
+    source: str | None = argument("IN", "Run or qrels; - is standard input."),
+    target: str | None = argument("OUT", "File; - is standard output."),
+    to: str | None = option(
+        "--to FORMAT", "Format of OUT. Default: by its suffix.", complete=file_formats, use="common"
+    ),
+    from_: str | None = option(
+        "--from FORMAT",
+        "Format of IN. Default: recognised.",
+        complete=formats_and_shapes,
+        use="common",
+    ),
+    kind: Literal["run", "qrels"] | None = option(
+        "--kind run|qrels",
+        "What IN holds. Default: recognised; JSON documents and binary tables, which could "
+        "be both, are taken for runs.",
+        use="common",
+    ),
+    list_: bool = option("--list", "Describe all formats, and stop.", use="common"),
+) -> None:
+    """Write a run or qrels in another format; OUT is replaced at once or not at all.
+
+    'ragkpi formats' describes the formats, and the suffixes of OUT that ask for them.
+
+    Documents are written in the order of their ranking: by score, equal scores by id, as trec_eval
+    ranks them. Ids keep their bytes, also such that are not UTF-8; scores read back as the same
+    numbers. Where a format has no scores (msmarco, references), they become negative ranks.
+    """
+    if list_:
+        from ragkpi.questions.describe.function import describe_formats
+
+        print(describe_formats())
+        return
+    if source is None or target is None:
+        raise UsageError("expected two files: ragkpi convert [options] IN OUT")
+    from ragkpi.questions.convert.function import convert
+
+    convert(source, target, to=to, from_=from_, kind=kind, **reading)

@@ -1,0 +1,108 @@
+"""`ragkpi depth`: how many passages to retrieve, or tools to show."""
+
+from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
+from ragkpi.cli.resampling_options import Arguments, intervals
+from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.errors import UsageError
+
+
+@takes(
+    options=without_pool.without("measure", "measure_names"),
+    output=output_and_plot,
+    labels=naming,
+    intervals=intervals,
+)
+def command(
+    options: EvaluationOptions,
+    output: Output,
+    labels: Labels,
+    intervals: Arguments,
+    files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
+    at: str | None = option(
+        "--at K,K,...",
+        "Depths. Default: 1,2,3,5,10,20,50,100,200,500,1000, as deep as the runs are.",
+        use="common",
+    ),
+    at_least: int = option(
+        "--at-least M", "Relevant documents that make a success.", 1, min=1, use="common"
+    ),
+    max_loss: float | None = option(
+        "--max-loss BITS",
+        "Bits of BoR that the answer may lie below the best depth. Default: any; what one "
+        "bit buys is said.",
+        min=0,
+        use="common",
+    ),
+    plateau: float = option(
+        "--plateau SHARE",
+        "Success has plateaued where deeper lists add no more than this.",
+        0.02,
+        min=0,
+        max=1,
+    ),
+    tokens: float | None = option(
+        "--tokens-per-passage TOKENS", "Also show the cost in tokens.", min=0, use="common"
+    ),
+    target: str | None = option(
+        "--target NAME=LEAST",
+        "The smallest depth where a measure reaches that: recall=0.8, ra_nwg=0.7, success=0.9.",
+        use="common",
+    ),
+    max_tokens: float | None = option(
+        "--max-tokens TOKENS",
+        "Room for passages, with --tokens-per-passage: no depth that needs more.",
+        min=1,
+    ),
+    relevant: str | None = option(
+        "--relevant R[,R...]", "Without files: how many of the -N are relevant, a number per query."
+    ),
+) -> None:
+    """Answer "how many passages should I retrieve?", or "how many tools may I show the agent?".
+
+    Deeper lists succeed more often, and so does chance. For each depth K: success (p_obs), chance
+    (p_rand), their ratio in bits (bor) and its ceiling (bor_max), recall, RA-nWG, and what the step
+    from the depth before changed (dbor) beside what sparse theory predicts (dbor_sparse). --ci adds
+    intervals of p_obs and bor.
+
+    The answer is the smallest of: the depth where success has plateaued (--plateau), the last one
+    outside the collapse zone, and the deepest one within --max-loss bits of the best. With
+    --target it is the one that reaches this; no answer is deeper than --max-tokens allow. A run
+    that a random draw would equal gets none.
+
+    Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
+    without files 'ragkpi depth -N 58 --relevant 4'.
+    """
+    from ragkpi.questions.depth.function import depth
+
+    if relevant is not None and files:
+        raise UsageError("--relevant stands in place of files; expected one or the other")
+    qrels, *paths = (
+        expect_files(1, files, "qrels and runs, qrels and -N, or -N and --relevant")
+        if relevant is None
+        else [None]
+    )
+    result = depth(
+        qrels,
+        by_path([path for path in paths if path is not None]) or None,
+        at=None if at is None else _numbers("--at", at),
+        at_least=at_least,
+        max_loss=max_loss,
+        plateau=plateau,
+        tokens_per_passage=tokens,
+        target=target,
+        max_tokens=max_tokens,
+        relevant=None if relevant is None else _numbers("--relevant", relevant),
+        **intervals,
+        **options.named(labels.names),
+    )
+    output.write(result.report, result.charts)
+
+
+def _numbers(option: str, text: str) -> list[int]:
+    """Read whole numbers from 1 between commas."""
+    parts = text.split(",")
+    if not all(part.isdecimal() and int(part) for part in parts):
+        raise UsageError(f"{option} {text}: expected whole numbers from 1, with commas between")
+    return [int(part) for part in parts]

@@ -1,0 +1,266 @@
+"""`depth`: how many passages to retrieve, or tools to show."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, Unpack
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Run
+from ragkpi.interface import option
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    in_one_order,
+    named_runs,
+    session,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.session import Session, all_good
+from ragkpi.measures.chance import corpus_size
+from ragkpi.measures.scores import score
+from ragkpi.progress import steps
+from ragkpi.questions.depth.answer import depth_answer, depth_charts
+from ragkpi.questions.depth.study import (
+    DEPTHS,
+    Curve,
+    Curves,
+    Limits,
+    count_values,
+    every_depth,
+    interval_by_name,
+    parse_target,
+    run_values,
+    study_counts,
+    study_run,
+    trace,
+)
+from ragkpi.ranking.judged import Judged, Settings, judged_from_counts
+from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits
+from ragkpi.statistics.bootstrap import Bootstrap, Method
+
+
+def depth(
+    qrels: Any = None,
+    runs: Any = None,
+    *,
+    at: Sequence[int] | None = None,
+    at_least: int = 1,
+    max_loss: float | None = None,
+    plateau: float = 0.02,
+    tokens_per_passage: float | None = None,
+    target: str | None = None,
+    max_tokens: float | None = None,
+    relevant: Sequence[int] | None = None,
+    ci: bool = False,
+    ci_method: Method | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    **how: Unpack[Evaluating],
+) -> Result:
+    """Answer "how many passages should I retrieve?", as ``ragkpi depth``.
+
+    Parameters
+    ----------
+    qrels, runs, how
+        As `evaluate` takes them. Qrels without runs say what chance and a perfect system do, among
+        `corpus_size` documents; none of the two is given with `relevant`.
+    at
+        Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
+    at_least
+        Relevant documents that make a success.
+    max_loss
+        Bits of BoR that the answer may lie below the best depth.
+    plateau
+        Success has plateaued where deeper lists add no more than this.
+    tokens_per_passage
+        Also show the cost in tokens.
+    target
+        The smallest depth where a measure reaches that: ``"recall=0.8"``.
+    max_tokens
+        Room for passages of `tokens_per_passage`: no depth that needs more.
+    relevant
+        In place of qrels: how many of `corpus_size` documents are relevant, a number per query.
+    ci, ci_method, resamples, seed, confidence
+        Whether, and how, intervals are computed, as `evaluate` has them.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> print(ragkpi.depth(relevant=[4], corpus_size=58, at=[5, 10, 20]).rows[0]["bor_max"])
+    1.6905...
+    """
+    asked = session((), in_one_order(how))
+    _refuse_nan(max_loss=max_loss, tokens_per_passage=tokens_per_passage, max_tokens=max_tokens)
+    limits = Limits(
+        whole("at_least", at_least, 1),
+        max_loss,
+        plateau,
+        None if target is None else parse_target(target),
+        _room(max_tokens, tokens_per_passage),
+    )
+    depths = None if at is None else sorted({whole("at", depth, 1) for depth in at})
+    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    if relevant is not None and (qrels is not None or runs is not None):
+        raise UsageError(
+            f"{option('relevant')} stands in place of files; expected one or the other"
+        )
+    if relevant is None and qrels is None:
+        raise UsageError(
+            "expected qrels and runs, qrels and corpus_size=, or relevant= and corpus_size="
+        )
+    if runs is None:
+        if target is not None:
+            raise UsageError(
+                f"{option('target')} {target}: without a run no system reaches it; leave it out"
+            )
+        if bootstrap is not None:
+            raise UsageError(f"{option('ci')}: without a run nothing is estimated; leave it out")
+        judged = [_judged_without_run(asked, qrels, relevant, limits)]
+        curves = _curves_of_chance(judged[0], depths, limits)
+    else:
+        named = named_runs(runs)
+        asked = asked.side_by_side() if len(named) > 1 else asked
+        curves, judged = _curves_of_runs(asked, qrels, named, depths, limits, bootstrap)
+    metrics = curves.curves[0].scores.metrics
+
+    def charts() -> list[Chart]:
+        drawn = every_depth([*curves.depths, *curves.chosen])
+        traces = [trace(of_run, drawn, limits.m) for of_run in judged]
+        return noted(depth_charts(curves, traces), asked.small_print(qrels, metrics, judged[0]))
+
+    report = depth_answer(curves, tokens_per_passage)
+    return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
+
+
+def _refuse_nan(**numbers: float | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and number != number:
+            raise UsageError(f"{option(name)} {number}: expected a number")
+
+
+def _room(max_tokens: float | None, tokens: float | None) -> int | None:
+    """Return how many passages fit; None for any number."""
+    if max_tokens is None:
+        return None
+    if not tokens:
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: how long is one? Give "
+            f"{option('tokens_per_passage')}"
+        )
+    if tokens > max_tokens:
+        raise UsageError(
+            f"{option('max_tokens')} {max_tokens:g}: not even one passage of {tokens:g} fits"
+        )
+    return int(max_tokens // tokens)
+
+
+# Settings that are about runs, and those that are about qrels: they change nothing without them.
+_OF_RUNS = ("missing", "unjudged", "max_retrieved", "draws", "grade_map")
+_OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
+
+
+def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
+    """Raise `UsageError` for settings that need a run, or that counts alone make useless."""
+    default = Settings()
+    idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
+    given = [name for name in idle if getattr(settings, name) != getattr(default, name)]
+    if limits.plateau != Limits().plateau:
+        given.append("plateau")
+    if given:
+        alone = "qrels without a run" if counts is None else option("relevant")
+        raise UsageError(f"{alone} with {_option_of(given[0])}: that is about runs; leave it out")
+
+
+def _option_of(setting: str) -> str:
+    """Name the option, or the options, of a setting."""
+    if setting == "missing":
+        zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
+        return f"{zero}, {common} or {error}"
+    return option(setting, "removed" if setting == "unjudged" else "")
+
+
+def _judged_without_run(
+    asked: Session, qrels: Any, relevant: Sequence[int] | None, limits: Limits
+) -> Judged:
+    """Judge a run that retrieves nothing: chance needs only the numbers of relevant documents."""
+    counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
+    settings = asked.settings
+    _refuse_idle(settings, limits, counts)
+    if counts is not None:
+        if settings.corpus_size is None:
+            raise UsageError(
+                f"{option('relevant')}: the number to choose from is missing; give it with "
+                f"{option('corpus_size')}"
+            )
+        return judged_from_counts(settings.corpus_size, counts, settings)
+    if settings.corpus_size is None and not settings.corpus_sizes:
+        raise UsageError(
+            "qrels without a run: the number to choose from is missing; give it with "
+            f"{option('corpus_size')}, or a run"
+        )
+    every = replace(asked, settings=replace(settings, missing="zero", doubts="said"))
+    metrics = count_values([1], 1)
+    evaluator = every.evaluator(qrels, metrics)
+    (nothing,) = all_good(["qrels"], evaluator.score([NOTHING_RETRIEVED], metrics))
+    return nothing.plain
+
+
+def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limits) -> Curves:
+    size = int(corpus_size(judged).max())
+    depths = depths or sorted({*(depth for depth in DEPTHS if depth < size), size})
+    _refuse_above(size, depths)
+    study = study_counts(judged, depths, limits)
+    curve = Curve("", score(judged, count_values(depths, limits.m)), study)
+    return Curves([curve], depths, limits, corpus_size=size)
+
+
+def _curves_of_runs(
+    asked: Session,
+    qrels: Any,
+    runs: Mapping[str, Run],
+    depths: Sequence[int] | None,
+    limits: Limits,
+    bootstrap: Bootstrap | None,
+) -> tuple[Curves, list[Judged]]:
+    """Study runs at `depths`; None for depths as deep as the runs are."""
+    everywhere = run_values(depths or DEPTHS, limits.m)
+    evaluator = asked.evaluator(qrels, everywhere)
+    # The default depths depend on the runs; reading does not depend on depths, so it comes first.
+    read = evaluator.read(runs.values(), evaluator.needs(everywhere))
+    retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
+    deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
+    if asked.settings.max_retrieved is not None:
+        deepest = max(1, min(deepest, asked.settings.max_retrieved))
+    depths = depths or [depth for depth in DEPTHS if depth <= deepest]
+    outcomes = evaluator.score(read, run_values(depths, limits.m))
+    for result in all_good(runs, outcomes):
+        _refuse_above(int(corpus_size(result.plain).min()), depths)
+    results = all_good(runs, asked.checked(evaluator, runs, outcomes))
+    curves = []
+    names = asked.called(list(runs), [result.scores for result in results])
+    all_runs = zip(names, runs, results, strict=True)
+    for name, path, result in steps(all_runs, "depths", len(results)):
+        judged = result.plain
+        deepest = int(judged.num_ret.max())
+        if depths[-1] > deepest:  # success cannot rise there, but chance does
+            asked.notes.warn(
+                f"no query has more than {deepest} documents, so K above is chance rising alone; "
+                f"give a deeper run, or {option('at')} down to {deepest} ({path})"
+            )
+        intervals = interval_by_name(result.scores, bootstrap) if bootstrap else {}
+        curves.append(Curve(name, result.scores, study_run(judged, depths, limits), intervals))
+    return Curves(curves, depths, limits, bootstrap), [result.plain for result in results]
+
+
+def _refuse_above(size: int, depths: Sequence[int]) -> None:
+    if depths[-1] > size:
+        raise UsageError(
+            f"{option('at')} {depths[-1]}: the corpus has only {size} documents; give a "
+            f"smaller K, or {option('corpus_size')} if "
+            "it is larger"
+        )

@@ -1,0 +1,526 @@
+"""Success and bits at many depths at once, for limits and charts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.errors import UsageError
+from ragkpi.interface import option
+from ragkpi.measures import chance
+from ragkpi.measures.aggregates import Aggregate
+from ragkpi.measures.chance import (
+    BITS,
+    CEILING,
+    chance_statistics,
+    collapse_depth,
+    corpus_size,
+    mean_known,
+)
+from ragkpi.measures.hypergeometric import tail
+from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.scores import MetricScores, Scores, score
+from ragkpi.ranking.judged import Judged
+from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
+
+EVERY = 1000  # every depth down to this one is tried
+_BELOW = 100  # depths below it that are drawn
+
+
+class Trace(NamedTuple):
+    """Curves of a run, or of chance alone, over D depths.
+
+    Attributes
+    ----------
+    depths : (D,)
+        Ascending.
+    success, chance : (D,)
+        Shares of the queries that have as many relevant documents as a success takes.
+    bits, ceiling : (D,)
+        BoR and BoR_max; bits and success mean nothing without a run.
+    """
+
+    depths: IntArray
+    success: FloatArray
+    chance: FloatArray
+    bits: FloatArray
+    ceiling: FloatArray
+
+
+def every_depth(depths: Sequence[int]) -> IntArray:
+    """Return every depth down to `EVERY` or the deepest, then some, and all of `depths`."""
+    deepest = max(depths)
+    every = np.arange(1, min(deepest, EVERY) + 1)
+    below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
+    return np.union1d(np.union1d(every, below[below <= deepest]), depths)
+
+
+def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
+    """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
+    if not (judged.num_rel >= m).any():  # nothing can succeed
+        return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
+    ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
+    chance = np.where(depths < m, 0.0, np.exp2(-ceiling))  # too few to succeed have no ceiling
+    return Trace(depths, success_at(judged, depths, m), chance, bits, ceiling)
+
+
+def success_at(judged: Judged, depths: IntArray, m: int) -> FloatArray:
+    """Return the share of queries with m relevant documents down to each depth, (D,)."""
+    first = np.sort(judged.rank[judged.relevant & (judged.found == m)])
+    possible = max(int((judged.num_rel >= m).sum()), 1)
+    return np.asarray(np.searchsorted(first, depths, side="right") / possible)
+
+
+def bits_at(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> FloatArray:
+    """Return BoR, or its ceiling, at each depth, (D,), as `bor` and `bor_max` define them.
+
+    Queries with the same N, R and number of retrieved documents are computed once.
+    """
+    size = corpus_size(judged)
+    limit = judged.num_ret if judged.settings.draws == "ret" else size
+    cells = np.stack([size, judged.num_rel, np.minimum(limit, size)])[:, judged.num_rel >= m]
+    (N, R, most), count = np.unique(cells, axis=1, return_counts=True)
+    shape = (len(depths), len(count))
+    drawn = np.minimum(depths[:, np.newaxis], most)
+    chances = tail(
+        np.broadcast_to(N, shape).ravel(), np.broadcast_to(R, shape).ravel(), drawn.ravel(), m
+    )
+    statistics = chance_statistics(chances, m).reshape(*shape, -1)
+    sums = (statistics * count[:, np.newaxis]).sum(axis=1)
+    if aggregate is BITS:
+        success = success_at(judged, depths, m) * cells.shape[1]
+        sums = np.column_stack([success, sums])
+    return np.asarray(aggregate.summary(sums, cells.shape[1]))
+
+
+@dataclass(frozen=True)
+class Target:
+    """A measure with a cutoff, by name, and the mean that it should reach."""
+
+    measure: str
+    least: float
+
+    def metric(self, depth: int) -> Metric:
+        """Return the measure at a depth."""
+        return find_metrics([f"{self.measure}.{depth}"])[0]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """The smallest depth that reaches a target.
+
+    Attributes
+    ----------
+    measure, least
+        The target.
+    depth
+        The smallest depth that reaches it; None if none does.
+    value
+        The mean at that depth, or the greatest mean if no depth reaches the target.
+    deepest
+        The deepest depth that was tried.
+    """
+
+    measure: str
+    least: float
+    depth: int | None
+    value: float
+    deepest: int
+
+
+def parse_target(text: str) -> Target:
+    """Read ``NAME=NUMBER``, as ``--target`` takes it; `UsageError` otherwise."""
+    name, _, number = text.rpartition("=")
+    try:
+        least = float(number)
+    except ValueError:
+        least = math.nan
+    if not name or not math.isfinite(least):
+        raise UsageError(f"{option('target')} {text}: expected NAME=NUMBER, such as recall=0.8")
+    target = Target(name, least)
+    metric = target.metric(1)
+    if not isinstance(metric.arguments.get("cutoff"), int) or metric.measure.better != "higher":
+        raise UsageError(
+            f"{option('target')} {text}: {name} has no value per depth that could be "
+            f"reached; expected a "
+            "measure with a cutoff, such as recall, success or ra_nwg"
+        )
+    return target
+
+
+def reach(judged: Judged, target: Target) -> Reached:
+    """Find the smallest depth whose mean is at least the target; try every depth of the run."""
+    deepest = min(int(judged.num_ret.max(initial=1)), EVERY)
+    best = -math.inf
+    for depth in range(1, deepest + 1):
+        value = float(score(judged, [target.metric(depth)]).columns[0].summary)
+        # A mean of shares may be wrong in its last bit.
+        if value >= target.least - 1e-12:
+            return Reached(target.measure, target.least, depth, value, deepest)
+        best = max(best, -math.inf if math.isnan(value) else value)
+    value = best if math.isfinite(best) else math.nan
+    return Reached(target.measure, target.least, None, value, deepest)
+
+
+CHANCE_LIMIT = 0.05  # a run that chance would equal more often is not shown to be better
+
+Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a depth must reach, and what it may cost.
+
+    Attributes
+    ----------
+    m
+        Relevant documents that make a success.
+    max_loss
+        Bits of BoR that the chosen depth may lie below the best one; None for no such limit.
+    plateau
+        Success that deeper lists may still gain where it has plateaued.
+    target
+        A value to reach, which replaces the limits by plateau, collapse and loss.
+    most
+        The deepest depth that there is room for; None for any.
+    """
+
+    m: int = 1
+    max_loss: float | None = None
+    plateau: float = 0.02
+    target: Target | None = None
+    most: int | None = None
+
+    @property
+    def allowed_loss(self) -> float:
+        """The loss that `Affordable` allows: one bit, a factor of 2, unless `max_loss` is set."""
+        return 1.0 if self.max_loss is None else self.max_loss
+
+
+@dataclass(frozen=True)
+class Collapse:
+    """The smallest depth in the collapse zone, and what makes it one."""
+
+    depth: int
+    lambda_: float
+    p_rand: float
+
+
+@dataclass(frozen=True)
+class Plateau:
+    """The smallest depth that succeeds nearly as often as the deepest one."""
+
+    depth: int
+    success: float
+    deepest: int
+    final: float
+
+
+@dataclass(frozen=True)
+class Affordable:
+    """The deepest depth that costs no more bits than allowed, compared with the best one."""
+
+    depth: int
+    bits: float
+    best_depth: int
+    best: float
+    deepest: int
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The recommended depth.
+
+    Attributes
+    ----------
+    depth, limit
+        The depth, and which limit set it.
+    success, bits
+        Of the run there. Without a run success is None, and bits are those of the ceiling.
+    chance
+        How often chance succeeds there.
+    doubling
+        Bits of the ceiling that twice the depth costs; None where that is the whole corpus.
+    evidence
+        How likely chance would succeed for as many queries, or for more; None without a run.
+    """
+
+    depth: int
+    limit: Limit
+    success: float | None
+    bits: float
+    chance: float
+    doubling: float | None
+    evidence: float | None
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the run is shown to be better than chance at this depth."""
+        return self.evidence is None or self.evidence < CHANCE_LIMIT
+
+
+@dataclass(frozen=True)
+class Study:
+    """What limits the depth of a run, or of a system that always succeeds.
+
+    Attributes
+    ----------
+    collapse
+        None if no depth collapses.
+    plateau
+        None without a run, or if success still rises at the deepest depth, or is 0 there.
+    affordable
+        By the run's BoR, or by the ceiling without a run; None if nothing can succeed.
+    choice
+        The smallest depth that a limit sets; None if there is none above 0.
+    reached
+        Where the target is reached; None without a target.
+    final
+        Success at the deepest depth; None without a run.
+    """
+
+    collapse: Collapse | None = None
+    plateau: Plateau | None = None
+    affordable: Affordable | None = None
+    choice: Choice | None = None
+    reached: Reached | None = None
+    final: float | None = None
+
+
+DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+
+_RUN_MEASURES = ("p_obs", "p_rand", "ef", "bor", "bor_max", "lambda", "collapse")
+_COUNT_MEASURES = ("p_rand", "bor_max", "bor_opt", "lambda", "collapse")
+_BETWEEN_DEPTHS = ("dbor", "dbor_sparse")
+
+
+def run_values(depths: Sequence[int], m: int) -> list[Metric]:
+    """Return the metrics of a run at each depth, and between neighbouring depths."""
+    cutoffs = ",".join(map(str, depths))
+    names = [*_RUN_MEASURES, *(_BETWEEN_DEPTHS if len(depths) > 1 else ())]
+    requests = [f"{name}.{cutoffs},m={m}" for name in names]
+    return _in_order([*requests, f"recall.{cutoffs}", f"ra_nwg.{cutoffs}"])
+
+
+def count_values(depths: Sequence[int], m: int) -> list[Metric]:
+    """Return the metrics that need no run, at each depth."""
+    cutoffs = ",".join(map(str, depths))
+    return _in_order([f"{name}.{cutoffs},m={m}" for name in _COUNT_MEASURES])
+
+
+def _in_order(requests: Sequence[str]) -> list[Metric]:
+    """Resolve requests in their own order; `find_metrics` would use the registry's."""
+    return [metric for request in requests for metric in find_metrics([request])]
+
+
+def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
+    """Find the limits of a run's depth, down to the deepest of `depths`."""
+    return _study(judged, depths, limits, BITS)
+
+
+def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
+    """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
+    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
+
+
+def _study(judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate) -> Study:
+    deepest = max(depths)
+    collapse = _collapse(judged, limits.m)
+    affordable = _affordable(judged, depths, limits, aggregate)
+    study = Study(collapse=collapse, affordable=affordable)
+    if affordable is None:
+        return study
+    limit_of: dict[Limit, int] = {"deepest": deepest}
+    if limits.most is not None:
+        limit_of["most"] = limits.most
+    if aggregate is BITS:
+        study = replace(
+            study,
+            plateau=_plateau(judged, deepest, limits),
+            reached=None if limits.target is None else reach(judged, limits.target),
+            final=float(success_at(judged, np.array([deepest]), limits.m)[0]),
+        )
+    if study.reached is not None:
+        if study.reached.depth is None:
+            return study
+        limit_of["target"] = study.reached.depth
+    else:
+        if study.plateau:
+            limit_of["plateau"] = study.plateau.depth
+        if collapse:
+            limit_of["collapse"] = collapse.depth - 1
+        if limits.max_loss is not None:
+            limit_of["max_loss"] = affordable.depth
+    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # of equals the last
+    if not limit_of[limit]:
+        return study
+    return replace(study, choice=_choice(judged, limit_of[limit], limit, limits.m, aggregate))
+
+
+def _choice(judged: Judged, depth: int, limit: Limit, m: int, aggregate: Aggregate) -> Choice:
+    """Describe what a depth gives; that of a run, or the ceiling without one."""
+    there = np.array([depth])
+    ceilings = bits_at(judged, np.array([depth, 2 * depth]), m, CEILING)
+    possible = 2 * depth <= int(corpus_size(judged).max())
+    return Choice(
+        depth=depth,
+        limit=limit,
+        success=float(success_at(judged, there, m)[0]) if aggregate is BITS else None,
+        bits=float(bits_at(judged, there, m, aggregate)[0]),
+        chance=mean_known(chance.p_rand(judged, depth, m)),
+        doubling=float(ceilings[0] - ceilings[1]) if possible else None,
+        evidence=_evidence(judged, depth, m) if aggregate is BITS else None,
+    )
+
+
+def _evidence(judged: Judged, depth: int, m: int) -> float:
+    """Return how likely chance would succeed for as many queries as the run, or for more.
+
+    Each query is an independent trial with its own probability of success.
+    """
+    possible = judged.num_rel >= m
+    probability = chance.p_rand(judged, depth, m)[possible, 0]
+    succeeded = int((judged.found_at(depth)[possible] >= m).sum())
+    distribution = np.zeros(len(probability) + 1)
+    distribution[0] = 1.0
+    for p in probability.tolist():
+        distribution[1:] = distribution[1:] * (1 - p) + distribution[:-1] * p
+        distribution[0] *= 1 - p
+    return float(min(distribution[succeeded:].sum(), 1.0))
+
+
+def _collapse(judged: Judged, m: int) -> Collapse | None:
+    depth = collapse_depth(judged, m)
+    if depth is None:
+        return None
+    return Collapse(
+        depth,
+        mean_known(chance.lambda_(judged, depth, m)),
+        mean_known(chance.p_rand(judged, depth, m)),
+    )
+
+
+def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
+    first = judged.rank[judged.relevant & (judged.found == limits.m)]
+    every = np.union1d([1, deepest], first[first <= deepest])  # success rises at no other depth
+    success = success_at(judged, every, limits.m)
+    final = success[-1]
+    if not final:
+        return None
+    # The difference of two shares may be wrong in its last bit.
+    index = int(np.argmax(success >= final - limits.plateau - 1e-12))
+    if every[index] == deepest:
+        return None
+    return Plateau(int(every[index]), float(success[index]), deepest, float(final))
+
+
+def _affordable(
+    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate
+) -> Affordable | None:
+    if not (judged.num_rel >= limits.m).any():
+        return None
+    every = np.union1d(np.arange(1, min(max(depths), EVERY) + 1), depths)
+    bits = bits_at(judged, every, limits.m, aggregate)
+    if not np.isfinite(bits).any():
+        return None
+    best = int(np.nanargmax(bits))
+    enough = bits[best] - limits.allowed_loss - 1e-12
+    index = int(np.flatnonzero(bits >= enough)[-1])
+    inside, outside = every[index], every[min(index + 1, len(every) - 1)]
+    while outside - inside > 1:  # depths between them were not computed
+        middle = (inside + outside) // 2
+        within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
+        inside, outside = (middle, outside) if within else (inside, middle)
+    bits_there = bits_at(judged, np.array([inside]), limits.m, aggregate)[0]
+    return Affordable(
+        int(inside), float(bits_there), int(every[best]), float(bits[best]), max(depths)
+    )
+
+
+_ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
+
+
+@dataclass(frozen=True)
+class Curve:
+    """Values at every depth, of a run or, without a name, of chance alone.
+
+    Attributes
+    ----------
+    name
+        Of the run; empty without one.
+    scores
+        Metrics with one cutoff each, or with two neighbouring ones.
+    study
+        The limits that follow from the run.
+    intervals
+        By the names of metrics.
+    """
+
+    name: str
+    scores: Scores
+    study: Study
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+
+    @property
+    def measures(self) -> list[Measure]:
+        """Each measure once, in order."""
+        by_name = {metric.measure.name: metric.measure for metric in self.scores.metrics}
+        return list(by_name.values())
+
+    def value(self, measure: str, depth: int) -> float | None:
+        """Return the value at a depth; that of two neighbours is at the deeper one."""
+        column = self._columns.get((measure, depth))
+        return None if column is None else column.summary
+
+    def interval(self, measure: str, depth: int) -> Interval | None:
+        """Return the interval of that value, if there is one."""
+        column = self._columns.get((measure, depth))
+        return None if column is None else self.intervals.get(column.name)
+
+    @cached_property
+    def _columns(self) -> dict[tuple[str, int], MetricScores]:
+        """The columns by measure and depth, the deeper one of neighbours."""
+        columns = {}
+        for column in self.scores.columns:
+            cutoff = column.metric.arguments["cutoff"]
+            depth = max(cutoff) if isinstance(cutoff, tuple) else cutoff
+            columns[column.metric.measure.name, depth] = column
+        return columns
+
+
+@dataclass(frozen=True)
+class Curves:
+    """One curve per run over the same depths, ascending, and the limits they were judged by.
+
+    `corpus_size` is set where there is no run, `bootstrap` where there are intervals.
+    """
+
+    curves: Sequence[Curve]
+    depths: Sequence[int]
+    limits: Limits
+    bootstrap: Bootstrap | None = None
+    corpus_size: int | None = None
+
+    @property
+    def several(self) -> bool:
+        """Whether there is more than one curve, so that each needs its name."""
+        return len(self.curves) > 1
+
+    @property
+    def chosen(self) -> list[int]:
+        """The depths that are recommended."""
+        choices = [curve.study.choice for curve in self.curves]
+        return [choice.depth for choice in choices if choice is not None]
+
+
+def interval_by_name(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
+    """Compute the intervals of success and BoR at every depth."""
+    kept = [column for column in scores.columns if column.metric.measure.name in _ESTIMATED]
+    return intervals(scores.only(kept), bootstrap)

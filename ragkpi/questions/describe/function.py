@@ -1,0 +1,285 @@
+"""Descriptions: `describe_measures`, `describe_formats`, `schema`; and `log`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from ragkpi import reports
+from ragkpi.errors import UsageError
+from ragkpi.files.column_names import NAMES
+from ragkpi.files.registry import FILE_FORMATS, FileFormat
+from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.library.result import Result
+from ragkpi.measures.measure import QUESTIONS, Measure
+from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
+from ragkpi.questions.evaluate.record import History, read_records
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+
+_MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
+
+  --map-run 'records=$.results, query=id, list=hits.hits, doc=_id, score=_score'
+
+Parts, between commas; what is not said is found by its name:
+  records  where the records stand: nothing for a record a line or the elements of an array,
+           $ for the values of one object, $.results for what stands under that key; * is any
+           key: under each stands another ranking of the queries, of which --subset reads one
+  query    the id of the query, from a record
+  list     the list of documents, from a record; nothing if each record is one document
+  doc      the id of the document, from an element of the list
+  score    its score; scores is a second list, beside the list of documents
+  rank     its rank, where there is no score; without both the order of the list counts
+  level    its judged level (qrels); without it each document has level 1
+
+A path is names between dots (hits.hits), or a key that has dots itself (node.id); name[] goes
+through a list (output[].provenance); a|b is a or else b; @key is the key under which something
+stands, @value what stands there, @number the number of the record. In CSV, TSV and tables a path is
+the name of a column, or its number from 1 where there is no line of names:
+--map-run 'query=1, doc=2, score=4'. What a map names has to be there."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Description(Result):
+    """A description, as a text and as rows.
+
+    Attributes
+    ----------
+    text
+        What the command prints, and ``str(result)``.
+    """
+
+    text: str = ""
+
+    def __str__(self) -> str:
+        return self.text
+
+
+def describe_measures(*names: str) -> Description:
+    """List every measure under the question that it answers, as ``ragkpi measures``.
+
+    Parameters
+    ----------
+    names
+        Measures or nicknames to explain. What is no name is searched for: in names, in
+        definitions, and in what other tools call a measure.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> [row["measure"] for row in ragkpi.describe_measures("bits-over-random").rows][0]
+    'bor'
+    >>> print(ragkpi.describe_measures("recip_rank").text.splitlines()[1])
+    1 / rank of the first relevant document; 0 if none was retrieved.
+    """
+    measures = all_measures()
+    named, searched = _chosen(names, measures)
+    chosen = named or searched
+    if named:
+        text = "\n\n".join(map(explanation, named.values()))
+    else:
+        text = _listed(chosen, NICKNAMES if chosen == measures else {}).rstrip("\n")
+    return Description(_answer(list(chosen.values())), text=text)
+
+
+def describe_formats(*names: str) -> Description:
+    """List the formats of runs and qrels, and what stacks write in them, as ``ragkpi formats``.
+
+    Parameters
+    ----------
+    names
+        Formats or shapes to explain; ``"map"`` explains ``map_run`` and ``map_qrels``.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> ragkpi.describe_formats("trec").rows[0]["of"]
+    'run or qrels'
+    """
+    text = "\n\n".join(map(_explained, names)) if names else "\n".join(_formats_listed())
+    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
+    rows = [
+        [form.name, _kinds(form), form.description]
+        for form in forms.values()
+        if not names or form.name in names
+    ]
+    rows += [
+        [shape.name, shape.kind, shape.written_by]
+        for kind in ("run", "qrels")
+        for shape in SHAPES[kind].values()
+        if not names or shape.name in names
+    ]
+    table = Table(
+        [Column("name"), Column("of"), Column("what")], [list(map(Cell, r)) for r in rows]
+    )
+    return Description(Answer("formats", table, [], {}), text=text)
+
+
+def schema() -> dict[str, Any]:
+    """Return the JSON schema of `Result.to_dict` and ``--format json``, as ``ragkpi schema``."""
+    found: dict[str, Any] = json.loads(schema_text())
+    return found
+
+
+def schema_text() -> str:
+    """Return the schema as it is written."""
+    return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
+
+
+def log(
+    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
+) -> Result:
+    """Show evaluations that were written down, as ``ragkpi log``.
+
+    Parameters
+    ----------
+    path
+        What ``--log`` or `RunResult.log` wrote.
+    where
+        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
+        value, a key of what was said about the runs, run, run_id, time or signature.
+    sort
+        A name: the best value first. None leaves them as they were written.
+    """
+    history = History(read_records(os.fspath(path)))
+    history = history.where([where] if isinstance(where, str) else where)
+    return Result(history if sort is None else history.sorted_by(sort))
+
+
+def _chosen(
+    names: Sequence[str], measures: Mapping[str, Measure]
+) -> tuple[Mapping[str, Measure], Mapping[str, Measure]]:
+    """Return the measures that are named, and else those that a search for all words finds."""
+    if not names:
+        return {}, measures
+    try:
+        return {metric.measure.name: metric.measure for metric in find_metrics(names)}, {}
+    except UsageError:
+        words = [name.casefold() for name in names]
+        found = {
+            name: measure
+            for name, measure in measures.items()
+            if all(word in _searched(measure) for word in words)
+        }
+        if not found:
+            raise
+        return {}, found
+
+
+def _searched(measure: Measure) -> str:
+    return " ".join([measure.name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+
+
+def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]) -> str:
+    """Write a line per measure, under the questions."""
+    width = max(map(len, [*measures, *nicknames]))
+    parts = []
+    for question, text in QUESTIONS.items():
+        lines = [
+            f"{name:{width}}  {measure.help.splitlines()[0]}"
+            for name, measure in measures.items()
+            if measure.question == question
+        ]
+        if lines:
+            parts.append([text, *lines])
+    if nicknames:
+        parts.append(
+            ["Nicknames", *(f"{name:{width}}  {' '.join(of)}" for name, of in nicknames.items())]
+        )
+    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+
+
+def _answer(measures: Sequence[Measure]) -> Answer:
+    heads = ["measure", "question", "definition", "better", "parameters", "over queries", "reads"]
+    rows = [
+        [
+            measure.name,
+            measure.question,
+            measure.help.splitlines()[0],
+            measure.better,
+            measure.parameters.describe(),
+            measure.aggregate.name,
+            measure.reads,
+        ]
+        for measure in measures
+    ]
+    table = Table([Column(head) for head in heads], [list(map(Cell, row)) for row in rows])
+    return Answer("measures", table, [f"'ragkpi measures {measures[0].name}' explains it."], {})
+
+
+def explanation(measure: Measure) -> str:
+    """Return the help text of a measure: its docstring, and what its registry line says."""
+    facts = {
+        "Parameters": measure.parameters.describe(),
+        "Over queries": measure.aggregate.name,
+        "Reads": measure.reads,
+        "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
+        "Sees": measure.sees,
+        "Ties": measure.over_ties,
+    }
+    lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]
+    return "\n".join([measure.name, measure.help, *lines])
+
+
+def _formats_listed() -> Iterator[str]:
+    """Yield the list of formats, a line each."""
+    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
+    yield "Formats (of what; suffixes)"
+    for name, form in forms.items():
+        suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
+        yield f"  {name:18}  {form.description} ({_kinds(form)}{suffixes})"
+    for kind in ("run", "qrels"):
+        yield ""
+        title = "runs" if kind == "run" else kind
+        yield f"Shapes of {title}, in JSON and tables; the most specific one that fits is read"
+        for shape in SHAPES[kind].values():
+            yield f"  {shape.name:18}  {shape.written_by}"
+
+
+def _kinds(form: FileFormat) -> str:
+    return " or ".join(
+        kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
+    )
+
+
+def _explained(name: str) -> str:
+    if name == "map":
+        return _MAP
+    texts = [_shape_text(SHAPES[kind][name]) for kind in ("run", "qrels") if name in SHAPES[kind]]
+    form = FILE_FORMATS["run"].get(name) or FILE_FORMATS["qrels"].get(name)
+    if form is not None:
+        texts.append(_format_text(form))
+    if not texts:
+        known = dict.fromkeys(
+            name for some in (FILE_FORMATS, SHAPES) for of in some.values() for name in of
+        )
+        raise UsageError(f"no format is named {name!r}; expected map or one of {', '.join(known)}")
+    return "\n\n".join(texts)
+
+
+def _format_text(form: FileFormat) -> str:
+    lines = [f"{form.name} ({_kinds(form)})", f"  {form.description}"]
+    if form.suffixes:
+        lines.append(f"  'ragkpi convert' writes it to {' '.join(form.suffixes)}")
+    return "\n".join(lines)
+
+
+def _shape_text(shape: Shape) -> str:
+    """Return what a shape is, and the map that says the same."""
+    parts = ("records", "query", "list", "doc", "score", "scores", "rank", "level")
+    paths = {part: getattr(shape, part) for part in parts if getattr(shape, part)}
+    lines = [f"{shape.name} ({shape.kind})", f"  {shape.written_by}"]
+    lines += [f"  {part:8} {path}" for part, path in paths.items()]
+    lines += [
+        f"  {alias:18} is the first there of {' '.join(names)}"
+        for alias, names in NAMES.items()
+        if any(alias in path for path in paths.values())
+    ]
+    if "*" in shape.records.split("."):
+        lines.append("  each * is a subset, another ranking of the queries: --subset reads one")
+    if shape.repeated == "dropped":
+        lines.append("  a document that a list names again counts once")
+    return "\n".join(lines)

@@ -1,0 +1,57 @@
+"""`ragkpi diagnose`: whether it is the retriever or the reranker."""
+
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Output, output_and_plot
+from ragkpi.errors import UsageError
+
+# It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
+diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
+
+
+@takes(options=diagnose_options, output=output_and_plot)
+def command(
+    options: EvaluationOptions,
+    output: Output,
+    files: list[str] = argument("QRELS RUN", "Qrels and a run."),
+    cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
+    proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),
+    pct_proc: float = option(
+        "--good-pct-proc SHARE",
+        "%PROC from which a selection is good. Published systems reach 0.83 to 0.89.",
+        0.8,
+        min=0,
+    ),
+    worst: int = option("--worst N", "Show the N worst queries.", 10, min=0, use="common"),
+    per_query: bool = option("-q, --per-query", "Show all queries.", use="common"),
+    missed: int = option(
+        "--missed N", "Name N missed documents of each query.", 3, min=0, use="common"
+    ),
+    by: str | None = BY,
+) -> None:
+    """Answer "is it the retriever or the reranker?", for a run that was selected from --pool.
+
+    PROC is the best that K documents of the pool could give, %PROC the share of it that the run
+    realised. A query is the retriever's fault where PROC is low, the reranker's where %PROC is,
+    or both's. What is lost is decomposed: ideal gain = missed by the pool + missed by the
+    selection + realised. Unjudged passages count as worthless; the answer says what it would be
+    if all that are shown were of the top grade. Missed documents come with grade, judged level and
+    rank in the pool.
+    """
+    from ragkpi.questions.diagnose.function import diagnose
+
+    if files is None or len(files) != 2:
+        raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
+    if options.how.get("pool") is None:
+        raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
+    result = diagnose(
+        *files,
+        cutoff=cutoff,
+        good_proc=proc,
+        good_pct_proc=pct_proc,
+        worst=None if per_query else worst,
+        missed=missed,
+        by=by,
+        **options.how,
+    )
+    output.write(result.report, result.charts)

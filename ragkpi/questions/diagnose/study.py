@@ -1,0 +1,255 @@
+"""Retriever or reranker: where each query lost the evidence that it could have had.
+
+The ideal gain, that of the best K documents there are, has three parts: what the pool lacks, what
+the selection from the pool left behind, and what the top K hold.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from operator import itemgetter
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.files.lines import Tokens
+from ragkpi.measures import evidence
+from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.holes.assignments import find_holes
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import Hits
+
+Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
+_ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
+_FOREIGN_LIMIT = 0.2  # a pool that lacks more of what is shown is not what it was selected from
+
+VERDICTS: tuple[Verdict, ...] = ("retriever", "reranker", "both", "fine", "NA")
+
+
+@dataclass(frozen=True)
+class Thresholds:
+    """The least PROC and %PROC that are good.
+
+    The systems of arXiv 2511.09545 realise 83 to 89 % of their ceiling at K = 10, and their
+    ceilings are higher: four fifths of either is below what is usual.
+    """
+
+    proc: float = 0.8
+    pct_proc: float = 0.8
+
+
+class Shares(NamedTuple):
+    """What became of the ideal gain, as mean shares of it that add up to 1."""
+
+    missed_by_pool: float
+    missed_by_selection: float
+    realised: float
+
+    @property
+    def lost(self) -> float:
+        """The share that the top K lack."""
+        return self.missed_by_pool + self.missed_by_selection
+
+    @property
+    def blamed(self) -> Literal["retrieval", "the reranker"]:
+        """The stage that missed more."""
+        return "retrieval" if self.missed_by_pool > self.missed_by_selection else "the reranker"
+
+    @property
+    def blame(self) -> float:
+        """How much of what is lost that stage missed."""
+        return max(self.missed_by_pool, self.missed_by_selection) / self.lost
+
+
+@dataclass(frozen=True)
+class Missed:
+    """The n useful documents that the top K lack, by query, those with the most gain first.
+
+    Attributes
+    ----------
+    query, judgement, grade, level, pool_rank : (n,)
+        Query as in `Judged`, row in the judgements, rubric grade, judged level, and rank in the
+        pool; 0 for documents that it lacks.
+    """
+
+    query: IntArray
+    judgement: IntArray
+    grade: IntArray
+    level: IntArray
+    pool_rank: IntArray
+
+    def of(self, query: int) -> IntArray:
+        """Return the rows of a query's documents."""
+        first, last = np.searchsorted(self.query, [query, query + 1])
+        return np.arange(first, last)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """Where Q queries lost evidence.
+
+    Attributes
+    ----------
+    queries : list of bytes, length Q
+        In byte order.
+    cutoff, thresholds
+        K, and what decides the verdicts.
+    proc, pct_proc, ra_nwg : (Q,)
+        The measures of these names; NaN is NA.
+    verdicts : list, length Q
+        The quadrant of each query.
+    missed
+        The useful documents that the top K lack.
+    order : (Q,)
+        Rows of the queries, the greatest loss first, NA last.
+    outside_pool
+        How many documents of all top K the pool lacks, unless they were added to it.
+    shown, unjudged
+        How many documents all top K hold, and how many of them nobody judged.
+    best_case
+        The mean shares if all unjudged documents shown were of the top grade; None if all are
+        judged, or if the pool cannot be read again.
+    """
+
+    queries: list[bytes]
+    cutoff: int
+    thresholds: Thresholds
+    proc: FloatArray
+    pct_proc: FloatArray
+    ra_nwg: FloatArray
+    verdicts: list[Verdict]
+    missed: Missed
+    order: IntArray
+    outside_pool: int
+    shown: int
+    unjudged: int
+    best_case: Shares | None = None
+
+    @property
+    def shares(self) -> FloatArray:
+        """What became of each query's ideal gain, (3, Q), in the order of `Shares`.
+
+        NaN for a query without useful documents. What the selection missed is negative where the
+        top K hold documents that the pool lacks.
+        """
+        return np.stack([1 - self.proc, self.proc - self.ra_nwg, self.ra_nwg])
+
+    @property
+    def mean_shares(self) -> Shares | None:
+        """The shares averaged over the queries that have them; None if there are none."""
+        known = self.shares[:, ~np.isnan(self.ra_nwg)]
+        return Shares(*(float(share.mean()) for share in known)) if known.size else None
+
+    @property
+    def grounded(self) -> bool:
+        """Whether the run can have been selected from the pool."""
+        return self.outside_pool <= _FOREIGN_LIMIT * self.shown
+
+    def counts(self) -> Mapping[Verdict, int]:
+        """Count the queries of each verdict."""
+        return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
+
+
+def diagnose(
+    judged: Judged, judgements: Judgements, cutoff: int, thresholds: Thresholds
+) -> Diagnosis:
+    """Compare what the top K hold with what the pool and the judgements hold."""
+    weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
+    proc = evidence.proc(judged, **weighting)
+    pct_proc = evidence.pct_proc(judged, **weighting)
+    ra_nwg = evidence.ra_nwg(judged, **weighting)
+    del weighting["cutoff"]
+    added = judged.settings.pool_union == "union"
+    judged_shown = int(((judged.rank <= cutoff) & (judged.level >= 0)).sum())
+    shown = int(np.minimum(judged.num_ret, cutoff).sum())
+    worth = evidence.weights(evidence.labelled(judged), **weighting)
+    return Diagnosis(
+        queries=judged.queries,
+        cutoff=cutoff,
+        thresholds=thresholds,
+        proc=proc,
+        pct_proc=pct_proc,
+        ra_nwg=ra_nwg,
+        verdicts=_verdicts(proc, pct_proc, thresholds),
+        missed=_missed(judged, judgements, worth, cutoff),
+        order=np.argsort(ra_nwg, kind="stable"),  # NaN is last
+        outside_pool=0 if added else int(evidence.pool_miss(judged, cutoff).sum()),
+        shown=shown,
+        unjudged=shown - judged_shown,
+    )
+
+
+def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Verdict]:
+    """Name the quadrant of each query; an empty pool leaves nothing to select from."""
+    poor_pool = proc < thresholds.proc - _ROUNDING
+    poor_selection = pct_proc < thresholds.pct_proc - _ROUNDING  # not where it is NA
+    verdicts: list[Verdict] = np.select(
+        [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
+        ["NA", "both", "retriever", "reranker"],
+        "fine",
+    ).tolist()
+    return verdicts
+
+
+def _missed(judged: Judged, judgements: Judgements, worth: FloatArray, cutoff: int) -> Missed:
+    number = judgements.places_among(judged.queries)
+    rows = np.flatnonzero(number[judgements.query] >= 0)
+    query, level = number[judgements.query[rows]], judgements.level[rows]
+    grade = evidence.grades(judged, level)
+    pool = judged if judged.pool is None else judged.pool
+    rank = np.zeros(len(judgements.level), dtype=np.int64)
+    rank[pool.judgement] = pool.rank
+    shown = np.zeros(len(judgements.level), dtype=np.bool_)
+    shown[judged.judgement[judged.rank <= cutoff]] = True
+    useful = (worth[query, grade] > 0) & ~shown[rows]
+    query, level, grade, rows = query[useful], level[useful], grade[useful], rows[useful]
+    depth = np.where(rank[rows] > 0, rank[rows], np.iinfo(np.int64).max)
+    order = np.lexsort((depth, -worth[query, grade], query))
+    return Missed(query[order], rows[order], grade[order], level[order], rank[rows[order]])
+
+
+def with_shown_at_their_best(
+    judgements: Judgements, run: Hits, settings: Settings, cutoff: int
+) -> tuple[Judgements, Hits] | None:
+    """Give every unjudged document of a run's top K the level of the highest grade.
+
+    Parameters
+    ----------
+    run
+        Read with the names of its documents down to the cutoff.
+
+    Returns
+    -------
+    The judgements with these documents, and the run by them; None if all shown are judged.
+    """
+    holes = find_holes(judgements, [run], settings)
+    shown = np.flatnonzero(holes.within(cutoff))
+    if not len(shown):
+        return None
+    best = max(settings.grade_map.rubric.items(), key=itemgetter(1))
+    # A document with a negative level is a hole, or it was not retrieved: its row is dropped.
+    kept = np.flatnonzero(judgements.level >= 0)
+    query = np.concatenate([judgements.query[kept], holes.query[shown]])
+    order = np.argsort(query, kind="stable")
+    row = np.empty(len(order), dtype=np.int64)
+    row[order] = np.arange(len(order))
+    moved = np.full(len(judgements.level), -1)
+    moved[kept] = row[: len(kept)]
+    level = np.concatenate([judgements.level[kept], np.full(len(shown), best[0])])
+    documents = Tokens.joined([judgements.document.take(kept), holes.documents(shown)])
+    widened = replace(
+        judgements,
+        starts=np.searchsorted(query[order], np.arange(len(judgements.queries) + 1)),
+        document=documents.take(order),
+        level=level[order],
+    )
+    judged = judgements.level[run.judgement] >= 0
+    hits = replace(
+        run,
+        judgement=np.concatenate([moved[run.judgement[judged]], row[len(kept) :]]),
+        rank=np.concatenate([run.rank[judged], holes.rank[0, shown]]),
+    )
+    return widened, hits

@@ -1,0 +1,492 @@
+"""Results of `evaluate`: `RunResult` for one run, `RunResults` for several."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, Literal, Unpack, get_args
+
+from ragkpi.charts.picture import figure_of
+from ragkpi.errors import GateFailedError, RagkpiError
+from ragkpi.files.inputs import Inputs, inputs
+from ragkpi.files.query_files import read_zscores
+from ragkpi.interface import interface
+from ragkpi.library.arguments import (
+    Evaluating,
+    bootstrap_of,
+    named_run,
+    named_runs,
+    note_files,
+    one_of,
+    runs_of,
+    session,
+    whole,
+)
+from ragkpi.library.result import Result
+from ragkpi.library.session import (
+    Hashes,
+    Session,
+    good_ones,
+    labels_of,
+    problems_of,
+    queries_of,
+    slices_of,
+    with_slices,
+)
+from ragkpi.measures.scores import Scores
+from ragkpi.progress import steps
+from ragkpi.questions.evaluate.gates import GateLimits, Gates, StoredResult, gates_of
+from ragkpi.questions.evaluate.record import append, record
+from ragkpi.questions.evaluate.report import (
+    EvaluatedRun,
+    EvaluationReport,
+    WorstQueries,
+    evaluation_charts,
+    worst_queries,
+)
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.output_files import opened
+from ragkpi.reports.signature import Signature
+from ragkpi.statistics.bootstrap import (
+    Bootstrap,
+    Interval,
+    Method,
+    few_queries_note,
+    intervals,
+    resampled,
+)
+from ragkpi.statistics.gates import DecidedBy, Verdict
+from ragkpi.statistics.query_slices import QuerySlice
+from ragkpi.statistics.zscores import standardize, zscore_lines
+from ragkpi.wording import decoded
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class EvaluationResult(Result):
+    """The values of runs.
+
+    Attributes
+    ----------
+    files
+        By role (``"qrels"``, ``"pool"``) path and hash of what was read besides the runs.
+    paths
+        Of the runs, in the order of the report; None of what was in memory.
+    verdicts
+        The gates of each run, and whether it passed.
+    problems
+        What is wrong with runs that are not in the report, and which limits were missed; empty
+        unless ``problems="kept"`` was asked for.
+    """
+
+    files: Hashes = field(default_factory=dict)
+    paths: Sequence[str | None] = ()
+    verdicts: Sequence[Verdict] = ()
+    problems: Sequence[RagkpiError] = ()
+    inputs: Inputs = field(default_factory=inputs)
+
+    @property
+    def evaluation(self) -> EvaluationReport:
+        """The report on all queries."""
+        report = getattr(self.report, "whole", self.report)  # of slices
+        assert isinstance(report, EvaluationReport)
+        return report
+
+    @property
+    def passed(self) -> dict[str, int]:
+        """How many limits each run keeps that misses none."""
+        missing = {verdict.run for verdict in self.verdicts if not verdict.passed}
+        held = Counter(verdict.run for verdict in self.verdicts)
+        return {run: number for run, number in held.items() if run not in missing}
+
+    def plot(self) -> Any:
+        """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
+        return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap))
+
+    def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
+        """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
+
+        Parameters
+        ----------
+        path
+            Of the record, which `ragkpi.log` shows.
+        meta
+            What there is to say about the runs: ``{"index": "2026-11-01"}``.
+
+        Raises
+        ------
+        UsageError
+            If the file cannot be written.
+        InputError
+            If a run's file has changed since it was evaluated.
+        """
+        records = []
+        for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
+            own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
+            files = {**self.files, **own}
+            records.append(record(run, self.evaluation.bootstrap, files, meta or {}))
+        append(path, records)
+
+
+class RunResult(EvaluationResult):
+    """The values of one run."""
+
+    @property
+    def scores(self) -> Scores:
+        """The sufficient statistics of every query, which `ragkpi.statistics` works on."""
+        return self.evaluation.runs[0].scores
+
+    @cached_property
+    def mean(self) -> dict[str, Any]:
+        """The values over all queries by printed name; NaN for NA.
+
+        What ``ragkpi eval`` prints for ``all``: a mean for most measures, a sum for counts, the
+        logarithm of a ratio of means for bor.
+        """
+        return {column.name: decoded(column.summary) for column in self.scores.printed("summary")}
+
+    @cached_property
+    def per_query(self) -> dict[str, dict[str, Any]]:
+        """The values of every query, by query and printed name."""
+        columns = {
+            column.name: map(decoded, column.per_query.tolist())
+            for column in self.scores.printed("query")
+        }
+        rows = zip(*columns.values(), strict=True) if columns else ([] for _ in self.scores.queries)
+        return {
+            decoded(query): dict(zip(columns, row, strict=True))
+            for query, row in zip(self.scores.queries, rows, strict=True)
+        }
+
+    def ci(
+        self,
+        *,
+        resamples: int = 5000,
+        seed: int = 7,
+        confidence: float = 0.95,
+        method: Method | None = None,
+    ) -> dict[str, Interval]:
+        """Compute confidence intervals by bootstrap over queries, by printed name.
+
+        Parameters
+        ----------
+        resamples, seed
+            How often the queries are drawn again, and the seed of that.
+        confidence
+            The probability that an interval covers the value.
+        method
+            ``"percentile"`` or ``"bca"``, which corrects for bias and skewness; None resamples
+            like the first, but gives rates, and what is computed from them, Wilson's interval.
+        """
+        how = bootstrap_of(resamples, seed, confidence, method)
+        few = few_queries_note(resampled([self.scores], how), how)
+        if few:
+            interface().note(few)
+        return intervals(self.scores, how)
+
+    @cached_property
+    def rows(self) -> list[dict[str, Any]]:
+        """A row per query: ``query``, then the values by printed name."""
+        return [{"query": query, **values} for query, values in self.per_query.items()]
+
+    def to_pandas(self) -> Any:
+        """Return the values of every query as a pandas DataFrame: a row per query, its index."""
+        return super().to_pandas().set_index("query")
+
+    def __repr__(self) -> str:
+        values = ", ".join(f"{name}={value!r}" for name, value in self.mean.items())
+        return f"{type(self).__name__}({len(self.scores.queries)} queries: {values})"
+
+
+class RunResults(EvaluationResult):
+    """The values of several runs."""
+
+    @cached_property
+    def runs(self) -> dict[str, RunResult]:
+        """The result of each run by its name."""
+        return {
+            run.name: RunResult(
+                EvaluationReport([run], self.evaluation.bootstrap),
+                signature=self.signature,
+                files=self.files,
+                paths=[path],
+                inputs=self.inputs,
+            )
+            for run, path in zip(self.evaluation.runs, self.paths, strict=True)
+        }
+
+    @property
+    def mean(self) -> dict[str, dict[str, Any]]:
+        """The values over all queries, by run and printed name."""
+        return {name: run.mean for name, run in self.runs.items()}
+
+    def __getitem__(self, name: str) -> RunResult:
+        """Return the result of one run."""
+        return self.runs[name]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZScores(Result):
+    """Means and deviations over runs, per query and measure.
+
+    Attributes
+    ----------
+    lines
+        ``query measure mean deviation``, the numbers with all their digits, as trec_eval reads
+        them.
+    """
+
+    lines: Sequence[bytes] = ()
+
+    def save(self, path: str | None) -> None:
+        """Write the lines to a file, which is replaced at once or not at all."""
+        with opened(path) as file:
+            file.writelines(self.lines)
+
+
+Problems = Literal["raised", "kept"]
+
+
+def evaluate(
+    qrels: Any,
+    run: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    ci: bool = False,
+    ci_method: Method | None = None,
+    resamples: int = 5000,
+    seed: int = 7,
+    confidence: float = 0.95,
+    zscores: str | os.PathLike[str] | None = None,
+    fail_under: GateLimits = (),
+    fail_under_baseline: Any = None,
+    margin: float | str | None = None,
+    gate_by: DecidedBy | None = None,
+    gate_confidence: float | None = None,
+    worst: int | None = None,
+    sort: str | None = None,
+    by: Any = None,
+    problems: Problems = "raised",
+    **how: Unpack[Evaluating],
+) -> RunResult | RunResults:
+    """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
+
+    Parameters
+    ----------
+    qrels, run
+        A path; ``{query: {document: number}}``; an iterable of rows, (query, document, number) or
+        those of a TREC file; or a data frame of pandas, polars or pyarrow, whose columns are found
+        by their names (``query_id``, ``qid``, ``docno``, ``relevance``, ``score``, …). The number
+        is a level or a score. Ids are str, bytes or int. Qrels may be those of `read_qrels`, and
+        `run` several runs: a mapping by their names, or a list. Several are evaluated over all
+        judged queries unless `missing` says otherwise.
+    measures
+        As for ``-m``; the official ones if none is named.
+    ci, ci_method, resamples, seed, confidence
+        Whether the result has confidence intervals, and how they are computed: `RunResult.ci`.
+    zscores
+        A file of `ragkpi.zscores`: all values become z-scores.
+    fail_under
+        The worst that values may be: ``{"ndcg_cut_10": 0.35}``. A run that a limit or a baseline
+        is set for is evaluated over all judged queries, too.
+    fail_under_baseline
+        A run, or a result that was stored, that runs may not be worse than by more than `margin`:
+        an amount such as ``0.01``, or a share such as ``"2%"``.
+    gate_by, gate_confidence
+        What fails a run against the baseline: its ``"value"``; that it is shown to be ``"worse"``;
+        or that it is not shown to be ``"noninferior"``; and how sure that has to be.
+    worst, sort
+        How many queries the report has if it shows them, and by which measure they are ordered,
+        the worst first; None is all of them, and the first measure.
+    by
+        Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
+        each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
+    problems
+        What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
+        or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
+    how
+        See `Evaluating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, …
+
+    Returns
+    -------
+    RunResult or RunResults
+        What may mislead its reader is warned of with `RagkpiWarning`.
+
+    Raises
+    ------
+    RagkpiError
+        With a text of one line: `UsageError`, `InputError`, `DataError`, `NothingInCommonError`
+        or `GateFailedError`.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}, "q2": {"d3": 2}}
+    >>> run = {"q1": {"d1": 0.5, "d2": 0.9}, "q2": {"d3": 1.5, "d9": 0.1}}
+    >>> result = ragkpi.evaluate(qrels, run, ["recip_rank", "P.1", "bor.1"], corpus_size=1000)
+    >>> result.mean
+    {'recip_rank': 0.75, 'P_1': 0.5, 'bor_1': 8.965784284662087}
+    >>> result.per_query["q1"]
+    {'recip_rank': 0.5, 'P_1': 0.0, 'bor_1': -inf}
+    >>> result.ci(seed=1)["recip_rank"]
+    Interval(low=0.5, high=1.0)
+    >>> print(ragkpi.evaluate(qrels, {"mine": run, "better": qrels}, "P.1"))
+    run          P_1
+    ────────────────
+    mine      0.5000
+    better   1.0000*
+    over 2 queries
+    * best of its column
+    >>> ragkpi.evaluate(qrels, run, "P.1", fail_under={"P_1": 0.8})
+    Traceback (most recent call last):
+    ragkpi.errors.GateFailedError: run: P_1 is 0.5, under 0.8 by 0.3
+    """
+    asked = session(measures, how)
+    metrics = asked.metrics()
+    labels = labels_of(by)
+    bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
+    gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
+    one_of("problems", problems, get_args(Problems))
+    several = runs_of(run)
+    runs = named_run(run) if several is None else several
+    read = {**runs, **gates.runs(runs)} if gates else runs
+    noted = note_files(read.values())
+    if several is not None or (gates and gates.over_all_queries):
+        asked = asked.side_by_side()
+        outcomes = asked.aligned(read, asked.evaluate(qrels, read, metrics))
+    else:
+        outcomes = asked.evaluate(qrels, read, metrics)
+    bad = problems_of(read, outcomes)
+    scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
+    evaluated = [name for name in runs if name in scored]
+    if problems == "raised" or not evaluated:
+        interface().refuse(bad)
+    if zscores is not None:
+        scored = _standardized(os.fspath(zscores), scored)
+    shown = asked.called(evaluated, [scored[name] for name in evaluated])
+    of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
+    queries = [] if labels is None else queries_of(of_runs.values())
+    verdicts: Sequence[Verdict] = ()
+    if gates:
+        baselines = {name: scores for name, scores in scored.items() if name not in runs}
+        verdicts = gates.verdicts(of_runs, baselines, slices_of(labels, queries))
+        if gates.stored is not None and gates.stored.qrels:
+            _note_other_qrels(asked, gates.stored, qrels)
+        missed = gates.missed(verdicts)
+        if missed and problems == "raised":
+            raise GateFailedError("; ".join(map(str, missed)))
+        bad += missed
+    files = asked.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
+    signature = asked.signature(metrics, files) if noted.hashed else None
+
+    def reported(some: Mapping[str, Scores]) -> EvaluationReport:
+        rows = _rows(some, bootstrap, signature)
+        return EvaluationReport(rows, bootstrap, _order(list(some.values()), sort, worst))
+
+    def of_slice(part: QuerySlice) -> EvaluationReport:
+        return reported({name: part.of(scores) for name, scores in of_runs.items()})
+
+    kind = RunResult if several is None else RunResults
+    return kind(
+        with_slices(reported(of_runs), labels, queries, of_slice),
+        notes=tuple(asked.notes.told),
+        signature=signature,
+        files=files,
+        paths=[path if isinstance(path := runs[name], str) else None for name in evaluated],
+        verdicts=verdicts,
+        problems=bad,
+        inputs=noted,
+    )
+
+
+def zscores(
+    qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+) -> ZScores:
+    """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them. A run counts for the queries that it has, or with
+        ``missing="zero"`` for all.
+
+    Returns
+    -------
+    ZScores
+        ``.save(path)`` writes the file that ``evaluate(…, zscores=path)`` reads.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+    >>> runs = [{"q1": {"d1": 0.5, "d2": 0.9}}, {"q1": {"d1": 1.5}}]
+    >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
+    [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
+    """
+    asked = session(measures, how)
+    metrics = asked.metrics()
+    named = named_runs(runs)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
+    lines = list(zscore_lines([result.scores for result in results]))
+    numbers = Column("mean", "decimal"), Column("deviation", "decimal")
+    rows = []
+    for line in lines:
+        query, measure, mean, deviation = line.split()
+        rows.append([Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))])
+    sentence = f"Means and deviations are over {len(named)} runs."
+    table = Table([Column("query"), Column("measure"), *numbers], rows)
+    answer = Answer("zscores", table, [sentence], {})
+    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
+
+
+def _gates(
+    fail_under: GateLimits,
+    baseline: Any,
+    margin: float | str | None,
+    gate_by: DecidedBy | None,
+    gate_confidence: float | None,
+) -> Gates | None:
+    """Return the gates that runs have to pass; None, and nothing imported, without any."""
+    given = (baseline, margin, gate_by, gate_confidence)
+    if not fail_under and given.count(None) == len(given):
+        return None
+
+    return gates_of(fail_under, *given)
+
+
+def _note_other_qrels(asked: Session, stored: StoredResult, qrels: Any) -> None:
+    _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+    if digest not in (None, stored.qrels):
+        asked.notes.note(f"{stored.name} was evaluated with other qrels (by their SHA-256)")
+
+
+def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
+
+    norms = read_zscores(path)
+    return {name: standardize(scores, norms) for name, scores in scored.items()}
+
+
+def _rows(
+    scored: Mapping[str, Scores], bootstrap: Bootstrap | None, signature: Signature | None
+) -> list[EvaluatedRun]:
+    """Return a row per run, with intervals if there is a bootstrap."""
+    if bootstrap is None:
+        return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
+
+    return [
+        EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
+        for name, scores in steps(scored.items(), "intervals", len(scored))
+    ]
+
+
+def _order(scored: Sequence[Scores], sort: str | None, worst: int | None) -> WorstQueries | None:
+    """Return the queries that a report shows, the worst first; None for all in byte order."""
+    if worst is None and sort is None:
+        return None
+
+    return worst_queries(scored, sort, None if worst is None else whole("worst", worst, 1))

@@ -1,0 +1,316 @@
+"""A stored result, of ``--format json`` or jsonl or in a log, as a baseline."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, get_args
+
+import numpy as np
+
+from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
+from ragkpi.evaluation import Run
+from ragkpi.interface import option
+from ragkpi.library.arguments import one_of, run_of
+from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.statistics.gates import (
+    BaselineGate,
+    DecidedBy,
+    Gate,
+    Margin,
+    Verdict,
+    baseline_verdicts,
+    parse_margin,
+    unmet,
+    verdicts,
+)
+from ragkpi.statistics.query_slices import QuerySlice
+from ragkpi.wording import visible
+
+_LARGEST = 1 << 30  # a stored result of a gigabyte is none
+
+
+@dataclass(frozen=True)
+class StoredResult:
+    """The stored scores of a run.
+
+    Attributes
+    ----------
+    name
+        The name of the run and its file.
+    queries
+        The number of queries behind its values.
+    values
+        The values over all queries by printed name; NaN for NA.
+    per_query
+        The values of each query, if they were stored (``-q``).
+    qrels
+        The SHA-256 of the qrels, in hex; empty if it was not stored.
+    """
+
+    name: str
+    queries: int
+    values: Mapping[str, float]
+    per_query: Mapping[bytes, Mapping[str, float]]
+    qrels: str = ""
+
+
+def is_stored_result(path: str) -> bool:
+    """Say whether a file begins like a result of ragkpi; no run does."""
+    try:
+        with open(path, "rb") as file:
+            start = file.read(200).lstrip() if file.seekable() else b""
+    except OSError:
+        return False
+    return start.startswith(b"{") and b'"ragkpi"' in start
+
+
+def read_stored_result(path: str) -> StoredResult:
+    """Read the only run of a stored result, or the last run of a log.
+
+    Raises
+    ------
+    InputError
+        If the file is not the JSON that ragkpi writes.
+    UsageError
+        If it holds several runs.
+    """
+    expected = f"expected what ragkpi eval {option('format')} json or {option('log')} wrote"
+    with open(path, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read(_LARGEST)
+    try:
+        objects = [line for line in _objects(text) if "slice" not in line]
+        if "runs" in objects[0]:
+            runs = objects[0]["runs"]
+            if len(runs) != 1:
+                names = ", ".join(str(run["name"]) for run in runs)
+                raise UsageError(f"{path}: it holds {len(runs)} runs ({names}); store one")
+            run = runs[0]
+            per_query = run.get("per_query", {})
+        else:
+            last = max(number for number, line in enumerate(objects) if line["kind"] == "run")
+            run = objects[last]
+            per_query = {line["query"]: line["values"] for line in objects[last + 1 :]}
+            per_query = per_query or run.get("per_query", {})
+        return StoredResult(
+            f"{run['name']} of {path}",
+            int(run["queries"]),
+            _numbers(run["values"]),
+            {
+                query.encode("utf-8", "surrogateescape"): _numbers(values)
+                for query, values in per_query.items()
+            },
+            str(run.get("signature") or "").partition("|qrels:sha256:")[2].partition("|")[0],
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError) as problem:
+        raise InputError(path, None, f"no stored result ({problem!r})", expected) from None
+
+
+def _objects(text: str) -> Iterator[Any]:
+    try:
+        yield json.loads(text)
+    except ValueError:
+        yield from (json.loads(line) for line in text.splitlines() if line.strip())
+
+
+def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers among stored values: null is NA, infinities are texts; omit labels."""
+    numbers = {}
+    for name, value in values.items():
+        if value is None:
+            numbers[name] = math.nan
+        elif isinstance(value, int | float) or value in ("inf", "-inf"):
+            numbers[name] = float(value)
+    return numbers
+
+
+def stored_verdicts(
+    stored: StoredResult, run: tuple[str, Scores], gate: BaselineGate
+) -> list[Verdict]:
+    """Compare a run with a stored result, value by value.
+
+    Means that were stored with their queries are compared over the queries of both. Other values
+    are compared as they are, and must be over the same number of queries.
+
+    Raises
+    ------
+    DataError
+        If values are over different numbers of queries.
+    UsageError
+        If no value can be compared, or a test needs the values of queries that were not stored.
+    """
+    name, scores = run
+    compared = [
+        column
+        for column in scores.columns
+        if column.metric.is_comparable and column.name in stored.values
+    ]
+    if not compared:
+        raise UsageError(f"{stored.name}: it has none of the values of this evaluation")
+    by_query = [column for column in compared if _is_stored_by_query(stored, column)]
+    alone = [column for column in compared if column not in by_query]
+    compared_by_query: list[Verdict] = []
+    if by_query:
+        baseline = _scores(stored, by_query)
+        compared_by_query = baseline_verdicts(
+            (stored.name, baseline), (name, scores.only(by_query)), gate
+        )
+    if alone and gate.decided_by != "value":
+        names = ", ".join(column.name for column in alone)
+        raise UsageError(
+            f"{stored.name}: {names} without values per query, which {option('gate_by')} "
+            f"{gate.decided_by} needs; store means with -q"
+        )
+    if alone and stored.queries != scores.divisor:
+        raise DataError(
+            f"{stored.name} is over {stored.queries} queries, {name} over {scores.divisor}; "
+            f"evaluate both with {option('missing', 'zero')}, or store the baseline with -q"
+        )
+    limits = [
+        Gate(
+            column.name,
+            stored.values[column.name]
+            - column.metric.measure.sign * gate.margin.below(stored.values[column.name]),
+        )
+        for column in alone
+        if not math.isnan(stored.values[column.name])
+    ]
+    return compared_by_query + verdicts(name, scores, limits)
+
+
+def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
+    """Say whether a value is the mean of stored values of the queries."""
+    return (
+        column.metric.measure.is_mean
+        and bool(stored.per_query)
+        and all(column.name in values for values in stored.per_query.values())
+    )
+
+
+def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
+    queries = sorted(stored.per_query)
+    made = [
+        MetricScores(
+            column.metric,
+            np.array([[stored.per_query[query][column.name]] for query in queries]),
+            len(queries),
+        )
+        for column in columns
+    ]
+    return Scores(b"", queries, made, len(queries))
+
+
+GateLimits = Mapping[str, float] | Iterable[tuple[str, float]]
+
+
+@dataclass(frozen=True)
+class Gates:
+    """The gates that runs have to pass.
+
+    Attributes
+    ----------
+    limits
+        The worst that values may be.
+    baseline, stored
+        A run, or a result that was stored; None without one.
+    against
+        How far below the baseline or stored result runs may be.
+    """
+
+    limits: Sequence[Gate] = ()
+    baseline: Run | None = None
+    stored: StoredResult | None = None
+    against: BaselineGate = field(default_factory=BaselineGate)
+
+    @property
+    def over_all_queries(self) -> bool:
+        """Whether runs have to be evaluated over all judged queries."""
+        return bool(self.limits) or self.baseline is not None
+
+    def runs(self, others: Iterable[str]) -> dict[str, Run]:
+        """Return the baseline if it is a run, by a name that no other run has."""
+        if self.baseline is None:
+            return {}
+        name = self.baseline if isinstance(self.baseline, str) else "baseline"
+        while name in others:
+            name += "#baseline"
+        return {name: self.baseline}
+
+    def verdicts(
+        self,
+        runs: Mapping[str, Scores],
+        baselines: Mapping[str, Scores],
+        slices: Sequence[QuerySlice] = (),
+    ) -> list[Verdict]:
+        """Hold every run against limits and baselines; `baselines` are the ones that `runs` named.
+
+        Baselines, and limits that name no slice, are held against the values over all queries.
+        """
+        of_all = [gate for gate in self.limits if gate.name == gate.metric]
+        for gate in self.limits:
+            if gate not in of_all and not any(gate.is_of(*part[:2]) for part in slices):
+                known = ", ".join(visible(part.name) for part in slices[:10])
+                raise UsageError(
+                    f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
+                    f"evaluated queries; "
+                    + (f"there are {known}" if slices else f"give labels with {option('by')} FILE")
+                )
+        found: list[Verdict] = []
+        for run in runs.items():
+            found += verdicts(*run, of_all)
+            for part in slices:
+                found += _of_slice(run, part, [gate for gate in self.limits if gate not in of_all])
+            for baseline in baselines.items():
+                found += baseline_verdicts(baseline, run, self.against)
+            if self.stored is not None:
+                found += stored_verdicts(self.stored, run, self.against)
+        return found
+
+    def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
+        """Return what falls short, once per run and value."""
+        return [GateFailedError(str(verdict)) for verdict in unmet(found)]
+
+
+def _of_slice(
+    run: tuple[str, Scores], part: QuerySlice, limits: Sequence[Gate]
+) -> Iterator[Verdict]:
+    """Hold a slice of a run against the limits that name it."""
+    own = [replace(gate, name=gate.metric) for gate in limits if gate.is_of(part.by, part.label)]
+    for verdict in verdicts(run[0], part.of(run[1]), own):
+        yield replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
+
+
+def gates_of(
+    fail_under: GateLimits,
+    baseline: Any,
+    margin: float | str | None,
+    gate_by: DecidedBy | None,
+    gate_confidence: float | None,
+) -> Gates:
+    """Return the gates of a call; wrong arguments are refused."""
+    given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
+    for name, value in given.items():
+        if value is not None and baseline is None:
+            raise UsageError(
+                f"{option(name)} {value}: no baseline; give {option('fail_under_baseline')} "
+                f"RUN with it"
+            )
+    pairs = fail_under.items() if isinstance(fail_under, Mapping) else fail_under
+    limits = [Gate(name, float(limit)) for name, limit in pairs]
+    if baseline is None:
+        return Gates(limits)
+    if gate_confidence is not None and not 0 < gate_confidence < 1:
+        raise UsageError(
+            f"{option('gate_confidence')} {gate_confidence:g}: expected a share such as 0.95"
+        )
+    against = BaselineGate(
+        Margin(0.0) if margin is None else parse_margin(str(margin)),
+        one_of("gate_by", gate_by or "value", get_args(DecidedBy)),
+        gate_confidence or 0.95,
+    )
+    if isinstance(baseline, str | os.PathLike) and is_stored_result(os.fspath(baseline)):
+        return Gates(limits, None, read_stored_result(os.fspath(baseline)), against)
+    return Gates(limits, run_of(baseline), None, against)

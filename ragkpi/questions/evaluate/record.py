@@ -1,0 +1,392 @@
+"""The log of evaluations: a file of JSON Lines that only grows."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from ragkpi.errors import InputError, RagkpiWarning, UsageError
+from ragkpi.files.inputs import inputs
+from ragkpi.interface import option
+from ragkpi.measures.measure import Metric
+from ragkpi.measures.registry import find_metrics
+from ragkpi.questions.evaluate.report import EvaluatedRun, run_object
+from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
+from ragkpi.reports.output_files import screened
+from ragkpi.reports.renderers import dump
+from ragkpi.statistics.bootstrap import Bootstrap
+from ragkpi.version import __version__
+from ragkpi.wording import shown
+
+# The types of the values in these fields of a record.
+_KINDS: Mapping[str, tuple[type, ...]] = {
+    "values": (int, float, str, type(None)),
+    "meta": (str,),
+    "files": (dict,),
+}
+
+
+def record(
+    run: EvaluatedRun,
+    bootstrap: Bootstrap | None,
+    files: Mapping[str, tuple[str, str | None]],
+    meta: Mapping[str, str],
+    time: datetime | None = None,
+) -> dict[str, Any]:
+    """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
+
+    Parameters
+    ----------
+    run, bootstrap
+        The evaluated run, and the choices behind its intervals.
+    files
+        By role (``"qrels"``, ``"run"``, ``"pool"``) the path and the SHA-256, None if not known.
+    meta
+        The user's notes on the run: index snapshot, hash of a configuration, …
+    time
+        The time of the evaluation; None for now.
+    """
+    stamp = (time or datetime.now(UTC)).astimezone(UTC)
+    return {
+        "ragkpi": __version__,
+        "kind": "run",
+        "time": stamp.strftime("%Y-%m-%dT%H:%M:%SZ"),
+        **run_object(run, bootstrap, Layout()),
+        "files": {
+            role: {"path": path, **({"sha256": digest} if digest else {})}
+            for role, (path, digest) in files.items()
+        },
+        "meta": dict(meta),
+    }
+
+
+def parse_meta(texts: Iterable[str]) -> dict[str, str]:
+    """Read ``KEY=VALUE`` pairs, as ``--meta`` takes them; `UsageError` otherwise."""
+    meta: dict[str, str] = {}
+    for text in texts:
+        key, equals, value = text.partition("=")
+        if not (key and equals):
+            raise UsageError(
+                f"{option('meta')} {text}: expected KEY=VALUE, such as index=2026-11-01"
+            )
+        if key in meta:
+            raise UsageError(f"{option('meta')} {text}: '{key}' is given twice")
+        meta[key] = value
+    return meta
+
+
+def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
+    """Append records, a line each, all or none; other processes may append at the same time."""
+    text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
+    inputs().refuse_replacing(path, option("log"))
+    try:
+        with _locked(path) as (file, size):
+            if size is None:  # a pipe or a device
+                with open(file, "wb", closefd=False) as device, screened(device) as out:
+                    out.write(text)
+                return
+            begin = _cut_torn_line(path, file, size)
+            ended = not begin or _read_at(file, 1, begin - 1) == b"\n"
+            try:
+                _write(file, text if ended else b"\n" + text)
+                os.fsync(file)
+            except BaseException:
+                os.ftruncate(file, begin)
+                raise
+    except OSError as problem:
+        reason = problem.strerror or problem
+        raise UsageError(f"{option('log')} {path}: cannot be appended to: {reason}") from problem
+
+
+def read_records(path: str) -> list[dict[str, Any]]:
+    """Read a log; blank lines are skipped.
+
+    Raises
+    ------
+    InputError
+        If the file cannot be read, or a line is not the record of a run.
+    """
+    records = []
+    try:
+        with open(path, encoding="utf-8", errors="surrogateescape") as file:
+            inputs().note(path, os.fstat(file.fileno()))
+            for number, line in enumerate(file, start=1):
+                if not line.endswith("\n") and _is_torn(line):
+                    _warn_of_torn_line(f"{path}:{number}", "skipped")
+                elif line.strip():
+                    records.append(_parsed(path, number, line))
+    except OSError as problem:
+        reason = problem.strerror or str(problem)
+        raise InputError(
+            path, None, reason, f"expected a file that {option('log')} wrote"
+        ) from problem
+    return records
+
+
+def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
+    expected = f"expected the JSON object of a run, as {option('log')} writes it"
+    try:
+        parsed = json.loads(line)
+        # JSON can spell NaN and halves of surrogate pairs; refuse them.
+        json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
+    except (ValueError, RecursionError) as problem:
+        raise InputError(path, number, f"no JSON ({problem})", expected) from None
+    if not isinstance(parsed, dict) or not isinstance(parsed.get("values"), dict):
+        raise InputError(path, number, "no values", expected)
+    for name, kinds in _KINDS.items():
+        fields = parsed.get(name, {})
+        if not isinstance(fields, dict) or not all(isinstance(x, kinds) for x in fields.values()):
+            held = shown(line.encode("utf-8", "surrogateescape"))
+            raise InputError(path, number, f"odd {name} ({held})", expected)
+    for name in ("time", "name", "run_id", "signature"):
+        if not isinstance(parsed.get(name, ""), str):
+            raise InputError(path, number, f"a {name} that is no text", expected)
+    return parsed
+
+
+def _read_at(file: int, count: int, offset: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(file, count, offset)
+    os.lseek(file, offset, os.SEEK_SET)  # Windows; O_APPEND writes to the end all the same
+    return os.read(file, count)
+
+
+def _write(file: int, text: bytes) -> None:
+    waiting = memoryview(text)
+    while waiting:
+        waiting = waiting[os.write(file, waiting) :]
+
+
+def _is_torn(line: str) -> bool:
+    """Say whether a line without a newline is half a record."""
+    try:
+        json.loads(line)
+    except ValueError:
+        return bool(line.strip())
+    return False
+
+
+def _warn_of_torn_line(where: str, fate: str) -> None:
+    warnings.warn(
+        f"{where}: the last line is half a record, of a process that was killed; it is {fate}",
+        RagkpiWarning,
+        stacklevel=3,
+    )
+
+
+def _cut_torn_line(path: str, file: int, size: int) -> int:
+    """Remove half a record from the end of a file; return where the next one begins."""
+    begin, tail = size, b""
+    while begin and b"\n" not in tail:
+        begin = max(0, begin - (1 << 16))
+        tail = _read_at(file, size - begin, begin)
+    line = tail[tail.rfind(b"\n") + 1 :]
+    if not _is_torn(line.decode("utf-8", "surrogateescape")):
+        return size
+    _warn_of_torn_line(path, "removed")
+    os.ftruncate(file, size - len(line))
+    return size - len(line)
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[tuple[int, int | None]]:
+    """Lock a file and open it to append; yield it with its size, None for a pipe or a device."""
+    regular = not os.path.exists(path) or os.path.isfile(path)
+    access = os.O_RDWR if regular else os.O_WRONLY
+    binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
+    file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
+    try:
+        with suppress(ImportError):  # Windows has no fcntl; O_APPEND has to do
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield file, os.fstat(file).st_size if regular else None
+    finally:
+        os.close(file)  # which also unlocks it
+
+
+_COMPARISONS: Mapping[str, Callable[[Any, Any], bool]] = {
+    ">=": operator.ge,
+    "<=": operator.le,
+    "!=": operator.ne,
+    "=": operator.eq,
+    ">": operator.gt,
+    "<": operator.lt,
+}
+_COMPARISON = re.compile("|".join(_COMPARISONS))
+
+
+@dataclass(frozen=True)
+class History:
+    """Records of evaluations, oldest first as in the file unless sorted."""
+
+    records: Sequence[Mapping[str, Any]]
+
+    def where(self, conditions: Sequence[str]) -> History:
+        """Keep the records that meet all conditions: ``bor_10>=4``, ``index=2026-11-01``.
+
+        Numbers are compared as numbers, all else as text. A record without the named value, or
+        with NA, does not meet the condition.
+
+        Raises
+        ------
+        UsageError
+            If a condition cannot be read, or no record has the value that it names.
+        """
+        kept = self.records
+        for name, holds, wanted in map(self._condition, conditions):
+            kept = [record for record in kept if _holds(holds, _field(record, name), wanted)]
+        return History(kept)
+
+    def _condition(self, text: str) -> tuple[str, Callable[[Any, Any], bool], str]:
+        """Split a condition after the longest known name: names may contain ``=``."""
+        signs = list(_COMPARISON.finditer(text))
+        names = [text[: sign.start()] for sign in signs]
+        if not any(names):
+            raise UsageError(
+                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, "
+                f"and a number or "
+                "text"
+            )
+        known = [number for number, name in enumerate(names) if name in self._known()]
+        number = known[-1] if known else 0
+        self._refuse_unknown(f"{option('where')} {text}", names[number])
+        sign = signs[number]
+        return names[number], _COMPARISONS[sign[0]], text[sign.end() :]
+
+    def sorted_by(self, name: str) -> History:
+        """Sort the best first (texts from A to Z), records without the value last."""
+        self._refuse_unknown(f"{option('sort')} {name}", name)
+        metric = _metric_of(name)
+        descending = metric is None or metric.measure.better != "lower"
+
+        def key(record: Mapping[str, Any]) -> tuple[int, float, str]:
+            value = _number(_field(record, name))
+            if isinstance(value, str):
+                return 1, 0.0, value
+            if value is None:
+                return 2, 0.0, ""
+            return 0, -value if descending else value, ""
+
+        return History(sorted(self.records, key=key))
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per record: the time, the run, the user's notes, its values."""
+        metas = _union(record.get("meta", {}) for record in self.records)
+        metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
+        signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
+        columns = [
+            Column("time"),
+            Column("run"),
+            *map(Column, metas),
+            *metrics,
+            *([Column("signature")] if any(signatures) else []),
+        ]
+        rows = []
+        for record, signature in zip(self.records, signatures, strict=True):
+            notes = map(record.get("meta", {}).get, metas)
+            rows.append(
+                [
+                    *map(Cell, (record.get("time"), record.get("name"), *notes)),
+                    *(_cell(record["values"], column) for column in metrics),
+                    *([Cell(signature)] if any(signatures) else []),
+                ]
+            )
+        # Values of different settings are not better or worse than others.
+        marked = rows if any(signatures) else with_best_marked(columns, rows)
+        return Table(columns, marked)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the records as one JSON object."""
+        return {"ragkpi": __version__, "runs": list(self.records)}
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield the records."""
+        yield from map(dict, self.records)
+
+    def _known(self) -> list[str]:
+        metas = _union(record.get("meta", {}) for record in self.records)
+        return [*_FIELDS, *metas, *_union(record["values"] for record in self.records)]
+
+    def _refuse_unknown(self, option: str, name: str) -> None:
+        known = self._known()
+        if self.records and name not in known:
+            raise UsageError(f"{option}: no record has '{name}'; there are {', '.join(known)}")
+
+
+_FIELDS = {"run": "name", "run_id": "run_id", "time": "time", "signature": "signature"}
+
+
+def _field(record: Mapping[str, Any], name: str) -> Any:
+    """Return a value, a note of --meta, or a field of the run."""
+    for values in (record["values"], record.get("meta", {})):
+        if name in values:
+            return values[name]
+    return record.get(_FIELDS.get(name, ""))
+
+
+def _number(value: Any, null: float | None = None) -> Any:
+    """Read numbers, also from texts; return other texts unchanged, and NA as `null`."""
+    if value is None:
+        return null
+    try:
+        number = float(value)
+    except ValueError:
+        return value or None
+    return null if math.isnan(number) else number
+
+
+def _holds(comparison: Callable[[Any, Any], bool], value: Any, wanted: str) -> bool:
+    number, limit = _number(value), _number(wanted)
+    if number is None:
+        return False
+    if isinstance(number, float) and isinstance(limit, float):
+        return comparison(number, limit)
+    return comparison(str(value), wanted)
+
+
+def _union(mappings: Any) -> list[str]:
+    return list(dict.fromkeys(name for mapping in mappings for name in mapping))
+
+
+def _metric_of(name: str) -> Metric | None:
+    """Find the metric of a printed name; None for an unknown measure."""
+    try:
+        return next((metric for metric in find_metrics([name]) if metric.name == name), None)
+    except UsageError:
+        return None
+
+
+def _column(name: str) -> Column:
+    metric = _metric_of(name)
+    if metric is None:
+        return Column(name, "significant")
+    return Column(name, metric.measure.style, metric.measure.better)
+
+
+def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
+    """Return NA for null, and an empty cell for a metric that was not evaluated."""
+    if column.name not in metrics:
+        return Cell()
+    value = metrics[column.name]
+    return Cell(_number(value, math.nan) if column.numeric else value)
+
+
+def _what_differs(signatures: list[str]) -> list[str]:
+    """Reduce signatures to the fields that differ among them."""
+    fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
+    varying = [
+        name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1
+    ]
+    return [
+        "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
+    ]

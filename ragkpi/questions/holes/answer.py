@@ -1,0 +1,226 @@
+"""The answer of `ragkpi holes`: values with their bounds, and the documents to judge first."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import Any, Literal
+
+from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
+from ragkpi.questions.evaluate.report import ALL
+from ragkpi.questions.holes.assessment import Candidate
+from ragkpi.questions.holes.study import Bounded, HoleBounds, depth_needed
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.wording import counted, decoded, rounded
+
+
+def holes_answer(
+    bounds: HoleBounds,
+    names: Sequence[str],
+    listed: Sequence[Candidate],
+    first: int,
+    per_query: Literal["hidden", "shown"],
+    together: float,
+) -> Answer:
+    """Put bounds into words.
+
+    Parameters
+    ----------
+    bounds, names
+        The bounds, and the names of the runs.
+    listed
+        The documents to judge, in order.
+    first
+        How many of them are named.
+    per_query
+        Whether every query has a row.
+    together
+        The share of the uncertainty that these `first` documents remove together.
+    """
+    columns = [
+        Column("measure"),
+        Column("run"),
+        Column("query"),
+        Column("judged", "decimal"),
+        Column("value", "decimal"),
+        Column("least", "decimal"),
+        Column("greatest", "decimal"),
+        Column("width", "decimal", legend="greatest less least"),
+    ]
+    rows = [
+        row
+        for bounded in bounds.bounded
+        for row in _rows(bounds, bounded, names[bounded.run], per_query)
+    ]
+    table = Table(columns, rows, list(_notes(bounds, names)))
+    named = listed[:first]
+    sentences = [*_sentences(bounds, names), *_to_judge(named, len(listed), together)]
+    return Answer("holes", table, sentences, _findings(bounds, names, named), 2)
+
+
+def _rows(
+    bounds: HoleBounds, bounded: Bounded, name: str, per_query: Literal["hidden", "shown"]
+) -> Iterator[list[Cell]]:
+    metric = bounded.metric
+
+    def row(query: bytes | str, judged: float | None, *value: float) -> list[Cell]:
+        _, low, high = value
+        numbers = [Cell(x, style=metric.measure.style) for x in (*value, _width(low, high))]
+        return [*map(Cell, (metric.name, name, query, judged)), *numbers]
+
+    if per_query == "shown" and metric.is_printed("query"):
+        values = (bounded.each_now.tolist(), bounded.each_low.tolist(), bounded.each_high.tolist())
+        for query, *value in zip(bounded.queries, *values, strict=True):
+            yield row(query, None, *value)
+    if metric.is_printed("summary"):
+        judged = bounds.judged[bounded.depth][bounded.run]
+        yield row(ALL, judged, bounded.now, bounded.low, bounded.high)
+
+
+def _width(low: float, high: float) -> float:
+    return 0.0 if low == high else high - low
+
+
+def _notes(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    runs = "the run retrieves" if len(names) == 1 else "any of the runs retrieves"
+    down = ", down to the cutoff of each measure" if bounds.runs.within == "cutoff" else ""
+    yield (f"least, greatest: over every way to judge the unjudged documents that {runs}{down}")
+    wide = dict.fromkeys(bounded.metric.name for bounded in bounds.bounded if not bounded.exact)
+    yield f"exact but for {', '.join(wide)}, which may be narrower" if wide else "all are exact"
+    yield (
+        "judged: share of the places down to the cutoff whose document is judged, or that are empty"
+    )
+    if len({tuple(bounded.queries) for bounded in bounds.bounded}) > 1:
+        yield "the runs are evaluated over different queries; -c evaluates all over the same ones"
+    by_reason = sorted(bounds.refused, key=lambda pair: pair[1])
+    for reason, group in groupby(by_reason, key=lambda pair: pair[1]):
+        yield f"left out: {', '.join(metric.name for metric, _ in group)}: {reason}"
+
+
+def _sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    if not bounds.bounded:
+        yield "Nothing can be bounded: no value has bounds."
+        return
+    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    depth = depth_needed(bounds.metrics, bounds.runs.within)
+    count = int(bounds.holes.within(depth).sum())
+    where = "retrieved" if depth is None else f"in the top {depth}"
+    if not count:
+        yield f"No unjudged document is {where}: nothing can change."
+        return
+    widest = max(shown, key=_relative_width, default=None)
+    sentence = f"{count} unjudged documents {where}"
+    if widest is not None:
+        style = widest.metric.measure.style
+        now, low, high = (rounded(n, style) for n in (widest.now, widest.low, widest.high))
+        of_run = f" of {names[widest.run]}" if len(names) > 1 else ""
+        value = f"{widest.metric.name}{of_run}"
+        sentence += f"; they matter most, for its size, to {value}: {now} could be {low} to {high}"
+    yield f"{sentence}."
+    if len(names) > 1:
+        yield from _swap_sentences(bounds, names)
+
+
+def _relative_width(bounded: Bounded) -> float:
+    """Divide the width of an interval by its largest value; infinite intervals are the widest."""
+    size = max(abs(bounded.low), abs(bounded.high))
+    width = _width(bounded.low, bounded.high)
+    return math.inf if math.isinf(width) else width / size if size else 0.0
+
+
+def _swap_sentences(bounds: HoleBounds, names: Sequence[str]) -> Iterator[str]:
+    for name in (metric.name for metric in bounds.metrics):
+        certain, possible = (
+            ", ".join(
+                f"{names[swap.worse]} could pass {names[swap.better]}"
+                if wanted
+                else f"{names[swap.better]} and {names[swap.worse]}"
+                for swap in bounds.swaps
+                if swap.metric.name == name and swap.certain is wanted
+            )
+            for wanted in (True, False)
+        )
+        texts = [certain, f"not excluded for {possible}, whose bounds overlap" if possible else ""]
+        yield f"{name}: {'; '.join(filter(None, texts)) or 'no two runs can change places'}."
+
+
+def _to_judge(named: Sequence[Candidate], among: int, together: float) -> Iterator[str]:
+    if named:
+        documents = ", ".join(
+            f"{decoded(candidate.document)} for {decoded(candidate.query)} ({candidate.share:.1%})"
+            for candidate in named
+        )
+        yield (
+            f"Judge first: {documents}. {len(named)} of {among} that matter, together "
+            f"{together:.1%} of the uncertainty."
+        )
+
+
+def _findings(
+    bounds: HoleBounds, names: Sequence[str], shown: Sequence[Candidate]
+) -> dict[str, Any]:
+    return {
+        "judged": [
+            {"run": name, "depth": depth, "judged": shares[place]}
+            for depth, shares in bounds.judged.items()
+            for place, name in enumerate(names)
+        ],
+        "swaps": [
+            {
+                "measure": swap.metric.name,
+                "better": names[swap.better],
+                "worse": names[swap.worse],
+                "certain": swap.certain,
+            }
+            for swap in bounds.swaps
+        ],
+        "left_out": [
+            {"measure": metric.name, "reason": reason} for metric, reason in bounds.refused
+        ],
+        "exact": {bounded.metric.name: bounded.exact for bounded in bounds.bounded},
+        "unjudged": len(bounds.holes),
+        "first": [
+            {name: value for name, value in vars(candidate).items() if name != "hole"}
+            for candidate in shown
+        ],
+    }
+
+
+_TITLE = "What unjudged documents could change"
+
+
+def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
+    """Draw the interval of every value.
+
+    Several runs have a chart per measure, which shows overlaps. For one run, all values from 0 to 1
+    share a chart.
+    """
+    shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
+    if len(names) > 1:
+        metrics = dict.fromkeys(bounded.metric.name for bounded in shown)
+        charts = [
+            _chart(name, [(names[b.run], b) for b in shown if b.metric.name == name])
+            for name in metrics
+        ]
+    else:
+        shares = [bounded for bounded in shown if _is_share(bounded)]
+        groups = [shares, *([bounded] for bounded in shown if not _is_share(bounded))]
+        charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
+    holes = counted(len(bounds.holes), "unjudged document")
+    notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
+    if bounds.refused:
+        refused = ", ".join(metric.name for metric, _ in bounds.refused)
+        notes.append(f"not drawn, for they cannot be bounded: {refused}")
+    return noted(charts or [_chart(_TITLE, [])], notes)
+
+
+def _is_share(bounded: Bounded) -> bool:
+    return bounded.low >= 0 and bounded.high <= 1
+
+
+def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:
+    intervals = [
+        IntervalRow(name, bounded.low, bounded.now, bounded.high) for name, bounded in shown
+    ]
+    return IntervalChart(title, Axis("value now, and what it could be"), intervals)

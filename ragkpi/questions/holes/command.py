@@ -1,0 +1,81 @@
+"""`ragkpi holes`: how much unjudged documents can change."""
+
+from typing import TYPE_CHECKING, Literal
+
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, without_pool
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
+from ragkpi.cli.terminal import by_path, expect_files
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragkpi.questions.holes.assessment import Candidate
+
+
+@takes(options=without_pool.without("judged_only"), output=output_and_plot, labels=naming)
+def command(
+    options: EvaluationOptions,
+    output: Output,
+    labels: Labels,
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    within: Literal["retrieved", "cutoff"] = option(
+        "--within retrieved|cutoff",
+        "Whether holes are all unjudged documents that were retrieved (-M limits them), or "
+        "for each measure only those down to its cutoff.",
+        "retrieved",
+        use="common",
+    ),
+    per_query: bool = option(
+        "-q, --per-query, --query_eval_wanted", "Also show a row per query.", use="common"
+    ),
+    first: int = option("--first N", "Name N documents to judge first.", 5, min=0, use="common"),
+    assess: str | None = option(
+        "--assess FILE",
+        "Write all documents worth judging, best ranks first (for RA-nWG alone those that "
+        "settle most): tab-separated query, document, share of the uncertainty, runs, best "
+        "rank.",
+        use="common",
+    ),
+    assess_qrels: str | None = option(
+        "--assess-qrels FILE",
+        "The same as qrels lines of level -1 (unjudged), for assessors to fill in.",
+    ),
+    by: str | None = BY,
+) -> None:
+    """Answer "how much can unjudged documents change these values?".
+
+    A hole is an unjudged document that one of the runs retrieves. Every value comes with the
+    least and the greatest that it would be if all holes were judged, over every way to give them
+    levels of the qrels (or of the grade map). The bounds are exact unless it is said that they are
+    wider; measures that cannot be bounded are left out, with the reason. Documents that no run
+    retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
+    or by an ideal. Without -m: P, recall and ndcg_cut at 10.
+    """
+    from ragkpi.questions.holes.function import holes
+
+    qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
+    result = holes(
+        qrels,
+        by_path(paths),
+        options.requests,
+        within=within,
+        per_query=per_query,
+        first=first,
+        by=by,
+        **options.named(labels.names),
+    )
+    _write(result.to_judge, assess, assess_qrels)
+    output.write(result.report, result.charts)
+
+
+def _write(listed: "Sequence[Candidate]", assess: str | None, assess_qrels: str | None) -> None:
+    from ragkpi.questions.holes.assessment import assessment_lines, open_qrels_lines
+    from ragkpi.reports.output_files import replacing
+
+    if assess is not None:
+        with replacing(assess, "--assess") as file:
+            file.writelines(assessment_lines(listed))
+    if assess_qrels is not None:
+        with replacing(assess_qrels, "--assess-qrels") as file:
+            file.writelines(open_qrels_lines(listed))

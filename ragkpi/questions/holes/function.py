@@ -1,0 +1,113 @@
+"""`holes`: how much unjudged documents can change."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, Unpack, get_args
+
+from ragkpi.charts.chart import Chart, noted
+from ragkpi.errors import UsageError
+from ragkpi.evaluation import Evaluation, Evaluator
+from ragkpi.interface import option
+from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, one_of, session, whole
+from ragkpi.library.result import Result
+from ragkpi.library.session import all_good, labels_of, queries_of, with_slices
+from ragkpi.questions.holes.answer import holes_answer, holes_charts
+from ragkpi.questions.holes.assessment import Candidate, candidates, removed_together
+from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds
+from ragkpi.ranking.reading import Hits
+from ragkpi.reports.layout import Answer
+from ragkpi.statistics.query_slices import QuerySlice
+
+BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
+_EVERYTHING = 1 << 62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class HolesResult(Result):
+    """What unjudged documents can change.
+
+    Attributes
+    ----------
+    to_judge
+        All documents worth judging, the first one first, as ``--assess`` writes them.
+    """
+
+    to_judge: Sequence[Candidate] = ()
+
+
+def holes(
+    qrels: Any,
+    runs: Any,
+    measures: str | Sequence[str] = (),
+    *,
+    within: Literal["retrieved", "cutoff"] = "retrieved",
+    per_query: bool = False,
+    first: int = 5,
+    by: Any = None,
+    **how: Unpack[Evaluating],
+) -> HolesResult:
+    """Answer "how much can unjudged documents change these values?", as ``ragkpi holes``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them.
+    within
+        Whether holes are all unjudged documents that were retrieved, or those down to the cutoff.
+    per_query
+        Whether each query has rows.
+    first
+        How many documents to judge first are named.
+    by
+        Labels of queries, as `evaluate` takes them: the same answer for each slice.
+    """
+    asked = session(measures, in_one_order(how))
+    reach = one_of("within", within, get_args(Within))
+    named_first = whole("first", first, 0)
+    named = named_runs(runs)
+    labels = labels_of(by)
+    metrics = asked.metrics(BOUNDED)
+    if any(metric.relevance_level is not None for metric in metrics):
+        raise UsageError(
+            f"bounds are by one level of relevance; expected {option('relevance_level')} in "
+            f"place of rel="
+        )
+    asked = asked.side_by_side() if len(named) > 1 else asked
+    evaluator = asked.evaluator(qrels, metrics)
+    depth = depth_needed(metrics, reach) or _EVERYTHING
+    read = evaluator.read(named.values(), evaluator.needs(metrics, depth))
+    outcomes = asked.checked(evaluator, named, evaluator.score(read, metrics))
+    results = all_good(named, outcomes)
+    hits = [run for run in read if isinstance(run, Hits)]
+    names = asked.called(list(named), [result.scores for result in results])
+    shown: Literal["hidden", "shown"] = "shown" if per_query else "hidden"
+
+    def bounded(
+        evaluator: Evaluator, hits: Sequence[Hits], results: Sequence[Evaluation]
+    ) -> tuple[Answer, HoleBounds, Sequence[Candidate]]:
+        found = find_bounds(evaluator.relevance.judgements, hits, results, asked.settings, reach)
+        listed = candidates(found)
+        together = removed_together(found, listed[:named_first])
+        return holes_answer(found, names, listed, named_first, shown, together), found, listed
+
+    def of_slice(part: QuerySlice) -> Answer:
+        narrowed, view = evaluator.over(part.queries)
+        some = list(map(view, hits))
+        return bounded(narrowed, some, all_good(names, narrowed.score(some, metrics)))[0]
+
+    answer, found, listed = bounded(evaluator, hits, results)
+    queries = queries_of([result.scores for result in results])
+
+    def charts() -> list[Chart]:
+        notes = asked.small_print(qrels, metrics, results[0].plain)
+        return noted(holes_charts(found, names), notes)
+
+    return HolesResult(
+        with_slices(answer, labels, queries, of_slice),
+        charts,
+        tuple(asked.notes.told),
+        asked.signed(metrics, qrels=qrels, by=by),
+        listed,
+    )

@@ -1,0 +1,295 @@
+"""How much unjudged documents can change values: bounds over all assignments of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Literal
+
+import numpy as np
+
+from ragkpi.arrays import FloatArray
+from ragkpi.evaluation import Evaluation
+from ragkpi.measures.measure import Metric
+from ragkpi.progress import steps
+from ragkpi.questions.holes.assignments import (
+    MOST_COUNTS,
+    SEARCHES,
+    Case,
+    Holes,
+    Trials,
+    ends,
+    extreme_summary,
+    find_holes,
+    is_tallied,
+    num_counts,
+    open_run,
+    scale,
+    tallied_staircase,
+    turned,
+)
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import Hits
+
+Within = Literal["retrieved", "cutoff"]
+
+
+@dataclass(frozen=True)
+class Bounded:
+    """A value of a run, and the least and the greatest that it can be.
+
+    Attributes
+    ----------
+    metric, run
+        The metric, and the number of the run.
+    now, low, high
+        Over all queries: with unjudged documents as they are, and at the extremes.
+    queries : list of bytes, length Q
+        The evaluated queries.
+    each_now, each_low, each_high : (Q,)
+        The same for each query.
+    exact
+        Whether some assignment reaches the bounds; they may be too wide otherwise.
+    """
+
+    metric: Metric
+    run: int
+    now: float
+    low: float
+    high: float
+    queries: list[bytes]
+    each_now: FloatArray
+    each_low: FloatArray
+    each_high: FloatArray
+    exact: bool
+
+    @property
+    def depth(self) -> int | None:
+        """The last rank that the metric looks at; None for all."""
+        return _depth(self.metric)
+
+
+@dataclass(frozen=True)
+class Swap:
+    """Two runs whose order by a value is not settled.
+
+    Attributes
+    ----------
+    metric
+        The metric.
+    better, worse
+        The numbers of the run that is better now, and of the other.
+    certain
+        Whether an assignment is known that reverses them; if not, their bounds overlap.
+    """
+
+    metric: Metric
+    better: int
+    worse: int
+    certain: bool
+
+
+@dataclass(frozen=True, eq=False)
+class RunsWithHoles:
+    """Evaluated runs, and the holes whose levels are varied.
+
+    Attributes
+    ----------
+    holes
+        All holes of the runs, down to -M.
+    evaluations, settings
+        The evaluations of the runs, and their settings.
+    within
+        Whether all holes are varied, or for each metric those down to its cutoff.
+    """
+
+    holes: Holes
+    evaluations: Sequence[Evaluation]
+    settings: Settings
+    within: Within
+
+    def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
+        """Open a run for the assignments of a metric; `holes` may have known levels."""
+        holes = self.holes if holes is None else holes
+        depth = _depth(metric)
+        cut = depth if self.within == "cutoff" else None
+        opened = open_run(holes, run, self.evaluations[run].plain, depth, cut)
+        return Trials(opened, metric, scale(metric, holes.judgements, self.settings))
+
+
+@dataclass(frozen=True)
+class HoleBounds:
+    """How much the holes of some runs can change.
+
+    Attributes
+    ----------
+    runs
+        The runs and their holes.
+    bounded
+        Every value of every run, by metric.
+    refused
+        Metrics without bounds, and why.
+    judged
+        For each depth (None: all retrieved) and run, the share of places that are empty or whose
+        document is judged.
+    swaps
+        Pairs of runs whose order is not settled.
+    """
+
+    runs: RunsWithHoles
+    bounded: list[Bounded]
+    refused: list[tuple[Metric, str]]
+    judged: dict[int | None, list[float]]
+    swaps: list[Swap]
+
+    @property
+    def holes(self) -> Holes:
+        """All holes of the runs."""
+        return self.runs.holes
+
+    @property
+    def metrics(self) -> list[Metric]:
+        """The metrics with bounds."""
+        return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
+
+
+def _depth(metric: Metric) -> int | None:
+    return metric.measure.bounds.depth(metric.arguments)
+
+
+def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
+    """Return the rank down to which the names of documents are needed; None for all."""
+    depths = [_depth(metric) for metric in metrics if not refusal(metric)]
+    known = [depth for depth in depths if depth is not None]
+    if within == "retrieved" or not known or len(known) < len(depths):
+        return None
+    return max(known)
+
+
+def refusal(metric: Metric) -> str:
+    """Say why a metric has no bounds; the empty text if it has."""
+    bounds = metric.measure.bounds
+    if bounds.search == "none":
+        return bounds.reason
+    return "" if bounds.accepts(metric.arguments) else "no bounds are proven for these parameters"
+
+
+def find_bounds(
+    judgements: Judgements,
+    runs: Sequence[Hits],
+    evaluations: Sequence[Evaluation],
+    settings: Settings,
+    within: Within = "retrieved",
+) -> HoleBounds:
+    """Bound every value of every run over all assignments of levels to holes.
+
+    Holes are the unjudged documents that any of the runs retrieves. A hole has the same level in
+    all runs; documents that no run retrieves stay unjudged.
+
+    Parameters
+    ----------
+    judgements
+        The qrels.
+    runs
+        Read with the names of their documents down to `depth_needed`.
+    evaluations
+        The evaluations of the same runs.
+    settings
+        Their settings.
+    within
+        Whether everything ``"retrieved"`` may be a hole, or for each metric only the documents of
+        the runs within the depth that it looks at, its ``"cutoff"``.
+    """
+    opened = RunsWithHoles(find_holes(judgements, runs, settings), evaluations, settings, within)
+    bounded: list[Bounded] = []
+    refused: list[tuple[Metric, str]] = []
+    metrics = evaluations[0].scores.metrics
+    for metric in steps(metrics, "bounds", len(metrics)):
+        reason = refusal(metric)
+        of_metric: list[Bounded] = []
+        for run in steps(range(len(evaluations)), metric.name, len(evaluations)):
+            if not reason:
+                trials = opened.trials(run, metric)
+                reason = _too_much(trials)
+            if not reason:
+                of_metric.append(_bounded(trials, evaluations[run], run))
+        if reason:
+            refused.append((metric, reason))
+        else:
+            bounded += of_metric
+    depths = dict.fromkeys(bounds.depth for bounds in bounded)
+    judged = {depth: [_judged_share(e.plain, depth) for e in evaluations] for depth in depths}
+    return HoleBounds(opened, bounded, refused, judged, _swaps(opened, bounded))
+
+
+def _too_much(trials: Trials) -> str:
+    bounds = trials.metric.measure.bounds
+    if bounds.other_runs == "refused" and trials.run.num_other.any():
+        return "documents of other runs move it both ways; give one run"
+    if not bounds.outer and _uncountable(trials):
+        return (
+            f"{num_counts(trials):,} assignments are too many to try out; "
+            "give a smaller cutoff, fewer runs, or holes down to the cutoff alone"
+        )
+    return ""
+
+
+def _uncountable(trials: Trials) -> bool:
+    return trials.metric.measure.bounds.search == "counts" and num_counts(trials) > MOST_COUNTS
+
+
+def _bounded(trials: Trials, evaluation: Evaluation, run: int) -> Bounded:
+    metric, scores = trials.metric, evaluation.scores
+    column = scores[metric.name]
+    bounds = metric.measure.bounds
+    exact = not (bounds.outer and _uncountable(trials))
+    if bounds.outer and not exact:
+        own, other = trials.run.num_own, trials.run.num_other
+        candidates = bounds.outer(trials.run.judged, own, other, **metric.arguments)
+    elif bounds.search == "staircase" and is_tallied(trials):
+        candidates = tallied_staircase(trials)
+    else:
+        candidates = SEARCHES[bounds.search](trials, Case.of_all(trials.run))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        each_low, each_high = ends(metric.measure.aggregate.value(candidates))
+    return Bounded(
+        metric=metric,
+        run=run,
+        now=float(column.summary),
+        low=extreme_summary(candidates, column, -1),
+        high=extreme_summary(candidates, column, 1),
+        queries=scores.queries,
+        each_now=np.asarray(column.per_query, dtype=np.float64),
+        each_low=each_low,
+        each_high=each_high,
+        exact=exact,
+    )
+
+
+def _judged_share(judged: Judged, depth: int | None) -> float:
+    last = judged.num_ret if depth is None else np.full_like(judged.num_ret, depth)
+    places = np.minimum(judged.num_ret, last)
+    known = (judged.level >= 0) & (judged.rank <= last[judged.query])
+    unjudged = (places - judged.per_query(known)) / np.maximum(last, 1)
+    return float(1.0 - unjudged.mean())
+
+
+def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
+    """Find pairs of runs whose bounds overlap by more than a point."""
+    swaps = []
+    for pair in combinations(bounded, 2):
+        metric = pair[0].metric
+        direction = metric.measure.better
+        if pair[1].metric is not metric or direction == "neither":
+            continue
+        first_is_better = (pair[0].now >= pair[1].now) == (direction == "higher")
+        better, worse = pair if first_is_better else pair[::-1]
+        reach = worse.high - better.low if direction == "higher" else better.high - worse.low
+        if reach > 0:
+            trials = [runs.trials(each.run, metric) for each in (better, worse)]
+            scores = [runs.evaluations[each.run].scores for each in (better, worse)]
+            certain = turned(trials, scores, runs.holes)
+            swaps.append(Swap(metric, better.run, worse.run, certain))
+    return swaps

@@ -1,0 +1,77 @@
+"""`ragkpi report`: one page that a team looks at."""
+
+import os
+
+from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
+from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.output_options import FILE, Labels, naming
+from ragkpi.cli.resampling_options import Arguments, comparing
+from ragkpi.cli.terminal import by_path, expect_files, refuse_standard_input_twice
+from ragkpi.errors import UsageError
+
+
+@takes(options=of_qrels, procedure=comparing, labels=naming)
+def command(
+    options: EvaluationOptions,
+    procedure: Arguments,
+    labels: Labels,
+    files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
+    output: str | None = FILE,
+    queries: str | None = option(
+        "--queries FILE",
+        "Texts of the queries: lines ID<TAB>TEXT, JSON Lines, or parquet.",
+        use="common",
+    ),
+    corpus: str | None = option(
+        "--corpus FILE",
+        "Texts of the documents, in the same formats; BEIR's corpus.jsonl is one.",
+        use="common",
+    ),
+    by: str | None = BY,
+    title: str | None = option("--title TEXT", "Of the page.", use="common"),
+    detail_queries: int = option(
+        "--detail-queries N",
+        "Show the documents of N queries: those on which the runs differ most.",
+        200,
+        min=0,
+    ),
+    detail_depth: int = option(
+        "--detail-depth N", "Show N documents of a query of a run.", 100, min=1
+    ),
+) -> None:
+    """Write one HTML page about runs: which is better, on which queries, through which documents.
+
+    The page holds a summary with intervals and p-values against any of the runs, two runs against
+    each other, values of queries by run, depth, --pool's diagnosis, what unjudged documents could
+    change, and of each query the rankings side by side. It needs no network and no other file:
+    open it from disk, mail it, keep it with a build. -o - writes it to standard output. The JSON
+    that it shows stands in it; 'ragkpi schema' describes it. Texts that a run in JSON Lines carries
+    are shown without --queries and --corpus. Without -m: ndcg_cut, P and recall at 10, recip_rank;
+    with --pool also ra_nwg and pct_proc at 10, with -N bor at 10.
+
+    With several runs all judged queries count, and one that a run lacks scores as empty.
+    """
+    qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi report QRELS RUN... -o FILE")
+    refuse_standard_input_twice([qrels, *paths, by])
+    if output is None:
+        raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
+    suffix = os.path.splitext(output)[1].lower()
+    if suffix not in ("", ".html", ".htm"):
+        raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
+    from ragkpi.questions.report.function import report
+    from ragkpi.reports.output_files import write
+
+    page = report(
+        qrels,
+        by_path(paths),
+        options.requests,
+        queries=queries,
+        corpus=corpus,
+        by=by,
+        title=title,
+        detail_queries=detail_queries,
+        detail_depth=detail_depth,
+        **procedure,
+        **options.named(labels.names),
+    )
+    write(page.html, output)

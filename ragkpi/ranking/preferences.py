@@ -1,0 +1,729 @@
+"""Preferences of many judgment groups counted at once, and shares of pairs, without a matrix.
+
+On one scale a document is preferred over all of lower level, so that counting fulfilled
+preferences is counting inversions, as Kendall's tau does.
+
+A judgment group is what one assessor said about one query. Inside a sub-group levels can be
+compared; across sub-groups only documents connect, so preferences are closed transitively.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
+from itertools import pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
+from ragkpi.errors import DataError
+from ragkpi.files.lines import Tokens, rows_of
+from ragkpi.files.query_files import PreferenceColumns
+from ragkpi.ranking.judge import Coverage, judge
+from ragkpi.ranking.judged import Judged, Settings, quotient
+from ragkpi.ranking.judged_groups import JudgementGroups
+from ragkpi.ranking.judgements import Judgements
+from ragkpi.ranking.reading import Hits
+from ragkpi.wording import named
+
+# Fulfilled and possible preferences.
+Count = tuple[float, float]
+
+_CELLS_AT_ONCE = 1 << 20  # of the pairs of a query's documents
+
+
+@dataclass(frozen=True, eq=False)
+class GroupDocuments:
+    """The documents of G judgment groups, each with one level: E of them.
+
+    Attributes
+    ----------
+    starts : (G+1,)
+        Group g has documents ``starts[g]:starts[g + 1]``: the retrieved ones in ranking order, then
+        the others by id.
+    level, lines : (E,)
+        The level, and on how many lines it is given.
+    retrieved : (E,)
+        Whether the run has the document.
+    """
+
+    starts: IntArray
+    level: FloatArray
+    lines: IntArray
+    retrieved: BoolArray
+
+    @cached_property
+    def group(self) -> IntArray:
+        """The group of each document, (E,)."""
+        return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
+
+    @cached_property
+    def rank_of_level(self) -> IntArray:
+        """The rank of each document's level among the levels of the file, from 0, (E,)."""
+        rank: IntArray = np.unique(self.level, return_inverse=True)[1]
+        return rank
+
+    def total(self, number: IntArray) -> IntArray:
+        """Sum a number of the documents per group, (G,)."""
+        sums: IntArray = np.append(0, np.cumsum(number))
+        return sums[self.starts[1:]] - sums[self.starts[:-1]]
+
+    def upto(self, number: IntArray) -> IntArray:
+        """Sum a number of the documents of its group up to each document, (E,)."""
+        sums: IntArray = np.append(0, np.cumsum(number))
+        return sums[1:] - sums[self.starts[:-1]][self.group]
+
+    @cached_property
+    def cell(self) -> IntArray:
+        """The group and level of each document as a number, (E,)."""
+        levels = int(self.rank_of_level.max(initial=0)) + 1
+        cell: IntArray = np.unique(self.group * levels + self.rank_of_level, return_inverse=True)[1]
+        return cell
+
+    def pairs(self, lines: IntArray) -> IntArray:
+        """Count the pairs of lines with different levels per group, (G,), `lines` a document."""
+        of_level = np.bincount(self.cell, weights=lines).astype(np.int64)
+        group = np.zeros(len(of_level), dtype=np.int64)
+        group[self.cell] = self.group
+        bounds = np.searchsorted(group, np.arange(len(self.starts)))  # cells are in their order
+        sums: IntArray = np.append(0, np.cumsum(of_level**2))
+        squares = sums[bounds[1:]] - sums[bounds[:-1]]
+        different: IntArray = (self.total(lines) ** 2 - squares) // 2
+        return different
+
+    def better_above(self) -> IntArray:
+        """Count the retrieved lines of higher level above each document, (E,).
+
+        The documents are parted by the bits of their levels, the highest first. Where two were
+        together until now, the one with the bit set has the higher level.
+        """
+        counted = np.where(self.retrieved, self.lines, 0)
+        above = np.zeros(len(counted), dtype=np.int64)
+        rank = self.rank_of_level
+        bits = int(rank.max(initial=0)).bit_length()
+        order: IntArray = np.arange(len(rank))
+        part = self.group.copy()
+        for bit in reversed(range(bits)):
+            high = (rank[order] >> bit) & 1
+            sums = np.append(0, np.cumsum(counted[order] * high))
+            first = np.flatnonzero(np.append(True, part[1:] != part[:-1]))
+            sizes = np.diff(np.append(first, len(part)))
+            seen = sums[1:] - np.repeat(sums[first], sizes)
+            low = high == 0
+            above[order[low]] += seen[low]
+            part = 2 * part + high
+            parted = np.argsort(part, kind="stable")
+            order, part = order[parted], part[parted]
+            part = np.append(0, np.cumsum(part[1:] != part[:-1]))
+        return above
+
+    def with_single_lines(self) -> GroupDocuments:
+        """Return the same documents with one line each."""
+        return replace(self, lines=np.ones_like(self.lines))
+
+
+def one_scale_counts(documents: GroupDocuments) -> IntArray:
+    """Count the preferences of groups whose lines are all on one scale.
+
+    Returns
+    -------
+    (5, G, 2)
+        Fulfilled and possible: of every preference, of those with both documents retrieved, of
+        those with at least one, and of the first two again with the number of nonrelevant
+        documents limited. These are trec_eval's rules to the letter, including what they do not
+        live up to (see the edge cases of prefs_avgjg_Rnonrel).
+    """
+    total, lines, retrieved = documents.total, documents.lines, documents.retrieved
+    above = documents.better_above()
+    inside = np.where(retrieved, lines, 0)
+    fulfilled, possible = total(lines * above), documents.pairs(lines)
+    fulfilled_inside, possible_inside = total(inside * above), documents.pairs(inside)
+    neither = documents.pairs(lines - inside)
+
+    relevant = np.where(documents.level > 0, lines, 0)
+    lowest = (
+        documents.level
+        == np.minimum.reduceat(documents.level, documents.starts[:-1])[documents.group]
+    )
+    above_or_here = documents.upto(np.where(lowest, lines, 0))
+    seen = documents.upto(inside) - inside
+    limited = []
+    for scope, count in (
+        (np.ones(len(lines), dtype=np.bool_), (fulfilled, possible)),
+        (retrieved, (fulfilled_inside, possible_inside)),
+    ):
+        size = total(np.where(scope, relevant, 0))
+        surplus = 2 * size - total(np.where(scope, lines, 0))
+        # The lowest level is cut to its first lines; they are compared with every line, even with
+        # each other.
+        most = size[documents.group]
+        kept = np.minimum(above_or_here, most)
+        kept -= np.minimum(above_or_here - np.where(lowest, lines, 0), most)
+        kept[~scope] = 0
+        others = np.where(scope & ~lowest, lines, 0)
+        cut = (
+            total(others * above + seen * kept),
+            documents.pairs(others) + total(np.where(scope, lines, 0)) * total(kept),
+        )
+        # Nonrelevant documents that were not judged stand in: every relevant one beats them.
+        filled = (
+            count[0] + surplus * total(np.where(retrieved, relevant, 0)),
+            count[1] + surplus * total(relevant),
+        )
+        limited.append([np.where(surplus < 0, *both) for both in zip(cut, filled, strict=True)])
+    counts = [
+        (fulfilled, possible),
+        (fulfilled_inside, possible_inside),
+        (fulfilled, possible - neither),
+        *limited,
+    ]
+    return np.array(counts).transpose(0, 2, 1)
+
+
+def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: int) -> list[Count]:
+    """Count the pairs of documents of a query for which any judgment group has a preference.
+
+    Parameters
+    ----------
+    groups
+        The judgment groups of the query.
+    documents
+        How many documents the query has.
+    retrieved
+        How many of these, the first ones, are retrieved.
+
+    Returns
+    -------
+    list of (fulfilled, possible)
+        The sum over pairs of the share of preferences that the ranking fulfils, and the number of
+        pairs: of all pairs, of those with both documents retrieved, of those with at least one.
+        Shares are added from left to right and row by row, as trec_eval does.
+    """
+    every = either = both = 0
+    share = share_inside = 0.0
+    step = max(1, _CELLS_AT_ONCE // documents)
+    for first in range(0, documents, step):
+        # The cells above the diagonal, some rows at a time.
+        last = min(first + step, documents)
+        over, all_ = (np.zeros((last - first, documents - first), dtype=np.int32) for _ in range(2))
+        for group in groups:
+            begin, end = np.searchsorted(group.number, [first, last]).tolist()
+            mine, theirs = group.block(begin, end)
+            cells: Any = slice(None)
+            if len(group.number) < documents:
+                cells = np.ix_(group.number[begin:end] - first, group.number[begin:] - first)
+            over[cells] += mine
+            all_[cells] += mine
+            all_[cells] += theirs
+        compared = all_ > 0
+        compared &= np.arange(first, documents) > np.arange(first, last)[:, None]
+        every += int(np.count_nonzero(compared))
+        top = max(0, retrieved - first)
+        compared, over, all_ = compared[:top], over[:top], all_[:top]
+        terms = over[compared] / all_[compared]
+        either += len(terms)
+        share = _add(share, terms)
+        inside = compared[:, :top]
+        terms = over[:, :top][inside] / all_[:, :top][inside]
+        both += len(terms)
+        share_inside = _add(share_inside, terms)
+    return [(share, every), (share_inside, both), (share, either)]
+
+
+def _add(total: float, terms: FloatArray) -> float:
+    """Add from left to right; numpy's own sum is pairwise."""
+    return float(np.add.accumulate(np.append(total, terms))[-1])
+
+
+WeightArray: TypeAlias = "BoolArray | IntArray"
+
+
+@dataclass(frozen=True)
+class GroupLines:
+    """The lines of one judgment group.
+
+    Attributes
+    ----------
+    place
+        The file, query and group, for error messages.
+    documents : Tokens of length n
+        Its documents: the retrieved ones in ranking order, then the others by id.
+    number : (n,)
+        Their numbers among all documents of the query, in the same order, so ascending.
+    document, subgroup, level : (lines,)
+        For each line the index of its document, its sub-group 0, 1, … and its level.
+    """
+
+    place: str
+    documents: Tokens
+    number: IntArray
+    document: IntArray
+    subgroup: IntArray
+    level: FloatArray
+
+    def contradiction(self, text: str, *documents: int) -> DataError:
+        """Build the error that names the place and the documents put into `text`."""
+        names = [named(self.documents[index]) for index in documents]
+        return DataError(f"{self.place}: {text.format(*names)}")
+
+
+@dataclass(frozen=True)
+class OneSubgroup:
+    """All lines are on one scale: every pair of lines with different levels is a preference.
+
+    A document on two lines of the same level counts twice.
+
+    Attributes
+    ----------
+    number, level, lines : (n,)
+        The documents' numbers among all of the query, their levels and their numbers of lines.
+    """
+
+    number: IntArray
+    level: FloatArray
+    lines: IntArray
+
+    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        """Compare documents ``first:last`` with those below, (last - first, n - first) twice.
+
+        How often each is preferred over each of ``first:``, and each of those over it.
+        """
+        above, below = self.level[first:last, None], self.level[first:]
+        over, under = above > below, above < below
+        if (self.lines == 1).all():
+            return over, under
+        weight = np.outer(self.lines[first:last], self.lines[first:])
+        return weight * over, weight * under
+
+
+@dataclass(frozen=True)
+class SeveralSubgroups:
+    """Several scales: the set of preferences of each, closed transitively.
+
+    Sets of documents are the bits of integers, which are quick to join, to count and to cut.
+
+    Attributes
+    ----------
+    preferred
+        For each document the set of those that it is preferred over.
+    above_zero, zero : (n,)
+        Whether a level of each document is above 0, and whether one is 0.
+    """
+
+    number: IntArray
+    preferred: Sequence[int]
+    above_zero: BoolArray
+    zero: BoolArray
+
+    @classmethod
+    def of(cls, group: GroupLines) -> SeveralSubgroups:
+        """Close the preferences; `DataError` if the lines contradict each other."""
+        n = len(group.documents)
+        preferred = _closed(n, _scales(group))
+        above_zero = np.zeros(n, dtype=np.bool_)
+        zero = np.zeros(n, dtype=np.bool_)
+        above_zero[group.document[group.level > 0]] = True
+        zero[group.document[group.level == 0]] = True
+        mixed = np.flatnonzero(above_zero & zero)
+        if len(mixed):
+            raise group.contradiction(
+                "document {} has level 0 in one line and a level above 0 in another", mixed[0]
+            )
+        if preferred is None:
+            preferred = _closed_with_cycles(n, _scales(group))
+            _refuse_opposed(group, preferred)
+        return cls(group.number, preferred, above_zero, zero)
+
+    def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
+        """Compare documents as `OneSubgroup.block` does."""
+        n, some = len(self.number), (1 << (last - first)) - 1
+        over = [_bits(documents >> first, n - first) for documents in self.preferred[first:last]]
+        under = [
+            _bits((documents >> first) & some, last - first) for documents in self.preferred[first:]
+        ]
+        return np.array(over), np.array(under).T
+
+    def counts(self, retrieved: int) -> list[Count]:
+        """Count the preferences as `ragkpi.ranking.preferences.one_scale_counts` does."""
+        everything = (1 << len(self.preferred)) - 1
+        top = (1 << retrieved) - 1
+        every, both = (self._count(retrieved, scope, everything) for scope in (everything, top))
+        neither = self._count(0, everything & ~top, everything)[1]
+        relevant = int(self.above_zero.sum())
+        limited = []
+        for count, scope, length in (every, everything, None), (both, top, retrieved):
+            nonrelevant = int(self.zero[:length].sum())
+            surplus = int(self.above_zero[:length].sum()) - nonrelevant
+            if surplus < 0:
+                kept = everything
+                if nonrelevant > relevant:
+                    first = int(np.flatnonzero(self.zero)[relevant])
+                    kept &= ~_set(np.flatnonzero(self.zero[first:]) + first)
+                limited.append(self._count(retrieved, scope, kept))
+            else:
+                # Nonrelevant documents that were not judged stand in: every relevant one
+                # beats them.
+                above = int(self.above_zero[:retrieved].sum())
+                limited.append((count[0] + surplus * above, count[1] + surplus * relevant))
+        return [every, both, (every[0], every[1] - neither), *limited]
+
+    def _count(self, retrieved: int, scope: int, kept: int) -> Count:
+        """Count the fulfilled and the possible preferences inside two sets of documents."""
+        fulfilled = possible = 0
+        within = scope & kept
+        for document, over in enumerate(self.preferred):
+            if not within >> document & 1:
+                continue
+            over &= within
+            possible += over.bit_count()
+            if document < retrieved:
+                fulfilled += (over >> document).bit_count()
+        return fulfilled, possible
+
+
+PreferencePairs: TypeAlias = OneSubgroup | SeveralSubgroups
+
+
+def two_levels(group: GroupLines) -> DataError:
+    """Return the error that names a document with two levels in a group with one scale."""
+    level = np.empty(len(group.documents))
+    level[group.document] = group.level
+    differs = np.flatnonzero(level[group.document] != group.level)
+    return group.contradiction(
+        "document {} is given two different levels; give it one", group.document[differs[0]]
+    )
+
+
+def _set(documents: IntArray) -> int:
+    return sum(1 << document for document in documents.tolist())
+
+
+def _bits(documents: int, n: int) -> BoolArray:
+    """Return which of n documents are in a set, (n,)."""
+    octets = np.frombuffer(documents.to_bytes(n + 7 >> 3, "little"), dtype=np.uint8)
+    return np.unpackbits(octets, count=n, bitorder="little").view(np.bool_)
+
+
+def _scales(group: GroupLines) -> list[list[list[int]]]:
+    """Return for each sub-group its documents by level, the lowest first."""
+    scales = []
+    order = np.lexsort((group.level, group.subgroup))
+    subgroup, level = group.subgroup[order], group.level[order]
+    changes = np.flatnonzero(np.diff(subgroup)) + 1
+    for lines in np.split(np.arange(len(order)), changes):
+        steps = np.flatnonzero(np.diff(level[lines])) + 1
+        scales.append([part.tolist() for part in np.split(group.document[order[lines]], steps)])
+    return scales
+
+
+def _closed(n: int, scales: list[list[list[int]]]) -> list[int] | None:
+    """Close preferences transitively; None if they run in circles.
+
+    A document is preferred over what is below its level on each of its scales. "Below that level"
+    is a node of its own, so that there are about as many edges as lines.
+    """
+    below: list[list[int]] = [[] for _ in range(n)]
+    for scale in scales:
+        lower: list[int] = []
+        for worse, better in pairwise(scale):
+            below.append(worse + lower)
+            lower = [len(below) - 1]
+            for document in better:
+                below[document] += lower
+    reached = [0] * len(below)
+    try:
+        for node in TopologicalSorter(dict(enumerate(below))).static_order():
+            for other in below[node]:
+                reached[node] |= reached[other]
+                if other < n:
+                    reached[node] |= 1 << other
+    except CycleError:
+        return None
+    return reached[:n]
+
+
+def _closed_with_cycles(n: int, scales: list[list[list[int]]]) -> list[int]:
+    """Close preferences transitively (Warshall), without those of a document over itself.
+
+    For what `_closed` cannot order: contradictions, and documents with two levels on one scale.
+    """
+    over = [0] * n
+    for scale in scales:
+        lower = 0
+        for worse, better in pairwise(scale):
+            lower |= _set(np.array(worse))
+            for document in better:
+                over[document] |= lower
+    for middle in range(n):
+        for document in range(n):
+            if over[document] >> middle & 1:
+                over[document] |= over[middle]
+    return [documents & ~(1 << document) for document, documents in enumerate(over)]
+
+
+def _refuse_opposed(group: GroupLines, preferred: Sequence[int]) -> None:
+    for document, over in enumerate(preferred):
+        for other in np.flatnonzero(_bits(over, len(preferred))).tolist():
+            if preferred[other] >> document & 1:
+                raise group.contradiction(
+                    "documents {} and {} are each preferred over the other, if sub-groups are "
+                    "taken together",
+                    document,
+                    other,
+                )
+
+
+@dataclass(frozen=True)
+class Tally:
+    """Preferences that a ranking fulfils, out of those it could fulfil.
+
+    Attributes
+    ----------
+    fulfilled, possible : (G,) or (Q,)
+        Per judgment group or per query.
+    """
+
+    fulfilled: FloatArray
+    possible: FloatArray
+
+    @property
+    def share(self) -> FloatArray:
+        """What part is fulfilled; 0 where there is nothing to fulfil."""
+        return quotient(self.fulfilled, self.possible)
+
+
+@dataclass(frozen=True)
+class JudgedPreferences:
+    """How a run orders the documents of Q queries and their G judgment groups.
+
+    A preference is fulfilled if its better document is retrieved above its worse one, or if only
+    its better one is retrieved. Ties, `-M` and missing queries are settled before.
+
+    Attributes
+    ----------
+    queries : list of bytes, length Q
+        Query ids in byte order.
+    run_id
+        The last run id of the file.
+    group_query : (G,)
+        The query of each judgment group; the groups of a query in byte order of their names.
+    every, retrieved, implied : Tally of (G,)
+        Preferences of each group: all, those with both documents retrieved, and those with at
+        least one retrieved.
+    limited, limited_retrieved : Tally of (G,)
+        As `every` and `retrieved`, when only as many nonrelevant documents count as there are
+        relevant ones.
+    pairs, pairs_retrieved, pairs_implied : Tally of (Q,)
+        Pairs of documents that any group has a preference for: the share of those preferences
+        that the ranking fulfils, summed, and the number of pairs; scopes as above.
+    """
+
+    queries: list[bytes]
+    run_id: bytes
+    group_query: IntArray
+    every: Tally
+    retrieved: Tally
+    implied: Tally
+    limited: Tally
+    limited_retrieved: Tally
+    pairs: Tally
+    pairs_retrieved: Tally
+    pairs_implied: Tally
+
+    def per_query(self, of_groups: FloatArray) -> FloatArray:
+        """Sum a quantity of the judgment groups, (G,), per query, (Q,), in order of the groups."""
+        sums = np.bincount(self.group_query, weights=of_groups, minlength=len(self.queries))
+        return sums.astype(np.float64, copy=False)
+
+    def group_mean(self, of_groups: FloatArray) -> FloatArray:
+        """Average a quantity of the judgment groups, (G,), per query, (Q,)."""
+        groups = np.bincount(self.group_query, minlength=len(self.queries))
+        return quotient(self.per_query(of_groups), groups)
+
+
+@dataclass(frozen=True)
+class Preferences:
+    """Preference judgements of n lines, ready for run after run.
+
+    Attributes
+    ----------
+    groups
+        The lines by query and judgment group.
+    subgroup, level : (n,)
+        For each line of `groups` the number of its sub-group and its level.
+    """
+
+    groups: JudgementGroups
+    subgroup: IntArray
+    level: FloatArray
+
+    @property
+    def judgements(self) -> Judgements:
+        """The judged documents, each once per query."""
+        return self.groups.judgements
+
+    @classmethod
+    def of(cls, columns: PreferenceColumns) -> Preferences:
+        """Group the lines of a file."""
+        groups = JudgementGroups.of(
+            columns.file, columns.query, columns.group, columns.document, ties="ascending"
+        )
+        subgroup = columns.subgroup.first_rows()
+        return cls(groups, subgroup[groups.line], columns.level[groups.line])
+
+    def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
+        """Count the preferences that a run fulfils, of the queries that `settings` chooses.
+
+        Parameters
+        ----------
+        hits
+            What the run retrieved of `judgements`.
+        settings
+            -M, -c and -D; -l and -J change nothing.
+
+        Raises
+        ------
+        DataError
+            If the lines of a judgment group contradict each other; names query, group and
+            documents.
+        """
+        judged, coverage = judge(self.judgements, hits, settings)
+        return _Counting(self, judged).preferences(), coverage
+
+
+class _Counting:
+    """The judgment groups of the chosen queries, beside one run.
+
+    Documents are numbered within their query so that the retrieved ones come first, in ranking
+    order, and then the others by id. A preference is fulfilled if its better document is retrieved
+    and has the smaller number.
+    """
+
+    def __init__(self, relevance: Preferences, judged: Judged) -> None:
+        self._relevance, self._judged = relevance, judged
+        groups, judgements = relevance.groups, relevance.judgements
+        number = judgements.places_among(judged.queries)
+        self._groups = np.flatnonzero(number[groups.query] >= 0)
+        self._query = number[groups.query[self._groups]]
+        self._retrieved = np.zeros(len(judgements.queries), dtype=np.int64)
+        self._retrieved[number >= 0] = np.diff(judged.starts)[number[number >= 0]]
+        self._number = self._number_documents()
+
+    def _number_documents(self) -> IntArray:
+        """Number the rows of the judgements within their queries, (J,)."""
+        judgements, judged = self._relevance.judgements, self._judged
+        number = np.full(len(judgements.document), -1, dtype=np.int64)
+        number[judged.judgement] = np.arange(len(judged.rank)) - judged.starts[judged.query]
+        rest = np.flatnonzero(number < 0)
+        before = np.append(0, np.cumsum(number < 0))[judgements.starts[:-1]]
+        query = judgements.query[rest]
+        number[rest] = np.arange(len(rest)) - before[query] + self._retrieved[query]
+        return number
+
+    def preferences(self) -> JudgedPreferences:
+        """Count the preferences; `DataError` for the first group that contradicts itself."""
+        documents, number, doubtful = self._documents()
+        counts = one_scale_counts(documents)
+        pairs = counts[:3].copy()  # of documents, each counted once
+        if documents.lines.max() > 1:
+            pairs = one_scale_counts(documents.with_single_lines())[:3]
+        several: dict[int, SeveralSubgroups] = {}
+        for group in doubtful.tolist():
+            lines = self._lines(group)
+            if np.all(lines.subgroup == lines.subgroup[0]):
+                raise two_levels(lines)
+            several[group] = SeveralSubgroups.of(lines)
+            retrieved = documents.retrieved[slice(*documents.starts[group : group + 2])]
+            counts[:, group] = several[group].counts(int(retrieved.sum()))
+            pairs[:, group] = counts[:3, group]
+
+        def of_group(group: int) -> PreferencePairs:
+            part = slice(*documents.starts[group : group + 2])
+            return several.get(group) or OneSubgroup(
+                number[part], documents.level[part], documents.lines[part]
+            )
+
+        judged = self._judged
+        return JudgedPreferences(
+            judged.queries,
+            judged.run_id,
+            self._query,
+            *(Tally(*of_groups.T.astype(np.float64)) for of_groups in counts),
+            *(Tally(*of_queries.T) for of_queries in self._pairs(pairs, documents, of_group)),
+        )
+
+    def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
+        """Return the documents of the groups, their numbers, and the groups to look into.
+
+        Those have several sub-groups, or a document with two levels.
+        """
+        groups, relevance = self._relevance.groups, self._relevance
+        rows, bounds = rows_of(groups.starts, self._groups)
+        group = np.repeat(np.arange(len(self._groups)), np.diff(bounds))
+        number = self._number[groups.row[rows]]
+        key = group * (int(number.max()) + 1) + number
+        order = np.argsort(key, kind="stable")
+        key, rows = key[order], rows[order]
+        last = np.flatnonzero(np.append(key[1:] != key[:-1], True))
+        lines = np.diff(last, prepend=-1)
+        group, number = group[order[last]], number[order[last]]
+        level = relevance.level[rows]
+        documents = GroupDocuments(
+            starts=np.searchsorted(group, np.arange(len(self._groups) + 1)),
+            level=level[last],
+            lines=lines,
+            retrieved=number < self._retrieved[groups.query[self._groups]][group],
+        )
+        differs = level != np.repeat(level[last], lines)
+        subgroup = relevance.subgroup[rows]
+        differs |= subgroup != np.repeat(subgroup[bounds[:-1]], np.diff(bounds))
+        doubtful = np.zeros(len(self._groups), dtype=np.bool_)
+        doubtful[np.repeat(group, lines)[differs]] = True
+        return documents, number, np.flatnonzero(doubtful)
+
+    def _pairs(
+        self,
+        of_groups: IntArray,
+        documents: GroupDocuments,
+        of_group: Callable[[int], PreferencePairs],
+    ) -> FloatArray:
+        """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
+        queries = self._judged.queries
+        judgements = self._relevance.judgements
+        number = np.array([judgements.index[query] for query in queries])
+        sizes = np.diff(judgements.starts)[number]
+        of_queries = np.zeros((3, len(queries), 2))
+        for scope, kind in np.ndindex(3, 2):
+            weights = of_groups[scope, :, kind]
+            of_queries[scope, :, kind] = np.bincount(self._query, weights=weights)
+        # Where groups share documents, a pair may be preferred both ways.
+        in_groups = np.bincount(self._query, weights=np.diff(documents.starts))
+        for query in np.flatnonzero(in_groups > sizes).tolist():
+            first, last = np.searchsorted(self._query, [query, query + 1]).tolist()
+            of_queries[:, query] = pair_counts(
+                [of_group(group) for group in range(first, last)],
+                int(sizes[query]),
+                int(self._retrieved[number[query]]),
+            )
+        return of_queries
+
+    def _lines(self, group: int) -> GroupLines:
+        """Return the lines of a group, its documents in the order of their numbers."""
+        relevance, judgements = self._relevance, self._relevance.judgements
+        groups, group = relevance.groups, int(self._groups[group])
+        lines = slice(*groups.starts[group : group + 2])
+        _, first, document = np.unique(
+            self._number[groups.row[lines]], return_index=True, return_inverse=True
+        )
+        rows = groups.row[lines][first]
+        return GroupLines(
+            place=f"{judgements.file}: {groups.name_of(group)}",
+            documents=judgements.document.take(rows),
+            number=self._number[rows],
+            document=document,
+            subgroup=relevance.subgroup[lines],
+            level=relevance.level[lines],
+        )

@@ -1,0 +1,249 @@
+"""A table that fits a terminal: fewer columns, shorter ids, wrapped prose."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import sys
+import textwrap
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TextIO
+
+from ragkpi.reports.layout import Column, Layout, Report, Table
+from ragkpi.wording import visible
+
+_GAP = 3
+_SHORTEST_ID = 12  # shorter ids can no longer be told apart
+_NARROWEST_PROSE = 24
+# A label and a colon, with the text at column 12 or 14; or a term, two spaces, and the text.
+_TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
+_WRAPPED_AT = 90  # texts are written in lines of a hundred characters
+
+
+def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
+    """Return the columns that fit into a terminal, by number, with the width of each.
+
+    Columns of detail go first, from the right; then ids are shortened and prose is wrapped; then
+    further columns go from the right, but never the first two.
+
+    Parameters
+    ----------
+    columns, widths
+        All columns, and the widths of their longest texts.
+    limit
+        The width of the terminal; None for no limit.
+    """
+    fitted = dict(enumerate(widths))
+    if limit is None:
+        return fitted
+    smallest = [_smallest(column, width) for column, width in zip(columns, widths, strict=True)]
+
+    def excess(of: Mapping[int, int] | Sequence[int]) -> int:
+        return sum(of[number] for number in fitted) + _GAP * (len(fitted) - 1) - limit
+
+    details = [number for number in fitted if columns[number].role == "detail"]
+    others = [number for number in list(fitted)[2:] if number not in details]
+    droppable = [*others, *details]
+    while excess(smallest) > 0 and droppable:
+        del fitted[droppable.pop()]
+    while excess(fitted) > 0:
+        number = max(fitted, key=lambda number: fitted[number] - smallest[number])
+        if fitted[number] == smallest[number]:
+            break
+        fitted[number] = max(smallest[number], fitted[number] - excess(fitted))
+    return fitted
+
+
+def lines_of(text: str, column: Column, width: int) -> list[str]:
+    """Return the lines of a cell: prose is wrapped at words, a long id loses its middle."""
+    if len(text) <= width or column.numeric:
+        return [text]
+    if column.role == "prose":
+        return wrapped(text, width)
+    tail = (width - 1) // 2
+    return [f"{text[: width - 1 - tail]}…{text[len(text) - tail :]}"]
+
+
+def wrapped(text: str, width: int | None) -> list[str]:
+    """Break a text at spaces; ids and numbers stay whole."""
+    if width is None:
+        return [text]
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
+    return lines or [""]
+
+
+def on_terminal(text: str) -> str:
+    """Wrap the long lines of a list of terms if standard output is a terminal.
+
+    The text after a term, ``map    Average precision …`` or ``Source:  …``, is wrapped below its
+    own beginning.
+    """
+    if not sys.stdout.isatty():
+        return text
+    import shutil  # slow to import: it needs every compressor
+
+    width = shutil.get_terminal_size().columns
+    items: list[tuple[int, str]] = []  # the margin of each text, and the text
+    before = ""
+    for line in text.splitlines():
+        term = re.match(_TERM, line)
+        margin = term.end() if term else len(line) - len(line.lstrip())
+        if items and not term and items[-1][0] == margin and _goes_on(before, line, margin):
+            items[-1] = (margin, f"{items[-1][1]} {line.strip()}")
+        else:
+            items.append((margin, line))
+        before = line
+    return "".join(f"{line}\n" for item in items for line in _hung(*item, width))
+
+
+def _goes_on(before: str, line: str, margin: int) -> bool:
+    """Whether a line continues the line before, which had no room for its first word."""
+    if not before.strip() or not line.strip():
+        return False
+    return margin > 2 or len(before) + len(line.split()[0]) >= _WRAPPED_AT
+
+
+def _hung(margin: int, text: str, width: int) -> list[str]:
+    if len(text) <= width or margin + _NARROWEST_PROSE > width:
+        return [text]
+    first, *others = wrapped(text[margin:], width - margin)
+    return [text[:margin] + first, *(" " * margin + line for line in others)]
+
+
+def _smallest(column: Column, width: int) -> int:
+    if column.numeric:
+        return width
+    return min(
+        width, max(len(column.name), _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID)
+    )
+
+
+BEST = "*"
+# Colours only repeat what words and stars say.
+_STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
+
+
+def wants_colour(stream: TextIO) -> bool:
+    """Whether to colour: on a terminal, and unless NO_COLOR is set (no-color.org)."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def write_table(report: Report, layout: Layout) -> Iterator[str]:
+    """Align the columns; the best values have a star, and on a terminal a colour.
+
+    Below the table are the legends of its columns, and the notes.
+    """
+    table = report.table(layout)
+    starred = any(cell.best for row in table.rows for cell in row)
+    texts = [_texts(table, number, layout) for number in range(len(table.columns))]
+    widths = [
+        max(map(len, [column.name, *cells]))
+        for column, cells in zip(table.columns, texts, strict=True)
+    ]
+    fitted = fit(table.columns, widths, layout.width)
+    cells = {
+        number: [lines_of(text, table.columns[number], width) for text in texts[number]]
+        for number, width in fitted.items()
+    }
+    legends = [
+        f"{column.name}: {column.legend}"
+        for number, column in enumerate(table.columns)
+        if number in fitted and column.legend
+    ]
+    notes = [table.caption] if table.caption else []
+    notes += [*legends, *table.notes]
+    notes += [f"{BEST} best of its column"] if starred else []
+    left_out = [c.name for number, c in enumerate(table.columns) if number not in fitted]
+    if left_out:
+        notes.append(f"Not shown for want of room: {', '.join(left_out)} (--wide)")
+    lines = [line.rstrip() for line in _drawn(table, cells, layout).splitlines()]
+    lines += [line for note in notes for line in wrapped(visible(note), layout.width)]
+    yield "".join(f"{line}\n" for line in lines)
+
+
+def _texts(table: Table, number: int, layout: Layout) -> list[str]:
+    """Return the texts of a column, with room for marks and stars where any cell has them."""
+    cells = [row[number] for row in table.rows]
+    marks = max((len(cell.marks) for cell in cells), default=0)
+    blank = " " * any(cell.best for cell in cells)
+    return [
+        table.columns[number].text(cell, layout)
+        + cell.marks.ljust(marks)
+        + (BEST if cell.best else blank)
+        for cell in cells
+    ]
+
+
+def _drawn(table: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
+    """Draw columns, by number the lines of each cell."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table as Drawing
+    from rich.text import Text
+
+    drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    for number in cells:
+        column = table.columns[number]
+        drawing.add_column(
+            Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
+        )
+    heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
+    if table.rows:  # one row of tall cells: rich is slow per cell
+        drawing.add_row(
+            *(
+                Text("\n").join(
+                    Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
+                    for row, lines, height in zip(table.rows, column_lines, heights, strict=True)
+                    for line in [*lines, *[""] * (height - len(lines))]
+                )
+                for number, column_lines in cells.items()
+            )
+        )
+    out = io.StringIO()
+    console = Console(
+        file=out,
+        width=1 << 16,  # `fit` chose the widths; rich would cut numbers
+        force_terminal=layout.colour == "always",
+        color_system="standard" if layout.colour == "always" else None,
+        legacy_windows=False,
+    )
+    console.print(drawing)
+    return out.getvalue()
+
+
+# These endings tell how a file is stored, and nothing about the run.
+_ENDINGS = {
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
+}
+
+
+def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
+    """Name runs after their files, or after their run ids; no two names are equal.
+
+    Parameters
+    ----------
+    paths
+        The files; folders and endings such as ``.txt.gz`` are not part of a name.
+    run_ids
+        A run id per file, to name the runs after them.
+    """
+    names = list(run_ids) or [_stem(path) for path in paths]
+    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
+        count = Counter(names)
+        names = [
+            candidate if count[name] > 1 else name
+            for name, candidate in zip(names, candidates, strict=True)
+        ]
+    return names
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path) or path
+    stem, ending = os.path.splitext(name)
+    while stem and ending.lower() in _ENDINGS:
+        name = stem
+        stem, ending = os.path.splitext(name)
+    return name
