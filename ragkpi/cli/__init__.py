@@ -1,7 +1,5 @@
 """The command line: `ragkpi COMMAND …`."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -35,7 +33,7 @@ def _end(kind: type[BaseException], problem: BaseException | None, trace: object
     sys.__excepthook__(kind, problem, trace)  # type: ignore[arg-type]
 
 
-def _end_anywhere(event: sys.UnraisableHookArgs) -> None:
+def _end_anywhere(event: "sys.UnraisableHookArgs") -> None:
     """End after a signal that comes while Python cleans up; Python itself would go on."""
     if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
         _end(event.exc_type, event.exc_value, event.exc_traceback)

@@ -1,14 +1,16 @@
-"""What shells complete: commands, options, and the values and arguments that have names.
+"""`ragkpi` without a command: its version, and what makes shells complete command lines.
 
 A shell calls ``ragkpi`` with the words up to the cursor, and with its own name in the environment
 variable ``_RAGKPI_COMPLETE``. The declarations of options say what it may offer.
 """
 
 from collections.abc import Iterable, Sequence
+from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, command_of
-from ragkpi.cli.help_pages import purpose_of
-from ragkpi.cli.options import Declaration
+from ragkpi.cli.help_pages import help_page, purpose_of
+from ragkpi.cli.options import Declaration, option, takes
+from ragkpi.version import __version__
 
 Offer = tuple[str, str]  # a word, and what it means
 
@@ -45,6 +47,36 @@ end
 complete -c ragkpi -f -a '(__ragkpi_offers)'
 """,
 }
+
+
+@takes()
+def command(
+    version: bool = option("--version", "Print the version and stop.", use="common"),
+    completion: Literal["bash", "zsh", "fish"] | None = option(
+        "--completion SHELL", "Print a script for bash, zsh, fish.", use="common"
+    ),
+) -> None:
+    """trec_eval's numbers, and the ones that retrieval for language models needs.
+
+    'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command
+    with examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in
+    fish: ragkpi --completion fish | source) makes a shell complete commands, options and names.
+
+    With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would
+    need more is refused. Default: three quarters of what the system has.
+
+    Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or check
+    found errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130
+    interrupted, 141 nobody reads the output.
+    """
+    if version:
+        from ragkpi.kernel import READER
+
+        print(f"ragkpi {__version__} ({READER} reader)")
+    elif completion is not None:
+        print(SCRIPTS[completion], end="")
+    else:
+        print(help_page("", "common"), end="")
 
 
 def offers_as_lines(shell: str, words: Sequence[str]) -> str:
@@ -87,18 +119,35 @@ def offers(words: Sequence[str]) -> list[Offer]:
 def _names(options: Iterable[Declaration], beginning: str) -> list[Offer]:
     """Return one name of each option, the first long one that matches."""
     offered = []
-    for option in options:
-        names = [name for name in option.names if name.startswith("--")] or option.names
-        offered += _matching(beginning, [(name, purpose_of(option)) for name in names])[:1]
+    for declared in options:
+        names = [name for name in declared.names if name.startswith("--")] or declared.names
+        offered += _matching(beginning, [(name, purpose_of(declared)) for name in names])[:1]
     return offered
 
 
 def _values(option: Declaration | None, beginning: str) -> list[Offer]:
     if option is None:
         return []
-    names = option.complete() if option.complete else option.choices
+    names = _names_of_kind(option.complete) if option.complete else option.choices
     done, comma, _ = beginning.rpartition(",") if option.many else ("", "", "")
     return _matching(beginning, [(done + comma + name, "") for name in names])
+
+
+def _names_of_kind(kind: str) -> Iterable[str]:
+    """Return names of a measure or nickname, a format of files, a format or shape, a grade map."""
+    from ragkpi.files.registry import FILE_FORMATS
+    from ragkpi.files.shapes import SHAPES
+    from ragkpi.measures.registry import NICKNAMES, all_measures
+    from ragkpi.ranking.judged import GRADE_MAPS
+
+    formats = [*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]]
+    kinds: dict[str, Iterable[str]] = {
+        "measure": [*all_measures(), *NICKNAMES],
+        "format": formats,
+        "format or shape": [*formats, *SHAPES["run"], *SHAPES["qrels"], "map"],
+        "grade map": GRADE_MAPS,
+    }
+    return dict.fromkeys(kinds[kind])
 
 
 def _matching(beginning: str, offers: Iterable[Offer]) -> list[Offer]:

@@ -16,9 +16,7 @@ Rows = list[tuple[str, str]]
 
 _HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
 _TREC_EVAL = "Of trec_eval, for its scripts"
-
-_WIDEST = 100
-_NARROWEST = 50
+_NARROWEST, _WIDEST = 50, 100
 _NAMES = 30  # longer names have a line of their own
 
 
@@ -26,7 +24,14 @@ def help_page(name: str, shown: Shown = "all") -> str:
     """Return the help text of a command, or for "" the one that lists the commands."""
     program, command = f"ragkpi {name}".rstrip(), command_of(name)
     options = command.options()
-    places = [_place_of(option) for option in options if not option.names]
+    # An argument that may be left out is in brackets.
+    places = [
+        option.metavar
+        if option.default is REQUIRED or option.metavar[0] == "["
+        else f"[{option.metavar}]"
+        for option in options
+        if not option.names
+    ]
     usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
     paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
     if shown == "common":
@@ -35,10 +40,9 @@ def help_page(name: str, shown: Shown = "all") -> str:
         groups = {"Options": [(_names_of(option), purpose_of(option)) for option in common]}
     else:
         groups = _explained(options)
-    if not name:
-        for task, heading in TASKS.items():
-            entries = COMMANDS.items()
-            groups[heading] = [(name, one.purpose) for name, one in entries if one.task == task]
+    for task, heading in TASKS.items() if not name else ():
+        listed = [(other, one.purpose) for other, one in COMMANDS.items() if one.task == task]
+        groups[heading] = listed
     lines = list(_lines(usage, paragraphs, groups))
     if name:
         lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
@@ -62,12 +66,6 @@ def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
     if not any("--help" in option.names for option in options):
         groups["Options"] += _HELP
     return groups
-
-
-def _place_of(argument: Declaration) -> str:
-    """Return how an argument is written in a line of usage."""
-    optional = argument.default is not REQUIRED and argument.metavar[0] != "["
-    return f"[{argument.metavar}]" if optional else argument.metavar
 
 
 def _names_of(option: Declaration) -> str:

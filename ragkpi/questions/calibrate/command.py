@@ -1,18 +1,18 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
+import ragkpi
+from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
 from ragkpi.cli.options import argument, option, takes
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import Arguments, resampling
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(options=of_qrels, output=output_and_plot, resampling=resampling)
-def command(
-    options: EvaluationOptions,
+@takes(evaluating=of_qrels, output=output_and_plot, resampling=resampling)
+def calibrate(
+    evaluating: Arguments,
     output: Output,
     resampling: Arguments,
     quality: str = option(
@@ -36,19 +36,16 @@ def command(
     resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
     t_code, F and Fe at 10.
     """
-    from ragkpi.questions.calibrate.function import calibrate
-
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
-    result = calibrate(
+    result = ragkpi.calibrate(
         qrels,
         by_path(paths),
         quality,
-        options.requests,
         alphas=_alphas(alphas),
         folds=folds,
         **resampling,
-        **options.how,
+        **evaluating,
     )
     output.write(result.report, result.charts)
 
