@@ -18,13 +18,6 @@ def entry() -> None:
     run()
 
 
-def main(arguments: list[str]) -> int:
-    """Run one command in this process; return its exit status."""
-    from ragkpi.cli.program import main
-
-    return main(arguments)
-
-
 def _end(kind: type[BaseException], problem: BaseException | None, trace: object) -> None:
     if isinstance(problem, KeyboardInterrupt):
         _leave("interrupted", _INTERRUPTED)

@@ -171,7 +171,6 @@ COMMANDS: Mapping[str, Entry] = {
 
 def command_of(name: str) -> OptionGroup:
     """Import a command, the function of its name in its page; "" is `ragkpi` without one."""
-    if not name:
-        return import_module("ragkpi.cli.completion").command  # type: ignore[no-any-return]
-    page = import_module(f"ragkpi.questions.{COMMANDS[name].question or name}.command")
-    return getattr(page, name)  # type: ignore[no-any-return]
+    question = name and (COMMANDS[name].question or name)
+    page = f"ragkpi.questions.{question}.command" if name else "ragkpi.cli.help_pages"
+    return getattr(import_module(page), name or "ragkpi")  # type: ignore[no-any-return]

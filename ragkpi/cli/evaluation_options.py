@@ -162,18 +162,12 @@ def trec_eval(
     return {"only_query": query if dot else None, "rel_info": rel_info}
 
 
-@option_group(
-    "Evaluation",
-    chance=chance,
-    first_stage=first_stage,
-    trec_eval=trec_eval,
-    reading=reading_options,
-)
+@option_group("Evaluation")
 def evaluation(
-    chance: Arguments,
-    first_stage: Arguments,
-    trec_eval: Arguments,
-    reading: Arguments,
+    chance: Arguments = chance,
+    first_stage: Arguments = first_stage,
+    trec_eval: Arguments = trec_eval,
+    reading: Arguments = reading_options,
     measure: list[str] = MEASURES,
     measure_names: Literal["trec", "given"] = option(
         "--measure-names trec|given",
@@ -288,9 +282,9 @@ def resampling(
     return {name: value for name, value in values.items() if value is not None}
 
 
-@option_group("Intervals", resampling=resampling)
+@option_group("Intervals")
 def intervals(
-    resampling: Arguments,
+    resampling: Arguments = resampling,
     ci: bool = option("--ci", "Add confidence intervals, by bootstrap over queries.", use="common"),
     ci_method: Literal["percentile", "bca"] | None = option(
         "--ci-method percentile|bca",
@@ -307,9 +301,9 @@ def intervals(
     return {}
 
 
-@option_group("Comparison", resampling=resampling)
+@option_group("Comparison")
 def comparing(
-    resampling: Arguments,
+    resampling: Arguments = resampling,
     test: Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"] = option(
         "--test TEST",
         "Where p-values come from: randomization (swaps run and baseline on queries), "

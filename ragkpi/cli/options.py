@@ -1,9 +1,10 @@
 """How options are declared, and how commands share them.
 
-The default of a parameter declares an option or an argument; its annotation says how a text is
-read: as a flag (``bool``), one of the choices (``Literal``), a list of repeated values
-(``list[str]``), a number or a text. Without another default a flag is False, a list empty,
-``TYPE | None`` None, and all else is required.
+The default of a parameter declares an option or an argument, or is a group of them, of which a
+function makes one value. The annotation says how the text of an option is read: as a flag
+(``bool``), one of the choices (``Literal``), a list of repeated values (``list[str]``), a number or
+a text. Without another default a flag is False, a list empty, ``TYPE | None`` None, and all else is
+required.
 
 Declarations are data: this module and `typer_commands` read command lines by them, `help_pages`
 explains them, and `completion` offers their names and values to shells.
@@ -117,31 +118,25 @@ class OptionGroup(NamedTuple):
         )
 
 
-def option_group(heading: str, **groups: OptionGroup) -> Callable[[Any], OptionGroup]:
-    """Make a group of the options that a function takes, and of other groups.
-
-    ``@option_group("Evaluation", chance=chance)`` passes what the group `chance` makes as the
-    parameter ``chance``.
-    """
+def option_group(heading: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a group of the options and the groups that a function has as defaults."""
 
     def decorate(function: Callable[..., Any]) -> OptionGroup:
         # inspect.signature says the same, and importing inspect takes longer than a help text.
-        names = [name for name in function.__annotations__ if name not in (*groups, "return")]
-        declared = zip(names, function.__defaults__ or (), strict=True)
+        kinds = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
+        declared = dict(zip(kinds, function.__defaults__ or (), strict=True))
+        groups = {name: of for name, of in declared.items() if isinstance(of, OptionGroup)}
         own = {
-            name: _read_as(function.__annotations__[name], option)._replace(
-                name=name, heading=heading
-            )
-            for name, option in declared
+            name: _read_as(kinds[name], option)._replace(name=name, heading=heading)
+            for name, option in declared.items()
+            if name not in groups
         }
         return OptionGroup(heading, function, {**own, **groups})
 
     return decorate
 
 
-def takes(**groups: OptionGroup) -> Callable[[Any], OptionGroup]:
-    """Make a command of a function, its options and groups of options."""
-    return option_group("Options", **groups)
+command = option_group("Options")
 
 
 def _read_as(annotated: Any, option: Declaration) -> Declaration:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
-from ragkpi.cli.terminal import colour_warnings, tell
+from ragkpi.cli.terminal import colour_warnings, tell, terminal_width
 from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report
 from ragkpi.reports.output_files import write
@@ -13,7 +13,7 @@ from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.reports.terminal import wants_colour
 from ragkpi.wording import counted
 
-if TYPE_CHECKING:  # importing it takes longer than a help text
+if TYPE_CHECKING:  # importing it command longer than a help text
     from ragkpi.charts.chart import Charts
 
 
@@ -51,7 +51,7 @@ class Output(NamedTuple):
         layout = Layout(
             digits=self.digits,
             colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
-            width=_terminal_width() if on_screen and not self.wide else None,
+            width=terminal_width() if on_screen and not self.wide else None,
             **more,
         )
         # Nothing but a table is coloured, and its cells are visible texts.
@@ -75,16 +75,10 @@ class Output(NamedTuple):
 
         known = charts()
         drawn = known if self.plot == "-" else known[:1]
-        write(["\n" + texts(drawn, _terminal_width())])
+        write(["\n" + texts(drawn, terminal_width())])
         if len(drawn) < len(known):
             more = counted(len(known) - len(drawn), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
-
-
-def _terminal_width() -> int:
-    import shutil  # takes seven milliseconds
-
-    return shutil.get_terminal_size().columns
 
 
 _HOW = "How to write, such as json, csv or latex."

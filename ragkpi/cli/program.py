@@ -195,7 +195,7 @@ def _page(words: Sequence[str]) -> str | None:
     """Return a help text or the offers of completion; None if the line asks for neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
     if shell is not None:
-        from ragkpi.cli.completion import offers_as_lines
+        from ragkpi.cli.help_pages import offers_as_lines
 
         return offers_as_lines(shell, words)
     if words[:1] == ["help"]:

@@ -121,7 +121,7 @@ RUNS = ("qrels.txt", "runs/bm25.run", "runs/dense.run")
     ],
 )
 def test_typer_is_not_imported(words):
-    code = "import sys; from ragkpi.cli import main; main(sys.argv[1:]);"
+    code = "import sys; from ragkpi.cli.program import main; main(sys.argv[1:]);"
     code += "print(sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
     done = subprocess.run(
         [sys.executable, "-c", code, *words], cwd=FIXTURES, capture_output=True, check=True

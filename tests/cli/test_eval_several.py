@@ -152,7 +152,7 @@ def test_signature_is_a_line_or_a_note(evaluate):
 
 def test_one_run_in_trec_lines_imports_only_what_it_uses():
     code = (
-        "import sys; from ragkpi.cli import main; main(sys.argv[1:]);"
+        "import sys; from ragkpi.cli.program import main; main(sys.argv[1:]);"
         "print(*sys.modules, sep='\\n', file=sys.stderr)"
     )
     arguments = ["eval", "-q", "-m", "all_trec", "qrels.txt", BM25]
@@ -165,7 +165,7 @@ def test_one_run_in_trec_lines_imports_only_what_it_uses():
     )
     unused = {
         *("rich", "scipy", "multiprocessing", "statistics", "numpy.ma"),
-        *("ragkpi.cli.help_pages", "ragkpi.cli.completion"),
+        *("ragkpi.cli.help_pages", "ragkpi.cli.typer_commands"),
         *("ragkpi.measures.chance", "ragkpi.measures.evidence", "ragkpi.charts.text_chart"),
     }
     assert done.stdout

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, comparing, without_pool
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
@@ -15,12 +15,12 @@ from ragkpi.reports.terminal import run_names
 agree_options = without_pool.without("complete", "common", "debug")
 
 
-@takes(evaluating=agree_options, output=output_and_plot, naming=naming, procedure=comparing)
+@command
 def agree(
-    evaluating: Arguments,
-    output: Output,
-    naming: Arguments,
-    procedure: Arguments,
+    evaluating: Arguments = agree_options,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    procedure: Arguments = comparing,
     files: list[str] = argument(
         "QRELS OTHER [RUN...]", "The reference, such as people; the judgements in question; runs."
     ),

@@ -2,7 +2,7 @@
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
@@ -10,11 +10,11 @@ from ragkpi.errors import UsageError
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(evaluating=of_qrels, output=output_and_plot, resampling=resampling)
+@command
 def calibrate(
-    evaluating: Arguments,
-    output: Output,
-    resampling: Arguments,
+    evaluating: Arguments = of_qrels,
+    output: Output = output_and_plot,
+    resampling: Arguments = resampling,
     quality: str = option(
         "--quality FILE",
         "How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "

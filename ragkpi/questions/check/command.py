@@ -4,17 +4,17 @@ import sys
 
 import ragkpi
 from ragkpi.cli.evaluation_options import LEVEL, MEASURES, Arguments, reading_options
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.cli.terminal import Finished
 from ragkpi.errors import GateFailedError, UsageError
 from ragkpi.reports.terminal import on_terminal
 
 
-@takes(output=output_of_texts, reading=reading_options)
+@command
 def check(
-    output: Output,
-    reading: Arguments,
+    output: Output = output_of_texts,
+    reading: Arguments = reading_options,
     files: list[str] = argument("[QRELS] RUN...", "Qrels and runs, or one run alone."),
     measure: list[str] = MEASURES,
     level: int = LEVEL,

@@ -11,26 +11,20 @@ from ragkpi.cli.evaluation_options import (
     evaluation,
     refuse_beside_human,
 )
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, Signed, naming, output_and_plot, signature
 from ragkpi.cli.terminal import by_path, exit_with, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 
 
-@takes(
-    evaluating=evaluation,
-    procedure=comparing,
-    output=output_and_plot,
-    naming=naming,
-    signature=signature,
-)
+@command
 def compare(
-    evaluating: Arguments,
-    procedure: Arguments,
-    output: Output,
-    naming: Arguments,
-    signature: Signed,
+    evaluating: Arguments = evaluation,
+    procedure: Arguments = comparing,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    signature: Signed = signature,
     files: list[str] = argument("QRELS BASELINE RUN...", "Files; - is standard input."),
     per_query: bool = option(
         "-q, --per-query",

@@ -4,16 +4,16 @@ from typing import Literal
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, reading_options
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.errors import UsageError
 
 # The format of IN is --from, whichever of the two it holds.
 _reading = reading_options.without("qrels_format", "run_format")
 
 
-@takes(reading=_reading)
+@command
 def convert(
-    reading: Arguments,
+    reading: Arguments = _reading,
     source: str | None = argument("IN", "Run or qrels; - is standard input."),
     target: str | None = argument("OUT", "File; - is standard output."),
     to: str | None = option(

@@ -2,23 +2,20 @@
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, intervals, without_pool
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 
+_evaluating = without_pool.without("measure", "measure_names")
 
-@takes(
-    evaluating=without_pool.without("measure", "measure_names"),
-    output=output_and_plot,
-    naming=naming,
-    intervals=intervals,
-)
+
+@command
 def depth(
-    evaluating: Arguments,
-    output: Output,
-    naming: Arguments,
-    intervals: Arguments,
+    evaluating: Arguments = _evaluating,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    intervals: Arguments = intervals,
     files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
     at: str | None = option(
         "--at K,K,...",

@@ -1,15 +1,15 @@
 """`ragkpi measures`, `formats` and `schema`: what ragkpi computes, reads and writes."""
 
 import ragkpi
-from ragkpi.cli.options import argument, takes
+from ragkpi.cli.options import argument, command
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.reports.output_files import write
 from ragkpi.reports.terminal import on_terminal
 
 
-@takes(output=output_of_texts)
+@command
 def measures(
-    output: Output,
+    output: Output = output_of_texts,
     names: list[str] = argument(
         "[NAME|WORD]...", "Measures or nicknames, or words to search for.", complete="measure"
     ),
@@ -26,7 +26,7 @@ def measures(
         write([on_terminal(f"{described}\n")], output.path)
 
 
-@takes()
+@command
 def formats(
     names: list[str] = argument(
         "[NAME]...",
@@ -42,7 +42,7 @@ def formats(
     print(on_terminal(f"{ragkpi.describe_formats(*names or [])}\n"), end="")
 
 
-@takes()
+@command
 def schema() -> None:
     """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
     from ragkpi.questions.describe.function import schema_text

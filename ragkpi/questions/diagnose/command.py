@@ -2,7 +2,7 @@
 
 import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
@@ -10,10 +10,10 @@ from ragkpi.errors import UsageError
 diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
 
 
-@takes(evaluating=diagnose_options, output=output_and_plot)
+@command
 def diagnose(
-    evaluating: Arguments,
-    output: Output,
+    evaluating: Arguments = diagnose_options,
+    output: Output = output_and_plot,
     files: list[str] = argument("QRELS RUN", "Qrels and a run."),
     cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
     proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),

@@ -11,7 +11,7 @@ from ragkpi.cli.evaluation_options import (
     intervals,
     refuse_beside_human,
 )
-from ragkpi.cli.options import argument, option, option_group, takes
+from ragkpi.cli.options import argument, command, option, option_group
 from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
 from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
 from ragkpi.errors import UsageError
@@ -88,23 +88,15 @@ def record(
     return {"path": log, "meta": parse_meta(meta)}
 
 
-@takes(
-    evaluating=evaluation,
-    output=output_of_eval,
-    naming=naming,
-    signature=signature,
-    intervals=intervals,
-    record=record,
-    gates=gates,
-)
+@command
 def eval(
-    evaluating: Arguments,
-    output: Output,
-    naming: Arguments,
-    signature: Signed,
-    intervals: Arguments,
-    record: Arguments,
-    gates: Arguments,
+    evaluating: Arguments = evaluation,
+    output: Output = output_of_eval,
+    naming: Arguments = naming,
+    signature: Signed = signature,
+    intervals: Arguments = intervals,
+    record: Arguments = record,
+    gates: Arguments = gates,
     files: list[str] = argument("QRELS RUN...", "Files; - is standard input."),
     per_query: bool = option(
         "-q, --per-query, --query_eval_wanted", "Also print a line per query.", use="common"
@@ -148,11 +140,10 @@ def eval(
         print(f"ragkpi {__version__}")
         return
     if common_help or full_help:
-        # With -m, what trec_eval -h does.
-        measures = evaluating.get("measures")
         from ragkpi.cli.help_pages import help_page
 
         page = help_page("eval", "all" if full_help else "common").rstrip("\n")
+        measures = evaluating.get("measures")
         print(ragkpi.describe_measures(*measures) if measures else page)
         return
     baseline, asked = gates["fail_under_baseline"], evaluating | naming
@@ -237,10 +228,10 @@ def _write_lines(
         tell(f"note: {note}")
 
 
-@takes(evaluating=evaluation, output=output)
+@command
 def zscores(
-    evaluating: Arguments,
-    output: Output,
+    evaluating: Arguments = evaluation,
+    output: Output = output,
     files: list[str] = argument("QRELS RUN RUN...", "Qrels and runs."),
 ) -> None:
     """Write a line "query measure mean deviation" per query and measure, over several runs.
@@ -259,9 +250,9 @@ def zscores(
         output.write(result.report)
 
 
-@takes(output=output)
+@command
 def log(
-    output: Output,
+    output: Output = output,
     file: str = argument("FILE", "What --log FILE wrote."),
     where: list[str] = option(
         "--where CONDITION",

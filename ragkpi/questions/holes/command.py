@@ -4,17 +4,19 @@ from typing import Literal
 
 import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, without_pool
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.reports.output_files import replacing
 
+_evaluating = without_pool.without("judged_only")
 
-@takes(evaluating=without_pool.without("judged_only"), output=output_and_plot, naming=naming)
+
+@command
 def holes(
-    evaluating: Arguments,
-    output: Output,
-    naming: Arguments,
+    evaluating: Arguments = _evaluating,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
     within: Literal["retrieved", "cutoff"] = option(
         "--within retrieved|cutoff",

@@ -4,18 +4,18 @@ import os
 
 import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, comparing, of_qrels
-from ragkpi.cli.options import argument, option, takes
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import FILE, naming
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
 
 
-@takes(evaluating=of_qrels, procedure=comparing, naming=naming)
+@command
 def report(
-    evaluating: Arguments,
-    procedure: Arguments,
-    naming: Arguments,
+    evaluating: Arguments = of_qrels,
+    procedure: Arguments = comparing,
+    naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
     output: str | None = FILE,
     queries: str | None = option(
