@@ -4,8 +4,6 @@ Python is the default. The command line is a subclass of `Interface` (`ragkpi.cl
 Every message asks for the name of an option when it is written, so that no text is translated.
 """
 
-from __future__ import annotations
-
 import sys
 import warnings
 from collections.abc import Iterator, Sequence

@@ -70,7 +70,7 @@ class Outcome(NamedTuple):
 @pytest.fixture
 def ragkpi(capfdbinary, monkeypatch):
     """Run a command line in this process: fast, and with the bytes that a shell would see."""
-    from ragkpi.cli import main
+    from ragkpi.cli.program import main
 
     def run(*arguments, folder=".", stdin=b""):
         with monkeypatch.context() as patch, standard_input(stdin) as replacement:

@@ -518,7 +518,7 @@ def test_a_log_is_appended_to_whole_or_not_at_all(folder):
     [
         *(
             "ragkpi.cli.program",
-            "ragkpi.errors",
+            "ragkpi.cli.options",
             "ragkpi.questions.evaluate.command",
             "ragkpi.evaluation",
         ),

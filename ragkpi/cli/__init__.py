@@ -1,7 +1,5 @@
 """The command line: `ragkpi COMMAND …`."""
 
-from __future__ import annotations
-
 import os
 import sys
 
@@ -20,13 +18,6 @@ def entry() -> None:
     run()
 
 
-def main(arguments: list[str]) -> int:
-    """Run one command in this process; return its exit status."""
-    from ragkpi.cli.program import main
-
-    return main(arguments)
-
-
 def _end(kind: type[BaseException], problem: BaseException | None, trace: object) -> None:
     if isinstance(problem, KeyboardInterrupt):
         _leave("interrupted", _INTERRUPTED)
@@ -35,7 +26,7 @@ def _end(kind: type[BaseException], problem: BaseException | None, trace: object
     sys.__excepthook__(kind, problem, trace)  # type: ignore[arg-type]
 
 
-def _end_anywhere(event: sys.UnraisableHookArgs) -> None:
+def _end_anywhere(event: "sys.UnraisableHookArgs") -> None:
     """End after a signal that comes while Python cleans up; Python itself would go on."""
     if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
         _end(event.exc_type, event.exc_value, event.exc_traceback)

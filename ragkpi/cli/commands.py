@@ -1,13 +1,10 @@
-"""The commands: what is known of them before their modules are imported."""
-
-from __future__ import annotations
+"""The commands: what is known of them before their pages are imported."""
 
 from collections.abc import Mapping
 from importlib import import_module
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
-if TYPE_CHECKING:
-    from ragkpi.cli.options import OptionGroup
+from ragkpi.cli.options import OptionGroup
 
 Task = Literal["evaluate", "decide", "prepare"]
 
@@ -19,30 +16,20 @@ TASKS: Mapping[Task, str] = {
 
 
 class Entry(NamedTuple):
-    """What is known of a command before its module is imported.
+    """What is known of a command before its page, `questions/<question>/command.py`, is imported.
 
-    Attributes
-    ----------
-    module
-        The module whose `command` it is.
-    task
-        Under which of `TASKS` it is listed.
-    purpose
-        What it is for.
-    examples
-        Three command lines that do something in the folder ``fixtures``.
+    Its examples do something in the folder ``fixtures``. Without a question it is named after it.
     """
 
-    module: str
     task: Task
     purpose: str
     examples: tuple[str, str, str]
+    question: str = ""
 
 
 # By name, in the order in which people need them.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
-        "ragkpi.questions.evaluate.command",
         "evaluate",
         "Evaluate runs: trec_eval's lines, and the measures retrieval for RAG needs.",
         (
@@ -50,9 +37,9 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi eval -m map,bor.10 -N 5k qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi eval -m ndcg_cut.10 --worst 5 qrels.txt reranked.run",
         ),
+        "evaluate",
     ),
     "compare": Entry(
-        "ragkpi.questions.compare.command",
         "evaluate",
         "Compare runs with a baseline: differences, intervals, tests.",
         (
@@ -62,7 +49,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "report": Entry(
-        "ragkpi.questions.report.command",
         "evaluate",
         "Write one HTML page: runs, queries and documents, to look at and to share.",
         (
@@ -72,7 +58,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "depth": Entry(
-        "ragkpi.questions.depth.command",
         "decide",
         "How many passages to retrieve, or tools to show: success against chance, by depth.",
         (
@@ -82,7 +67,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "diagnose": Entry(
-        "ragkpi.questions.diagnose.command",
         "decide",
         "Retriever or reranker: where each query lost its evidence, and what was missed.",
         (
@@ -92,7 +76,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "holes": Entry(
-        "ragkpi.questions.holes.command",
         "decide",
         "How much unjudged documents can change values and the order of runs.",
         (
@@ -102,7 +85,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "calibrate": Entry(
-        "ragkpi.questions.calibrate.command",
         "decide",
         "Which measure tracks the quality of responses, and which alpha suits best.",
         (
@@ -112,7 +94,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "agree": Entry(
-        "ragkpi.questions.agree.command",
         "decide",
         "May these judgements be trusted: do two judges agree, and order runs alike?",
         (
@@ -122,7 +103,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "check": Entry(
-        "ragkpi.questions.check.command",
         "prepare",
         "Report what is wrong or suspicious about runs, and mend them.",
         (
@@ -132,7 +112,6 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "convert": Entry(
-        "ragkpi.questions.convert.command",
         "prepare",
         "Write a run or qrels in another format.",
         (
@@ -142,13 +121,12 @@ COMMANDS: Mapping[str, Entry] = {
         ),
     ),
     "formats": Entry(
-        "ragkpi.questions.describe.formats",
         "prepare",
         "List the formats of runs and qrels and what stacks write, or explain one.",
         ("ragkpi formats", "ragkpi formats ragas map", "ragkpi formats langchain"),
+        "describe",
     ),
     "measures": Entry(
-        "ragkpi.questions.describe.measures",
         "prepare",
         "List the measures, search them, or explain one.",
         (
@@ -156,9 +134,9 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi measures ndcg_cut bor",
             "ragkpi measures --format csv",
         ),
+        "describe",
     ),
     "zscores": Entry(
-        "ragkpi.questions.evaluate.zscores",
         "prepare",
         "Write the means and deviations over runs that 'eval -Z' needs.",
         (
@@ -166,9 +144,9 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi zscores -m map -o norms.txt qrels.txt runs/bm25.run runs/dense.run",
             "ragkpi zscores -c qrels.txt runs/bm25.run runs/dense.run runs/fusion.run",
         ),
+        "evaluate",
     ),
     "log": Entry(
-        "ragkpi.questions.evaluate.log",
         "prepare",
         "Show the evaluations that 'eval --log FILE' wrote down.",
         (
@@ -176,9 +154,9 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi log --sort map --where 'map>=0.2' record.jsonl",
             "ragkpi log --format csv record.jsonl",
         ),
+        "evaluate",
     ),
     "schema": Entry(
-        "ragkpi.questions.describe.schema",
         "prepare",
         "Print the JSON schema of what commands write as JSON.",
         (
@@ -186,12 +164,13 @@ COMMANDS: Mapping[str, Entry] = {
             "ragkpi schema > ragkpi.schema.json",
             """ragkpi schema | jq '."$defs".line'""",
         ),
+        "describe",
     ),
 }
 
 
 def command_of(name: str) -> OptionGroup:
-    """Import a command; "" is `ragkpi` without one."""
-    module = COMMANDS[name].module if name else "ragkpi.cli.without_command"
-    command: OptionGroup = import_module(module).command
-    return command
+    """Import a command, the function of its name in its page; "" is `ragkpi` without one."""
+    question = name and (COMMANDS[name].question or name)
+    page = f"ragkpi.questions.{question}.command" if name else "ragkpi.cli.help_pages"
+    return getattr(import_module(page), name or "ragkpi")  # type: ignore[no-any-return]

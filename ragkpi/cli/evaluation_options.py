@@ -1,17 +1,17 @@
-"""Options that say how qrels and runs are read.
+"""Options that several commands share: how files are read, and runs evaluated and compared.
 
-Long names with underscores are trec_eval's.
+Each group returns arguments of the functions of `ragkpi`, by name. Long names with underscores are
+trec_eval's.
 """
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from collections.abc import Mapping
+from typing import Any, Literal
 
-from ragkpi.cli.options import formats_and_shapes, measure_names, option, option_group
+from ragkpi.cli.options import option, option_group
 from ragkpi.errors import UsageError
 from ragkpi.wording import parse_size
 
-if TYPE_CHECKING:
-    from ragkpi.library.arguments import HowRead
+Arguments = dict[str, Any]  # of a function of `ragkpi`, by name
 
 
 @option_group("Reading files")
@@ -19,12 +19,12 @@ def reading_options(
     qrels_format: str | None = option(
         "--qrels-format FORMAT",
         "File format or shape of QRELS, as 'ragkpi formats' lists them. Default: recognised.",
-        complete=formats_and_shapes,
+        complete="format or shape",
     ),
     run_format: str | None = option(
         "--run-format FORMAT",
         "File format or shape of RUN, as 'ragkpi formats' lists them. Default: recognised.",
-        complete=formats_and_shapes,
+        complete="format or shape",
     ),
     map_qrels: str | None = option(
         "--map-qrels MAP",
@@ -58,60 +58,16 @@ def reading_options(
         "Leave out documents before ranking: lines of query and document, or BRIGHT's "
         "examples (excluded_ids).",
     ),
-) -> "HowRead":
-    """Return how the qrels and the run are read; nothing if the formats are all recognised.
-
-    Raises `UsageError` for the name of an unknown format, and for a wrong map or fold.
-    """
-    named = (qrels_format, run_format, map_qrels, map_run, subset, max_passage, exclude)
-    if (*named, scores, ignore_identical_ids) == (*[None] * len(named), "similarity", False):
-        return {}
-    from ragkpi.files.formats import reading_for
-    from ragkpi.files.sieve import sieve_for
-
-    sieve = sieve_for(max_passage, ignore_identical_ids, exclude)
-    return {
-        "qrels_format": reading_for("qrels", qrels_format, map_qrels, sieve=sieve),
-        "run_format": reading_for("run", run_format, map_run, scores, sieve, subset=subset),
-    }
-
-
-if TYPE_CHECKING:  # importing them would import numpy before the command line is read
-    from ragkpi.library.arguments import Evaluating, HowRead
-    from ragkpi.library.session import Names, Session
-    from ragkpi.ranking.judged import Missing
-
-
-class EvaluationOptions(NamedTuple):
-    """What is evaluated, and how.
-
-    Attributes
-    ----------
-    requests
-        The texts of ``-m``; empty without any.
-    how
-        All other options, as the functions of `ragkpi` take them by name.
-    """
-
-    requests: list[str]
-    how: "Evaluating"
-
-    def named(self, names: "Names") -> "Evaluating":
-        """Return the options, with what runs are called in the result."""
-        return {**self.how, "names": names}
-
-    def session(self) -> "Session":
-        """Begin to answer a question."""
-        from ragkpi.library.arguments import session
-
-        return session(self.requests, self.how)
+) -> Arguments:
+    """Return how qrels and runs are read."""
+    return locals()
 
 
 MEASURES = option(
     "-m, --measure NAME[.PARAMS]",
     "Measure or nickname, such as map, P.5,10, ndcg_cut.10, bor.100; repeatable, or with "
     "commas: map,ndcg_cut.10.",
-    complete=measure_names,
+    complete="measure",
     use="common",
 )
 LEVEL = option(
@@ -128,12 +84,6 @@ BY = option(
     "labels, separated by tabs or commas, or JSON Lines; a first line may name them.",
     use="common",
 )
-
-
-def _grade_maps() -> Iterable[str]:
-    from ragkpi.ranking.judged import GRADE_MAPS
-
-    return GRADE_MAPS
 
 
 @option_group("Chance")
@@ -154,9 +104,9 @@ def chance(
         "Whether chance draws K documents, or as many of them as were retrieved.",
         "nominal",
     ),
-) -> "Evaluating":
+) -> Arguments:
     """Return what chance draws, and from what."""
-    sizes = {}
+    sizes = None
     if corpus_sizes is not None:
         from ragkpi.files.query_files import read_corpus_sizes
 
@@ -173,12 +123,12 @@ def first_stage(
         "--pool-depth DEPTH", "Only this many top documents of the pool.", min=1
     ),
     pool_union: bool = option("--pool-union", "Add the run's top K to the pool."),
-) -> "Evaluating":
+) -> Arguments:
     """Return the pool that runs were selected from."""
     if pool is None and (pool_depth is not None or pool_union):
-        option = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
-        raise UsageError(f"{option}: no pool is given; expected --pool RUN with it")
-    union: Literal["union", "pool"] = "union" if pool_union else "pool"
+        lone = "--pool-union" if pool_union else f"--pool-depth {pool_depth}"
+        raise UsageError(f"{lone}: no pool is given; expected --pool RUN with it")
+    union = "union" if pool_union else "pool"
     return {"pool": pool, "pool_depth": pool_depth, "pool_union": union}
 
 
@@ -204,27 +154,20 @@ def trec_eval(
         "trec_results",
         use="trec_eval",
     ),
-) -> "Evaluating":
+) -> Arguments:
     """Return the only query, and the format of the qrels, by the options of trec_eval."""
     level, dot, query = debug.partition(".")
     if level != "0" or (dot and not query):
         raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
-    only_query = query.encode("utf-8", "surrogateescape") if dot else None
-    return {"only_query": only_query, "rel_info": rel_info}
+    return {"only_query": query if dot else None, "rel_info": rel_info}
 
 
-@option_group(
-    "Evaluation",
-    chance=chance,
-    first_stage=first_stage,
-    trec_eval=trec_eval,
-    reading=reading_options,
-)
+@option_group("Evaluation")
 def evaluation(
-    chance: "Evaluating",
-    first_stage: "Evaluating",
-    trec_eval: "Evaluating",
-    reading: "HowRead",
+    chance: Arguments = chance,
+    first_stage: Arguments = first_stage,
+    trec_eval: Arguments = trec_eval,
+    reading: Arguments = reading_options,
     measure: list[str] = MEASURES,
     measure_names: Literal["trec", "given"] = option(
         "--measure-names trec|given",
@@ -275,53 +218,129 @@ def evaluation(
         "From judged levels to grades 1-5: umbrela, umbrela-strict, rag25, rubric, binary, "
         "or 0=1,1=3,2=4,3=5.",
         "umbrela",
-        complete=_grade_maps,
+        complete="grade map",
     ),
-) -> EvaluationOptions:
-    """Return what is evaluated, and how."""
+) -> Arguments:
+    """Return what is evaluated, and how; without ``-m`` the function chooses the measures."""
     # From here, and not from ten imports deep, where Python asks the system for more stack and
     # gives it back 800 times while numpy is imported: 5 ms.
     import numpy  # noqa: F401
 
-    format_ = getattr(reading.get("qrels_format"), "format", None)
-    if format_ not in (None, "trec") and trec_eval["rel_info"] != "qrels":
+    format_, rel_info = reading["qrels_format"], trec_eval["rel_info"]
+    if format_ not in (None, "trec") and rel_info != "qrels":
         raise UsageError(
-            f"--qrels-format {format_}: -R {trec_eval['rel_info']} is read from TREC's columns "
-            "alone; expected one of the two options"
+            f"--qrels-format {format_}: -R {rel_info} is read from TREC's columns alone; "
+            "expected one of the two options"
         )
-    return EvaluationOptions(
-        measure,
-        {
-            "measure_names": measure_names,
-            "missing": _missing_policy(complete, common, strict),
-            "doubts": "refused" if strict else "said",
-            "relevance_level": level,
-            "max_retrieved": max_retrieved,
-            "ties": ties,
-            "gains": gains,
-            "unjudged": "removed" if judged_only else "kept",
-            "grade_map": grade_map,
-            "names": "file",
-            **chance,
-            **first_stage,
-            **trec_eval,
-            **reading,
-        },
-    )
-
-
-def _missing_policy(complete: bool, common: bool, strict: bool) -> "Missing":
-    """Name what becomes of judged queries that a run lacks."""
-    if common:
-        if complete or strict:
-            raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
-        return "common"
-    if strict:
-        return "error"
-    return "zero" if complete else "intersection"
+    if common and (complete or strict):
+        raise UsageError(f"--common: expected without {'-c' if complete else '--strict'}")
+    missing = "error" if strict else "zero" if complete else "intersection"
+    return {
+        **({"measures": measure} if measure else {}),
+        "measure_names": measure_names,
+        "missing": "common" if common else missing,
+        "doubts": "refused" if strict else "said",
+        "relevance_level": level,
+        "max_retrieved": max_retrieved,
+        "ties": ties,
+        "gains": gains,
+        "unjudged": "removed" if judged_only else "kept",
+        "grade_map": grade_map,
+        "names": "file",
+        **chance,
+        **first_stage,
+        **trec_eval,
+        **reading,
+    }
 
 
 # Commands that look at one order of each ranking and at levels, of plain qrels; the second group
 # is for those that no measure of a pool is asked of.
 of_qrels = evaluation.without("ties", "gains", "rel_info", "results_format")
 without_pool = of_qrels.without("first_stage")
+
+
+@option_group("Intervals")
+def resampling(
+    resamples: int | None = option(
+        "--resamples N",
+        "How often queries are drawn again for an interval. Default: 5000.",
+        min=1,
+        max=1_000_000,
+    ),
+    seed: int | None = option(
+        "--seed N", "Of the random numbers; the same seed, the same digits. Default: 7.", min=0
+    ),
+    confidence: float | None = option(
+        "--confidence SHARE", "Probability that an interval covers the value. Default: 0.95."
+    ),
+) -> Arguments:
+    """Return how queries are resampled, without what keeps its default."""
+    if confidence is not None and not 0 < confidence < 1:
+        raise UsageError(f"--confidence {confidence:g}: expected a share such as 0.95")
+    values = {"resamples": resamples, "seed": seed, "confidence": confidence}
+    return {name: value for name, value in values.items() if value is not None}
+
+
+@option_group("Intervals")
+def intervals(
+    resampling: Arguments = resampling,
+    ci: bool = option("--ci", "Add confidence intervals, by bootstrap over queries.", use="common"),
+    ci_method: Literal["percentile", "bca"] | None = option(
+        "--ci-method percentile|bca",
+        "bca corrects for bias and skewness. Given, rates are resampled too; else they have "
+        "Wilson's interval. Default: percentile.",
+    ),
+) -> Arguments:
+    """Return whether and how intervals are computed; nothing without ``--ci``."""
+    if ci:
+        return {"ci": True, "ci_method": ci_method, **resampling}
+    for name, value in {"ci-method": ci_method, **resampling}.items():
+        if value is not None:
+            raise UsageError(f"--{name} {value}: no interval is options for; give --ci with it")
+    return {}
+
+
+@option_group("Comparison")
+def comparing(
+    resampling: Arguments = resampling,
+    test: Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"] = option(
+        "--test TEST",
+        "Where p-values come from: randomization (swaps run and baseline on queries), "
+        "bootstrap or t test a difference of means; wilcoxon (symmetry around 0) and sign "
+        "(wins against losses) do not.",
+        "randomization",
+        use="common",
+    ),
+    correction: Literal["holm", "benjamini-hochberg", "none"] = option(
+        "--correction NAME",
+        "What becomes of many p-values in one call: holm, benjamini-hochberg or none.",
+        "holm",
+    ),
+    family: Literal["metric", "all"] = option(
+        "--family metric|all",
+        "Which p-values are corrected together: those of the runs by one metric, or all of "
+        "the call.",
+        "metric",
+    ),
+    trials: int = option(
+        "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000
+    ),
+) -> Arguments:
+    """Return how runs are compared."""
+    own = {"test": test, "correction": correction, "family": family, "trials": trials}
+    return {**own, **resampling}
+
+
+HUMAN = option(
+    "--human QRELS",
+    "People's judgements of some queries, a random sample, where QRELS are a model's of "
+    "all: estimate what people would say over all (prediction-powered inference).",
+)
+
+
+def refuse_beside_human(given: Mapping[str, bool]) -> None:
+    """Raise `UsageError` for the first option that is given and means nothing with --human."""
+    for name, is_given in given.items():
+        if is_given:
+            raise UsageError(f"--human with {name}: an estimate has none; expected one of the two")

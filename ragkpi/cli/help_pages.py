@@ -1,32 +1,104 @@
-"""Help texts, made of the list of commands and of what is declared about options.
+"""Help and completion, made of the list of commands and of what is declared about options.
 
-``-h`` shows the common options on one screen, ``--help`` all of them.
+``-h`` shows the common options on one screen, ``--help`` all of them. To complete a line, a shell
+calls ``ragkpi`` with the words up to the cursor, and with its own name in the environment variable
+``_RAGKPI_COMPLETE``.
 """
 
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal
 
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
-from ragkpi.cli.options import REQUIRED, Declaration
+from ragkpi.cli.options import REQUIRED, Declaration, command, option
+from ragkpi.cli.terminal import terminal_width, wrapped
+from ragkpi.version import __version__
 
 Shown = Literal["common", "all"]
 Rows = list[tuple[str, str]]
 
 _HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
 _TREC_EVAL = "Of trec_eval, for its scripts"
-
-_WIDEST = 100
-_NARROWEST = 50
+_NARROWEST, _WIDEST = 50, 100
 _NAMES = 30  # longer names have a line of their own
+Offer = tuple[str, str]  # a word, and what it means
+
+# A shell offers files where nothing is offered here.
+SCRIPTS = {
+    "bash": """\
+_ragkpi() {
+    local IFS=$'\\n'
+    COMPREPLY=($(_RAGKPI_COMPLETE=bash "$1" "${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null))
+}
+complete -o default -F _ragkpi ragkpi
+""",
+    "zsh": """\
+#compdef ragkpi
+_ragkpi() {
+    local -a offers
+    offers=("${(@f)$(_RAGKPI_COMPLETE=zsh ${words[1]} "${(@)words[2,CURRENT]}" 2>/dev/null)}")
+    if [[ -n ${offers[1]} ]]; then _describe ragkpi offers; else _files; fi
+}
+if [[ ${funcstack[1]} == _ragkpi ]]; then _ragkpi "$@"; else compdef _ragkpi ragkpi; fi
+""",
+    "fish": """\
+function __ragkpi_offers
+    set -l words (commandline -opc)
+    set -lx _RAGKPI_COMPLETE fish
+    set -l last (commandline -ct)
+    set -l offers ($words[1] $words[2..-1] "$last" 2>/dev/null)
+    if test -n "$offers"
+        printf '%s\\n' $offers
+    else
+        __fish_complete_path (commandline -ct)
+    end
+end
+complete -c ragkpi -f -a '(__ragkpi_offers)'
+""",
+}
+
+
+@command
+def ragkpi(
+    version: bool = option("--version", "Print the version and stop.", use="common"),
+    completion: Literal["bash", "zsh", "fish"] | None = option(
+        "--completion SHELL", "Print a script for bash, zsh, fish.", use="common"
+    ),
+) -> None:
+    """trec_eval's numbers, and the ones that retrieval for language models needs.
+
+    'ragkpi eval QRELS RUN' prints what trec_eval prints; 'ragkpi help COMMAND' explains a command
+    with examples, 'ragkpi measures NAME' a measure. eval "$(ragkpi --completion bash)" (zsh; in
+    fish: ragkpi --completion fish | source) makes a shell complete commands, options and names.
+
+    With every command, --max-memory SIZE (512M, 4G) says how much memory may be used; what would
+    need more is refused. Default: three quarters of what the system has.
+
+    Exit status: 0 done, 1 usage, 2 input unreadable or malformed, 3 a gate was missed or check
+    found errors, 4 inconsistent data, 7 no query in common, 70 an error of ragkpi itself, 130
+    interrupted, 141 nobody reads the output.
+    """
+    if version:
+        from ragkpi.kernel import READER
+
+        print(f"ragkpi {__version__} ({READER} reader)")
+    elif completion is not None:
+        print(SCRIPTS[completion], end="")
+    else:
+        print(help_page("", "common"), end="")
 
 
 def help_page(name: str, shown: Shown = "all") -> str:
     """Return the help text of a command, or for "" the one that lists the commands."""
     program, command = f"ragkpi {name}".rstrip(), command_of(name)
     options = command.options()
-    places = [_place_of(option) for option in options if not option.names]
+    # An argument that may be left out is in brackets.
+    places = [
+        one.metavar if one.default is REQUIRED or one.metavar[0] == "[" else f"[{one.metavar}]"
+        for one in options
+        if not one.names
+    ]
     usage = " ".join([program, "[OPTIONS]", *(places if name else ["COMMAND [ARGS]..."])])
     paragraphs = (command.function.__doc__ or "").strip().split("\n\n")
     if shown == "common":
@@ -35,10 +107,9 @@ def help_page(name: str, shown: Shown = "all") -> str:
         groups = {"Options": [(_names_of(option), purpose_of(option)) for option in common]}
     else:
         groups = _explained(options)
-    if not name:
-        for task, heading in TASKS.items():
-            entries = COMMANDS.items()
-            groups[heading] = [(name, one.purpose) for name, one in entries if one.task == task]
+    for task, heading in TASKS.items() if not name else ():
+        listed = [(other, one.purpose) for other, one in COMMANDS.items() if one.task == task]
+        groups[heading] = listed
     lines = list(_lines(usage, paragraphs, groups))
     if name:
         lines += [f"\n{_bold('Examples:')}\n", *(f"  {line}\n" for line in COMMANDS[name].examples)]
@@ -55,19 +126,13 @@ def purpose_of(option: Declaration) -> str:
 def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
     """Return what is known of options and arguments by heading, trec_eval's own last."""
     groups: dict[str, Rows] = {"Options": []}
-    for option in sorted(options, key=lambda option: option.use == "trec_eval"):
-        heading = _TREC_EVAL if option.use == "trec_eval" else option.heading
-        row = (_names_of(option), f"{option.help}{_facts(option)}")
+    for one in sorted(options, key=lambda one: one.use == "trec_eval"):
+        heading = _TREC_EVAL if one.use == "trec_eval" else one.heading
+        row = (_names_of(one), f"{one.help}{_facts(one)}")
         groups.setdefault(heading, []).append(row)
     if not any("--help" in option.names for option in options):
         groups["Options"] += _HELP
     return groups
-
-
-def _place_of(argument: Declaration) -> str:
-    """Return how an argument is written in a line of usage."""
-    optional = argument.default is not REQUIRED and argument.metavar[0] != "["
-    return f"[{argument.metavar}]" if optional else argument.metavar
 
 
 def _names_of(option: Declaration) -> str:
@@ -94,17 +159,17 @@ def _facts(option: Declaration) -> str:
 
 
 def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> Iterator[str]:
-    width = max(min(_columns(), _WIDEST) - 2, _NARROWEST)
+    width = max(min(terminal_width(), _WIDEST) - 2, _NARROWEST)
     yield f"{_bold('Usage:')} {usage}\n"
     for paragraph in paragraphs:
         yield "\n"
-        yield from (f"  {line}\n" for line in _wrapped(paragraph, width - 2))
+        yield from (f"  {line}\n" for line in wrapped(paragraph, width - 2))
     for heading, rows in groups.items():
         if rows:
             yield f"\n{_bold(heading + ':')}\n"
         indent = min(max((len(names) for names, _ in rows), default=0), _NAMES) + 2
         for names, text in rows:
-            first, *others = _wrapped(text, width - 2 - indent)
+            first, *others = wrapped(text, width - 2 - indent)
             if len(names) > _NAMES:
                 yield f"  {_bold(names)}\n  {'':{indent}}{first}\n"
             else:
@@ -112,28 +177,81 @@ def _lines(usage: str, paragraphs: Sequence[str], groups: dict[str, Rows]) -> It
             yield from (f"  {'':{indent}}{line}\n" for line in others)
 
 
-def _wrapped(text: str, width: int) -> list[str]:
-    """Break a text at spaces; importing textwrap takes six milliseconds."""
-    lines = [""]
-    for word in text.split():
-        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
-            lines.append(word)
-        else:
-            lines[-1] = f"{lines[-1]} {word}".strip()
-    return lines
-
-
-def _columns() -> int:
-    """Return the width of the terminal; shutil, which does, imports all that compresses."""
-    text = os.environ.get("COLUMNS", "")
-    if text.isdecimal() and int(text):
-        return int(text)
-    try:
-        return os.get_terminal_size(1).columns or 80
-    except OSError:
-        return 80
-
-
 def _bold(text: str) -> str:
     plain = not sys.stdout.isatty() or os.environ.get("NO_COLOR")
     return text if plain else f"\x1b[1m{text}\x1b[0m"
+
+
+def offers_as_lines(shell: str, words: Sequence[str]) -> str:
+    """Return the offers for the last word, a line each, as a shell wants them."""
+    separator = {"zsh": ":", "fish": "\t"}.get(shell)
+    return "".join(
+        f"{text}{separator}{purpose}\n" if separator and purpose else f"{text}\n"
+        for text, purpose in offers(words)
+    )
+
+
+def offers(words: Sequence[str]) -> list[Offer]:
+    """Return what may replace the last of the words behind ``ragkpi``."""
+    *before, last = words or [""]
+    purposes = {name: entry.purpose for name, entry in COMMANDS.items()}
+    if before == ["help"]:
+        return _matching(last, purposes.items())
+    if not before:
+        purposes |= {"--help": "", "help": "Explain a command."}
+        return [*_matching(last, purposes.items()), *_names(command_of("").options(), last)]
+    if before[0] not in COMMANDS and before[0][0] != "-":
+        return []
+    options = command_of(before[0] if before[0] in COMMANDS else "").options()
+    by_name = {name: option for option in options for name in option.names}
+    if before[-1] == "=" or last == "=":  # bash splits --format=j at the sign
+        name = before[-1] if last == "=" else before[-2]
+        return _values(by_name.get(name), "" if last == "=" else last)
+    name, equals, value = last.partition("=")
+    if equals and name in by_name:
+        return [(f"{name}={text}", purpose) for text, purpose in _values(by_name[name], value)]
+    option = by_name.get(before[-1])
+    if option is not None and option.type is not bool:
+        return _values(option, last)
+    if last.startswith("-"):
+        return _names(options, last)
+    arguments = [option for option in options if not option.names]
+    return [offer for argument in arguments for offer in _values(argument, last)]
+
+
+def _names(options: Iterable[Declaration], beginning: str) -> list[Offer]:
+    """Return one name of each option, the first long one that matches."""
+    offered = []
+    for one in options:
+        names = [name for name in one.names if name.startswith("--")] or one.names
+        offered += _matching(beginning, [(name, purpose_of(one)) for name in names])[:1]
+    return offered
+
+
+def _values(option: Declaration | None, beginning: str) -> list[Offer]:
+    if option is None:
+        return []
+    names = _names_of_kind(option.complete) if option.complete else option.choices
+    done, comma, _ = beginning.rpartition(",") if option.many else ("", "", "")
+    return _matching(beginning, [(done + comma + name, "") for name in names])
+
+
+def _names_of_kind(kind: str) -> Iterable[str]:
+    """Return names of a measure or nickname, a format of files, a format or shape, a grade map."""
+    from ragkpi.files.registry import FILE_FORMATS
+    from ragkpi.files.shapes import SHAPES
+    from ragkpi.measures.registry import NICKNAMES, all_measures
+    from ragkpi.ranking.judged import GRADE_MAPS
+
+    formats = [*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]]
+    kinds: dict[str, Iterable[str]] = {
+        "measure": [*all_measures(), *NICKNAMES],
+        "format": formats,
+        "format or shape": [*formats, *SHAPES["run"], *SHAPES["qrels"], "map"],
+        "grade map": GRADE_MAPS,
+    }
+    return dict.fromkeys(kinds[kind])
+
+
+def _matching(beginning: str, offers: Iterable[Offer]) -> list[Offer]:
+    return [offer for offer in offers if offer[0].startswith(beginning)]

@@ -1,11 +1,12 @@
 """How options are declared, and how commands share them.
 
-The default of a parameter declares an option or an argument; its annotation says how a text is
-read: as a flag (``bool``), one of the choices (``Literal``), a list of repeated values
-(``list[str]``), a number or a text. Without another default a flag is False, a list empty,
-``TYPE | None`` None, and all else is required.
+The default of a parameter declares an option or an argument, or is a group of them, of which a
+function makes one value. The annotation says how the text of an option is read: as a flag
+(``bool``), one of the choices (``Literal``), a list of repeated values (``list[str]``), a number or
+a text. Without another default a flag is False, a list empty, ``TYPE | None`` None, and all else is
+required.
 
-Declarations are data: `command_line` and `typer_commands` read command lines by them, `help_pages`
+Declarations are data: this module and `typer_commands` read command lines by them, `help_pages`
 explains them, and `completion` offers their names and values to shells.
 
 typer takes as long to import as numpy, or longer. So the command lines that people usually type
@@ -14,7 +15,7 @@ mistake; a test holds that both read the same.
 """
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import NoneType
 from typing import Any, Literal, NamedTuple, get_args, get_origin
 
@@ -36,7 +37,7 @@ class Declaration(NamedTuple):
     use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common ones
     envvar: str | None = None  # the environment variable that replaces the default
     parse: Callable[[str], Any] | None = None  # reads the text instead of the type
-    complete: Callable[[], Iterable[str]] | None = None  # the names that a shell may offer
+    complete: str = ""  # the kind of names that a shell may offer (`completion`)
     arguments: tuple[str, ...] = ()  # of Python, where they are not named as the parameter
     name: str = ""  # of the parameter
     type: type = str
@@ -78,16 +79,8 @@ def argument(metavar: str, help: str, **facts: Any) -> Any:
 class OptionGroup(NamedTuple):
     """Options, and the function that makes one value of them: a shared group, or a command.
 
-    Attributes
-    ----------
-    heading
-        The heading of its options in help texts.
-    function
-        Takes the options, and what the groups among them make, by name.
-    members
-        These options and groups by the name of the parameter.
-    left_out
-        Names of options, and of groups, that are not offered: the function gets their defaults.
+    The function takes its members, options and what groups make, by name. It gets the defaults of
+    those that are left out.
     """
 
     heading: str
@@ -125,35 +118,29 @@ class OptionGroup(NamedTuple):
         )
 
 
-def option_group(
-    heading: str, **groups: OptionGroup
-) -> Callable[[Callable[..., Any]], OptionGroup]:
-    """Make a group of the options that a function takes, and of other groups.
-
-    ``@option_group("Evaluation", chance=chance)`` passes what the group `chance` makes as the
-    parameter ``chance``.
-    """
+def option_group(heading: str) -> Callable[[Callable[..., Any]], Any]:
+    """Make a group of the options and the groups that a function has as defaults."""
 
     def decorate(function: Callable[..., Any]) -> OptionGroup:
         # inspect.signature says the same, and importing inspect takes longer than a help text.
-        names = [name for name in function.__annotations__ if name not in (*groups, "return")]
-        declared = zip(names, function.__defaults__ or (), strict=True)
-        own = {name: _read_as(function, name, option, heading) for name, option in declared}
+        kinds = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
+        declared = dict(zip(kinds, function.__defaults__ or (), strict=True))
+        groups = {name: of for name, of in declared.items() if isinstance(of, OptionGroup)}
+        own = {
+            name: _read_as(kinds[name], option)._replace(name=name, heading=heading)
+            for name, option in declared.items()
+            if name not in groups
+        }
         return OptionGroup(heading, function, {**own, **groups})
 
     return decorate
 
 
-def takes(**groups: OptionGroup) -> Callable[[Callable[..., Any]], OptionGroup]:
-    """Make a command of a function, its options and groups of options."""
-    return option_group("Options", **groups)
+command = option_group("Options")
 
 
-def _read_as(
-    function: Callable[..., Any], name: str, option: Declaration, heading: str
-) -> Declaration:
+def _read_as(annotated: Any, option: Declaration) -> Declaration:
     """Add to an option what the annotation of the parameter says."""
-    annotated: Any = function.__annotations__[name]
     default, choices = option.default, option.choices
     if NoneType in get_args(annotated):
         (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
@@ -165,33 +152,7 @@ def _read_as(
         annotated, choices = str, get_args(annotated)
     if default is REQUIRED and (many or annotated is bool):
         default = [] if many else False
-    return option._replace(
-        name=name, type=annotated, many=many, heading=heading, default=default, choices=choices
-    )
-
-
-# The names that shells offer for values.
-
-
-def measure_names() -> Iterable[str]:
-    """Return all measures and nicknames."""
-    from ragkpi.measures.registry import NICKNAMES, all_measures
-
-    return [*all_measures(), *NICKNAMES]
-
-
-def file_formats() -> Iterable[str]:
-    """Return the formats of files of runs and qrels."""
-    from ragkpi.files.registry import FILE_FORMATS
-
-    return dict.fromkeys([*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]])
-
-
-def formats_and_shapes() -> Iterable[str]:
-    """Return the formats of files, and the shapes of what is in them."""
-    from ragkpi.files.shapes import SHAPES
-
-    return dict.fromkeys([*file_formats(), *SHAPES["run"], *SHAPES["qrels"], "map"])
+    return option._replace(type=annotated, many=many, default=default, choices=choices)
 
 
 def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:

@@ -1,43 +1,31 @@
 """Options that say where a result goes, how it is written, and what it says about itself."""
 
 import sys
-from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
+from ragkpi.cli.evaluation_options import Arguments
 from ragkpi.cli.options import option, option_group
-from ragkpi.cli.terminal import colour_warnings, tell
+from ragkpi.cli.terminal import colour_warnings, tell, terminal_width
 from ragkpi.errors import UsageError
+from ragkpi.reports.layout import Layout, Report
+from ragkpi.reports.output_files import write
 from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
+from ragkpi.reports.terminal import wants_colour
 from ragkpi.wording import counted
 
-if TYPE_CHECKING:
-    from ragkpi.charts.chart import Chart, Charts
-    from ragkpi.reports.layout import Layout, Report
+if TYPE_CHECKING:  # importing it command longer than a help text
+    from ragkpi.charts.chart import Charts
 
 
 class Output(NamedTuple):
-    """How a result is written.
-
-    Attributes
-    ----------
-    format
-        The value of ``--format``; None without.
-    path
-        The file; None for standard output.
-    digits
-        The value of ``--digits``.
-    plot
-        The path of a picture; ``-`` for all charts as text, None for one on a terminal.
-    wide, colour
-        The values of ``--wide`` and ``--color``.
-    """
+    """How a result is written: the values of the options."""
 
     format: str | None
-    path: str | None
+    path: str | None  # None for standard output
     digits: int | None
-    plot: str | None = None
-    wide: bool = False
-    colour: Literal["auto", "always", "never"] = "auto"
+    plot: str | None  # "-" for all charts as text; None for the first of them, on a terminal
+    wide: bool
+    colour: Literal["auto", "always", "never"]
 
     @property
     def chosen(self) -> str | None:
@@ -46,69 +34,51 @@ class Output(NamedTuple):
             return format_of_file(self.path)
         return self.format
 
-    def write(self, report: "Report", charts: "Charts | None" = None, /, **more: Any) -> None:
-        """Write a report in the chosen format; draw its charts.
+    def is_signed(self, shown: "Signed") -> bool:
+        """Return whether a result says its signature, for which files are hashed."""
+        return shown != "none" or self.chosen in ("json", "jsonl")
+
+    def write(self, report: Report, charts: "Charts | None" = None, /, **more: Any) -> None:
+        """Write a report in the chosen format, with `more` of its `Layout`, and draw its charts.
 
         Without a chosen format it is a table on a terminal and in a file, and plain rows in a pipe.
-
-        Parameters
-        ----------
-        report
-            The answer.
-        charts
-            Drawn as ``--plot`` says; without it, a terminal gets the first one as text.
-        more
-            Fields of `Layout`.
         """
-        from ragkpi.reports.output_files import write
-
-        on_screen = self.path is None and sys.stdout.isatty()
-        to_pipe = self.path in (None, "-") and not sys.stdout.isatty()
+        terminal = sys.stdout.isatty()
+        on_screen = self.path is None and terminal
+        to_pipe = self.path in (None, "-") and not terminal
         format_ = self.chosen or ("tsv" if to_pipe else "table")
+        coloured = self.path is None and wants_colour(sys.stdout)
+        layout = Layout(
+            digits=self.digits,
+            colour=("always" if coloured else "never") if self.colour == "auto" else self.colour,
+            width=terminal_width() if on_screen and not self.wide else None,
+            **more,
+        )
         # Nothing but a table is coloured, and its cells are visible texts.
         styles: Literal["spelled", "kept"] = "kept" if format_ == "table" else "spelled"
-        write(
-            REPORT_FORMATS[format_].write(report, self._layout(on_screen, more)), self.path, styles
-        )
+        write(REPORT_FORMATS[format_].write(report, layout), self.path, styles)
         if self.format is None and format_ in ("csv", "tsv"):
             # Rows have no place for the sentences that answer the question.
             for sentence in getattr(report, "sentences", ()):
                 tell(f"answer: {sentence}")
         if charts is None:
             return
-        if self.plot is not None and self.plot != "-":
+        if self.plot not in (None, "-"):
             from ragkpi.charts.picture import draw
 
             draw(charts(), self.plot)
         elif self.plot == "-" or (on_screen and self.format in (None, "table")):
-            self._draw_text(charts())
+            self._draw_text(charts)
 
-    def _layout(self, on_screen: bool, more: Mapping[str, Any]) -> "Layout":
-        from ragkpi.reports.layout import Layout
-        from ragkpi.reports.terminal import wants_colour
-
-        coloured = self.colour == "always"
-        if self.colour == "auto":
-            coloured = self.path is None and wants_colour(sys.stdout)
-        width = _terminal_width() if on_screen and not self.wide else None
-        colour: Literal["always", "never"] = "always" if coloured else "never"
-        return Layout(digits=self.digits, colour=colour, width=width, **more)
-
-    def _draw_text(self, charts: "Sequence[Chart]") -> None:
+    def _draw_text(self, charts: "Charts") -> None:
         from ragkpi.charts.text_chart import texts
-        from ragkpi.reports.output_files import write
 
-        drawn = charts if self.plot == "-" else charts[:1]
-        write(["\n" + texts(drawn, _terminal_width())])
-        if len(drawn) < len(charts):
-            more = counted(len(charts) - len(drawn), "more chart")
+        known = charts()
+        drawn = known if self.plot == "-" else known[:1]
+        write(["\n" + texts(drawn, terminal_width())])
+        if len(drawn) < len(known):
+            more = counted(len(known) - len(drawn), "more chart")
             write([f"{more}: --plot - or --plot FILE.png\n"])
-
-
-def _terminal_width() -> int:
-    import shutil  # takes seven milliseconds
-
-    return shutil.get_terminal_size().columns
 
 
 _HOW = "How to write, such as json, csv or latex."
@@ -177,33 +147,27 @@ output_of_eval = output.changed(
 )
 
 
-class Labels(NamedTuple):
-    """What runs are called, and which signature a result shows."""
-
-    names: Literal["file", "runid"]
-    signature: Literal["none", "short", "long"]
-
-
 @option_group("Labels")
-def labels(
+def naming(
     names: Literal["file", "runid"] = option(
         "--names file|runid", "Call runs after their files or their run ids.", "file"
     ),
+) -> Arguments:
+    """Return what runs are called."""
+    return {"names": names}
+
+
+Signed = Literal["none", "short", "long"]
+
+
+@option_group("Labels")
+def signature(
     short: bool = option(
         "--signature",
         "Say what the numbers depend on: version, hash of the qrels, settings that are not "
         "the default ones. json and jsonl always say it.",
     ),
     long: bool = option("--signature-long", "The same with every setting and full hashes."),
-) -> Labels:
-    """Return what runs are called, and which signature is shown."""
-    return Labels(names, "long" if long else "short" if short else "none")
-
-
-# For answers whose signature is shown in the small print of their charts alone.
-naming = labels.without("short", "long")
-
-
-def is_signed(output: Output, labels: Labels) -> bool:
-    """Return whether a result shows its signature, for which files are hashed."""
-    return labels.signature != "none" or output.chosen in ("json", "jsonl")
+) -> Signed:
+    """Return which signature is shown."""
+    return "long" if long else "short" if short else "none"

@@ -1,86 +1,39 @@
-"""The limit on the memory that a command may use."""
+"""The program: it prepares the process, runs a command line, and makes lines of its failures.
 
-from __future__ import annotations
+Usual lines are read by the declarations of options alone; typer, which takes long to import, reads
+the others and words what is wrong with them.
+"""
 
 import gc
 import io
 import os
+import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from ragkpi.cli.commands import COMMANDS, command_of
+from ragkpi.cli.options import values_of
+from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar, tell
 from ragkpi.errors import InputError, RagkpiError, RagkpiNote, RagkpiWarning, Stopped, UsageError
+from ragkpi.files.inputs import noted_inputs
+from ragkpi.interface import using
 
-OPTION = "--max-memory"
+try:
+    import resource
+except ImportError:  # on Windows
+    resource = None  # type: ignore[assignment]
+
+_OPTION = "--max-memory"
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
 _LEAST = 64 << 20
 _CONTROL_GROUP = "/sys/fs/cgroup/memory.max"
-
-
-def limit_memory(arguments: list[str]) -> list[str]:
-    """Take ``--max-memory SIZE`` out of a command line, and limit the memory of this process.
-
-    The default is three quarters of the system's memory. Child processes have the same limit.
-
-    Raises
-    ------
-    UsageError
-        If the text is no size, or a size below 64M.
-    """
-    rest, size = [], None
-    words = iter(arguments)
-    for word in words:
-        name, equals, value = word.partition("=")
-        if word == "--":
-            rest += [word, *words]
-        elif name == OPTION:
-            size = _size(value if equals else next(words, ""))
-        else:
-            rest.append(word)
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return rest
-    before, most = resource.getrlimit(resource.RLIMIT_DATA)
-    limit = size or _available() * 3 // 4
-    known = [bound for bound in (limit, before, most) if bound > 0]  # RLIM_INFINITY is -1
-    if known:
-        resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
-    return rest
-
-
-def _size(text: str) -> int:
-    number, unit = text.lower().removesuffix("b"), ""
-    if number[-1:].isalpha():
-        number, unit = number[:-1], number[-1]
-    try:
-        size = int(float(number) * _UNITS[unit])
-    except (ValueError, KeyError, OverflowError):
-        size = 0
-    if size < _LEAST:
-        raise UsageError(f"{OPTION} {text}: expected a size from 64M, such as 512M or 4G")
-    return size
-
-
-def _available() -> int:
-    """Return the bytes of memory that the system has for this process, 0 if unknown."""
-    try:
-        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 0
-    try:
-        with open(_CONTROL_GROUP) as file:
-            text = file.read().strip()
-    except OSError:
-        return available
-    return min(available, int(text)) if text.isdecimal() else available
-
+_MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
 _SIGPIPE_STATUS = 141
 _INTERRUPT_STATUS = 130
 _BUG_STATUS = 70
-_MEMORY = "there is not enough memory for this input (--max-memory SIZE says how much may be used)"
 
 
 class _OutputError(RagkpiError):
@@ -88,12 +41,10 @@ class _OutputError(RagkpiError):
 
 
 class StandardOutput(io.FileIO):
-    """Standard output; its errors are `_OutputError`. `begin` is called before every write."""
-
-    begin: Callable[[], None] = staticmethod(lambda: None)
+    """Standard output; its errors are `_OutputError`, and no bar is on the screen beside it."""
 
     def write(self, octets: Any, /) -> int:
-        self.begin()
+        end_bar()
         try:
             return super().write(octets) or 0
         except BrokenPipeError:
@@ -130,16 +81,6 @@ def run() -> None:
     os._exit(status)  # freeing every object takes longer than a small evaluation
 
 
-def _prepare(arguments: list[str]) -> list[str]:
-    """Handle signals, limit memory; return the command line without --max-memory."""
-    import signal
-
-    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
-            signal.signal(number, _stop)
-    return limit_memory(arguments)
-
-
 def _open_standard_streams() -> None:
     """Name errors of standard output and ignore those of standard error.
 
@@ -160,11 +101,60 @@ def _open_standard_streams() -> None:
     sys.stderr = io.TextIOWrapper(errors, encoding, "backslashreplace", line_buffering=True)
 
 
-def _stop(number: int, _: object) -> None:
-    import signal
+def _prepare(arguments: list[str]) -> list[str]:
+    """Handle signals and limit memory; return the command line without --max-memory."""
+    for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+            signal.signal(number, _stop)
+    rest, size = [], 0
+    words = iter(arguments)
+    for word in words:
+        name, equals, value = word.partition("=")
+        if word == "--":
+            rest += [word, *words]
+        elif name == _OPTION:
+            size = _size_of(value if equals else next(words, ""))
+        else:
+            rest.append(word)
+    if resource is not None:
+        before, most = resource.getrlimit(resource.RLIMIT_DATA)
+        limits = (size or _available() * 3 // 4, before, most)
+        known = [limit for limit in limits if limit > 0]  # RLIM_INFINITY is -1
+        if known:
+            resource.setrlimit(resource.RLIMIT_DATA, (min(known), most))
+    return rest
 
+
+def _stop(number: int, _: object) -> None:
     signal.signal(number, signal.SIG_DFL)  # asked twice, it ends at once
     raise Stopped(number)
+
+
+def _size_of(text: str) -> int:
+    number, unit = text.lower().removesuffix("b"), ""
+    if number[-1:].isalpha():
+        number, unit = number[:-1], number[-1]
+    try:
+        size = int(float(number) * _UNITS[unit])
+    except (ValueError, KeyError, OverflowError):
+        size = 0
+    if size < _LEAST:
+        raise UsageError(f"{_OPTION} {text}: expected a size from 64M, such as 512M or 4G")
+    return size
+
+
+def _available() -> int:
+    """Return the bytes of memory that the system has for this process, 0 if unknown."""
+    try:
+        available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 0
+    try:
+        with open(_CONTROL_GROUP) as file:
+            text = file.read().strip()
+    except OSError:
+        return available
+    return min(available, int(text)) if text.isdecimal() else available
 
 
 def main(
@@ -205,7 +195,7 @@ def _page(words: Sequence[str]) -> str | None:
     """Return a help text or the offers of completion; None if the line asks for neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
     if shell is not None:
-        from ragkpi.cli.completion import offers_as_lines
+        from ragkpi.cli.help_pages import offers_as_lines
 
         return offers_as_lines(shell, words)
     if words[:1] == ["help"]:
@@ -221,32 +211,7 @@ def _page(words: Sequence[str]) -> str | None:
     return help_page(name, "all" if last == "--help" else "common")
 
 
-def _fail_unforeseen(problem: Exception) -> int:
-    """Turn an unexpected error into one line that asks for a report."""
-    if os.environ.get("RAGKPI_DEBUG") == "1":
-        import traceback
-
-        traceback.print_exception(problem)
-    if isinstance(problem, ImportError) and "annot allocate memory" in str(problem):
-        return _fail(_MEMORY, InputError.exit_status)
-    if isinstance(problem, OSError):
-        about = f"{problem.filename}: " if problem.filename else ""
-        return _fail(f"{about}the system refuses ({problem.strerror or problem})", 1)
-    return _fail(
-        f"internal error ({type(problem).__name__}: {problem}); please report it, with what "
-        "RAGKPI_DEBUG=1 prints above this line",
-        _BUG_STATUS,
-    )
-
-
 def _run(arguments: list[str]) -> int:
-    import warnings
-
-    from ragkpi.cli.terminal import CommandLine, Finished, bar, end_bar
-    from ragkpi.files.inputs import noted_inputs
-    from ragkpi.interface import using
-
-    StandardOutput.begin = staticmethod(end_bar)
     with noted_inputs(), using(CommandLine()), warnings.catch_warnings():
         warnings.simplefilter("always", RagkpiWarning)
         warnings.showwarning = _show_warning
@@ -259,8 +224,6 @@ def _run(arguments: list[str]) -> int:
 
 def run_command(arguments: Sequence[str]) -> int:
     """Read the options of a command, here or by typer, and call it; return the exit status."""
-    from ragkpi.cli.options import values_of
-
     name, words = "", arguments
     if arguments and arguments[0][:1] != "-":
         name, *words = arguments
@@ -269,10 +232,11 @@ def run_command(arguments: Sequence[str]) -> int:
     command = command_of(name)
     values = values_of(command.options(), words)
     if values is None:
-        from ragkpi.cli.typer_commands import run_by_typer
+        from ragkpi.cli.typer_commands import values_by_typer
 
-        return run_by_typer(name, command, words)
-    command.call(values)
+        values = values_by_typer(name, command.options(), words)
+    if values is not None:
+        command.call(values)
     return 0
 
 
@@ -291,18 +255,28 @@ def _drop_output() -> None:
 
 
 def _fail(text: str, status: int) -> int:
-    from ragkpi.cli.terminal import tell
-
     tell(text)
     return status
+
+
+def _fail_unforeseen(problem: Exception) -> int:
+    """Turn an unexpected error into one line that asks for a report."""
+    if os.environ.get("RAGKPI_DEBUG") == "1":
+        sys.__excepthook__(type(problem), problem, problem.__traceback__)
+    if isinstance(problem, ImportError) and "annot allocate memory" in str(problem):
+        return _fail(_MEMORY, InputError.exit_status)
+    if isinstance(problem, OSError):
+        about = f"{problem.filename}: " if problem.filename else ""
+        return _fail(f"{about}the system refuses ({problem.strerror or problem})", 1)
+    return _fail(
+        f"internal error ({type(problem).__name__}: {problem}); please report it, with what "
+        "RAGKPI_DEBUG=1 prints above this line",
+        _BUG_STATUS,
+    )
 
 
 def _show_warning(
     message: Warning | str, category: type[Warning], *_: object, **__: object
 ) -> None:
-    from ragkpi.cli.terminal import tell
-
-    if issubclass(category, RagkpiNote):
-        tell(f"note: {message}")
-        return
-    tell(f"{'warning' if issubclass(category, RagkpiWarning) else 'internal'}: {message}")
+    kind = "warning" if issubclass(category, RagkpiWarning) else "internal"
+    tell(f"{'note' if issubclass(category, RagkpiNote) else kind}: {message}")

@@ -1,16 +1,17 @@
-"""A progress bar on the terminal: the work, its share, the time.
+"""What a command shows beside its result: a progress bar, notes, warnings and problems.
 
-A timer signal draws it in this thread: processes are forked, which a second thread would make
+A timer signal draws the bar in this thread: processes are forked, which a second thread would make
 unsafe, and single steps may take seconds.
 """
 
-from __future__ import annotations
-
 import os
+import signal
 import sys
 import time
+import warnings
 from collections.abc import Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext
+from shlex import quote
 from typing import Literal
 
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
@@ -43,9 +44,9 @@ class Bar:
 
     def tick(self, *_: object) -> None:
         """Draw the bar, unless this is a child or the terminal belongs to another command."""
+        if self._over or self._paused or os.getpid() != self._process or in_background():
+            return
         try:
-            if self._over or self._paused or os.getpid() != self._process or in_background():
-                return
             self._ticks += 1
             os.write(2, f"{_CLEAR}{self._line()}".encode())
             self._drawn = True
@@ -104,11 +105,6 @@ def in_background() -> bool:
 _BAR: Bar | None = None
 
 
-def hidden_bar() -> AbstractContextManager[None]:
-    """Hide the bar while a line is written on standard error."""
-    return nullcontext() if _BAR is None else _BAR.hidden()
-
-
 def end_bar() -> None:
     """Remove the bar before a result is written."""
     if _BAR is not None:
@@ -119,8 +115,6 @@ def end_bar() -> None:
 def bar(command: str) -> Iterator[None]:
     """Show a bar after a moment if standard error is a terminal."""
     global _BAR
-    import signal
-
     plain = not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if plain or not hasattr(signal, "setitimer"):
         yield
@@ -159,31 +153,57 @@ def tell(text: object) -> None:
     r"""Print a line about this command; control characters show as ``\x1b``."""
     line = f"ragkpi: {visible(' '.join(str(text).split(chr(10))))}"
     if sys.stderr.isatty():
-        line = _wrapped(line)
+        line = _fitted(line)
         coloured = _warnings == "coloured" and not os.environ.get("NO_COLOR")
         if coloured and line.startswith("ragkpi: warning:"):
             line = f"{_YELLOW}{line}{_PLAIN}"
-    with hidden_bar():
+    with nullcontext() if _BAR is None else _BAR.hidden():
         print(line, file=sys.stderr)
 
 
-def _wrapped(line: str) -> str:
+def _fitted(line: str) -> str:
     """Break a line at words where it is longer than the terminal is wide."""
     try:
         width = os.get_terminal_size(2).columns
     except (OSError, ValueError):
         return line
-    if not 0 < width < len(line):
-        return line
-    from ragkpi.reports.terminal import wrapped
-
-    return "\n  ".join(wrapped(line, max(width - 2, 40)))
+    return line if not 0 < width < len(line) else "\n  ".join(wrapped(line, max(width - 2, 40)))
 
 
-def expect_files(least: int, files: Sequence[str] | None, expected: str) -> Sequence[str]:
-    """Return the files of a command line; `UsageError` if there are fewer."""
+def wrapped(text: str, width: int) -> list[str]:
+    """Break a text at spaces; importing textwrap takes six milliseconds."""
+    lines = [""]
+    for word in text.split():
+        if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
+            lines.append(word)
+        else:
+            lines[-1] = f"{lines[-1]} {word}".strip()
+    return lines
+
+
+def terminal_width() -> int:
+    """Return the width of the terminal; shutil, which does, imports all that compresses."""
+    text = os.environ.get("COLUMNS", "")
+    if text.isdecimal() and int(text):
+        return int(text)
+    try:
+        return os.get_terminal_size(1).columns or 80
+    except OSError:
+        return 80
+
+
+def expect_files(
+    least: int, files: Sequence[str] | None, expected: str, *others: str | None
+) -> Sequence[str]:
+    """Return the files of a command line; `UsageError` if there are fewer.
+
+    Only one of them, and of the `others` that options name, may be standard input.
+    """
     if files is None or len(files) < least:
         raise UsageError(f"{len(files or [])} files; expected {expected}")
+    count = [*files, *others].count("-")
+    if count > 1:
+        raise UsageError(f"{count} files are -; standard input can be read once")
     return files
 
 
@@ -195,20 +215,13 @@ def by_path(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
-def refuse_standard_input_twice(files: Sequence[str | None]) -> None:
-    """Refuse a command line that wants standard input for more than one file."""
-    if files.count("-") > 1:
-        raise UsageError(f"{files.count('-')} files are -; standard input can be read once")
-
-
 def exit_with(problems: Sequence[RagkpiError]) -> None:
     """End the command if there are problems: a line each, and the status of the first."""
-    if not problems:
-        return
-    sys.stdout.flush()
-    for problem in problems:
-        tell(problem)
-    raise Finished(problems[0].exit_status)
+    if problems:
+        sys.stdout.flush()
+        for problem in problems:
+            tell(problem)
+        raise Finished(problems[0].exit_status)
 
 
 class CommandLine(Interface):
@@ -216,20 +229,16 @@ class CommandLine(Interface):
 
     def option(self, argument: str, value: str) -> str:
         """Name the option that is declared for an argument; without one, after the argument."""
-        from shlex import quote
-
         from ragkpi.cli.evaluation_options import evaluation
 
         names = {
-            argument: parameter.names[0]
-            for parameter in evaluation.options()
-            for argument in parameter.arguments or [parameter.name]
+            argument: declared.names[0]
+            for declared in evaluation.options()
+            for argument in declared.arguments or [declared.name]
         }
         flag = names.get(super().option(argument, value))
-        if flag is not None:
-            return flag
-        name = names.get(argument, f"--{argument.replace('_', '-')}")
-        return f"{name} {quote(value)}" if value else name
+        name = flag or names.get(argument, f"--{argument.replace('_', '-')}")
+        return f"{name} {quote(value)}" if value and not flag else name
 
     def request_text(self, measure: str) -> str:
         return f"-m {measure}"
@@ -238,8 +247,6 @@ class CommandLine(Interface):
         tell(f"note: {text}")
 
     def warn(self, text: str) -> None:
-        import warnings
-
         warnings.warn(text, RagkpiWarning, stacklevel=2)
 
     def refuse(self, problems: Sequence[RagkpiError]) -> None:

@@ -1,4 +1,4 @@
-"""Command lines that `command_line` leaves to typer, which says what is wrong with them.
+"""Command lines that are not written as usual: typer reads them, or says what is wrong.
 
 Long options may be abbreviated, as getopt has it.
 """
@@ -11,10 +11,8 @@ import typer
 from typer.core import TyperCommand
 
 from ragkpi.cli.help_pages import help_page
-from ragkpi.cli.options import REQUIRED, Declaration, OptionGroup
+from ragkpi.cli.options import REQUIRED, Declaration
 from ragkpi.errors import UsageError
-
-_INTERRUPT_STATUS = 130
 
 # Their abbreviations mean what they mean to trec_eval, whatever other options there are.
 _TREC_EVAL = {
@@ -24,38 +22,39 @@ _TREC_EVAL = {
 }
 
 
-def run_by_typer(name: str, command: OptionGroup, words: Sequence[str]) -> int:
-    """Run a command, "" for none, or raise `UsageError`; return the exit status."""
+def values_by_typer(
+    name: str, options: Sequence[Declaration], words: Sequence[str]
+) -> dict[str, Any] | None:
+    """Return what the words mean to a command, "" for none; None if they ask for its help.
+
+    The help is printed. What is wrong is a `UsageError`.
+    """
     program = f"ragkpi {name}".rstrip()
-    known = [spelling for option in command.options() for spelling in option.names]
+    known = [spelling for option in options for spelling in option.names]
     words = [_unabbreviated(word, known) for word in words]
+    read: list[dict[str, Any]] = []
 
     class Command(TyperCommand):
         def get_help(self, ctx: Any) -> str:
             return help_page(name, "all" if "--help" in words else "common").rstrip("\n")
 
-    def run(**values: Any) -> None:
-        command.call(values)
+    def keep(**values: Any) -> None:
+        read.append(values)
 
-    parameters = [_for_typer(option) for option in command.options()]
-    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    parameters = [_for_typer(option) for option in options]
+    keep.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    keep.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     app = typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
-    own_help = "--help" in known
-    settings = {"help_option_names": [] if own_help else ["-h", "--help"]}
-    app.command(cls=Command, context_settings=settings)(run)
+    help_names = [] if "--help" in known else ["-h", "--help"]
+    app.command(cls=Command, context_settings={"help_option_names": help_names})(keep)
     try:
-        status = app(words, prog_name=program, standalone_mode=False)
+        app(words, prog_name=program, standalone_mode=False)
     except typer.TyperException as problem:
         what = problem.format_message().rstrip(".")
         raise UsageError(f"{what}; '{program} --help' shows what there is") from None
     except SystemExit as stop:  # typer turns a closed pipe into it
-        if stop.__context__ is not None:
-            raise stop.__context__ from None
-        return int(stop.code or 0)
-    if status == _INTERRUPT_STATUS:  # and an interrupt into a status
-        raise KeyboardInterrupt
-    return status if isinstance(status, int) else 0
+        raise (stop.__context__ or stop) from None
+    return read[0] if read else None
 
 
 def _for_typer(option: Declaration) -> inspect.Parameter:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.cli.completion import offers
+from ragkpi.cli.help_pages import offers
 
 pty = pytest.importorskip("pty")
 

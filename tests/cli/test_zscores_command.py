@@ -1,6 +1,6 @@
 import pytest
 
-from ragkpi.cli import main
+from ragkpi.cli.program import main
 
 QRELS = "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\nq2 0 b 1\n"
 # map: q1 1/2 and 1, q2 1 and 1/2; num_ret: 2 and 2, 2 and 1.

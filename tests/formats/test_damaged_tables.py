@@ -319,7 +319,7 @@ def test_modules_in_the_current_folder_are_not_run(tmp_path):
     (tmp_path / "run").write_bytes(as_parquet())
     (tmp_path / "qrels").write_text("q1 0 b 1\n", "utf-8")
     code = (
-        "import sys; sys.path.remove(''); from ragkpi.cli import main; "
+        "import sys; sys.path.remove(''); from ragkpi.cli.program import main; "
         "sys.exit(main(['eval', '-m', 'recip_rank', 'qrels', 'run']))"
     )
     command = [sys.executable, "-c", code]

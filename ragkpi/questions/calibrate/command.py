@@ -1,20 +1,20 @@
 """`ragkpi calibrate`: which measure tracks the quality of responses."""
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, of_qrels
-from ragkpi.cli.options import argument, option, takes
+import ragkpi
+from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
-from ragkpi.cli.resampling_options import Arguments, resampling
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 
 _GRID = ",".join(f"{5 * step / 100:g}" for step in range(1, 20))
 
 
-@takes(options=of_qrels, output=output_and_plot, resampling=resampling)
-def command(
-    options: EvaluationOptions,
-    output: Output,
-    resampling: Arguments,
+@command
+def calibrate(
+    evaluating: Arguments = of_qrels,
+    output: Output = output_and_plot,
+    resampling: Arguments = resampling,
     quality: str = option(
         "--quality FILE",
         "How good the responses were: lines QUERY SCORE, or QUERY RUN SCORE for several "
@@ -36,19 +36,16 @@ def command(
     resamples, and rho on queries that it was not chosen on. Without -m: P, recall, ndcg_cut, t,
     t_code, F and Fe at 10.
     """
-    from ragkpi.questions.calibrate.function import calibrate
-
     expected = "qrels and runs: ragkpi calibrate --quality SCORES QRELS RUN"
     qrels, *paths = expect_files(2, files, expected)
-    result = calibrate(
+    result = ragkpi.calibrate(
         qrels,
         by_path(paths),
         quality,
-        options.requests,
         alphas=_alphas(alphas),
         folds=folds,
         **resampling,
-        **options.how,
+        **evaluating,
     )
     output.write(result.report, result.charts)
 

@@ -1,22 +1,20 @@
 """`ragkpi check`: everything wrong or suspicious about runs, and the mended run."""
 
 import sys
-from typing import TYPE_CHECKING
 
-from ragkpi.cli.evaluation_options import LEVEL, MEASURES, reading_options
-from ragkpi.cli.options import argument, option, takes
+import ragkpi
+from ragkpi.cli.evaluation_options import LEVEL, MEASURES, Arguments, reading_options
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_of_texts
 from ragkpi.cli.terminal import Finished
 from ragkpi.errors import GateFailedError, UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.library.arguments import HowRead
+from ragkpi.reports.terminal import on_terminal
 
 
-@takes(output=output_of_texts, reading=reading_options)
-def command(
-    output: Output,
-    reading: "HowRead",
+@command
+def check(
+    output: Output = output_of_texts,
+    reading: Arguments = reading_options,
     files: list[str] = argument("[QRELS] RUN...", "Qrels and runs, or one run alone."),
     measure: list[str] = MEASURES,
     level: int = LEVEL,
@@ -47,23 +45,14 @@ def command(
     """
     if list_:
         from ragkpi.questions.check.findings import described
-        from ragkpi.reports.terminal import on_terminal
 
         print(on_terminal("\n".join(described()) + "\n"), end="")
         return
     if not files:
         raise UsageError("no run is given; expected ragkpi check [options] [QRELS] RUN...")
     qrels, runs = (None, files) if len(files) == 1 else (files[0], files[1:])
-    from ragkpi.questions.check.function import check
-
-    result = check(
-        runs,
-        qrels,
-        measure,
-        relevance_level=level,
-        max_hits=max_hits,
-        fix=fix,
-        **reading,
+    result = ragkpi.check(
+        runs, qrels, measure, relevance_level=level, max_hits=max_hits, fix=fix, **reading
     )
     output.write(result.report)
     if result.count("error") or (strict and result.count("warning")):

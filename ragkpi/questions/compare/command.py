@@ -2,21 +2,29 @@
 
 from collections.abc import Mapping
 
-from ragkpi.cli.evaluation_options import BY, EvaluationOptions, evaluation
-from ragkpi.cli.options import argument, option, takes
-from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_and_plot
-from ragkpi.cli.resampling_options import Arguments, comparing
-from ragkpi.cli.terminal import by_path, exit_with, expect_files, refuse_standard_input_twice
+import ragkpi
+from ragkpi.cli.evaluation_options import (
+    BY,
+    HUMAN,
+    Arguments,
+    comparing,
+    evaluation,
+    refuse_beside_human,
+)
+from ragkpi.cli.options import argument, command, option
+from ragkpi.cli.output_options import Output, Signed, naming, output_and_plot, signature
+from ragkpi.cli.terminal import by_path, exit_with, expect_files
 from ragkpi.errors import UsageError
-from ragkpi.questions.agree.command import HUMAN, refuse_beside_human, write_corrected
+from ragkpi.files.inputs import inputs
 
 
-@takes(options=evaluation, procedure=comparing, output=output_and_plot, labels=labels)
-def command(
-    options: EvaluationOptions,
-    procedure: Arguments,
-    output: Output,
-    labels: Labels,
+@command
+def compare(
+    evaluating: Arguments = evaluation,
+    procedure: Arguments = comparing,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    signature: Signed = signature,
     files: list[str] = argument("QRELS BASELINE RUN...", "Files; - is standard input."),
     per_query: bool = option(
         "-q, --per-query",
@@ -53,8 +61,7 @@ def command(
     --plot draws the differences with their intervals, and those of the queries.
     """
     expected = "three or more: ragkpi compare [options] QRELS BASELINE RUN..."
-    qrels, *paths = expect_files(3, files, expected)
-    refuse_standard_input_twice([qrels, *paths, by, options.how.get("gains")])
+    qrels, *paths = expect_files(3, files, expected, by, evaluating["gains"])
     _refuse_together({"--all-pairs": all_pairs, "--paper": paper, "-q": per_query})
     _refuse_together({"--by": by is not None, "--paper": paper})
     if against and not paper:
@@ -64,6 +71,7 @@ def command(
             f"--paper with --format {output.chosen}: it is for readers; without --paper there is "
             "all that it shows"
         )
+    asked = evaluating | naming
     if human is not None:
         refuse_beside_human(
             {
@@ -76,29 +84,26 @@ def command(
                 "--by": by is not None,
             }
         )
-        level, correction = procedure.get("confidence", 0.95), procedure["correction"]
-        judges = (human, qrels)
-        write_corrected("differences", options, judges, paths, output, labels, level, correction)
+        how = {name: procedure[name] for name in ("confidence", "correction") if name in procedure}
+        runs = by_path(paths)
+        corrected = ragkpi.correct(human, qrels, runs, of="differences", **how, **asked)
+        output.write(corrected.report)
         return
-    from ragkpi.files.inputs import inputs
-    from ragkpi.questions.compare.function import compare
-
-    inputs().hashed = is_signed(output, labels)
-    result = compare(
+    inputs().hashed = output.is_signed(signature)
+    result = ragkpi.compare(
         qrels,
         by_path(paths),
-        options.requests,
         pairs="all" if all_pairs else "baseline",
         **procedure,
         by=by,
         problems="kept",
-        **options.named(labels.names),
+        **asked,
     )
     if paper:
-        output.write(result.paper(against or ()).report, result.charts, signature=labels.signature)
+        output.write(result.paper(against or ()).report, result.charts, signature=signature)
     else:
         shown = "shown" if per_query else "hidden"
-        output.write(result.report, result.charts, signature=labels.signature, per_query=shown)
+        output.write(result.report, result.charts, signature=signature, per_query=shown)
     exit_with(result.problems)
 
 

@@ -1,30 +1,28 @@
 """`ragkpi convert`: a run or qrels in another format."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ragkpi.cli.evaluation_options import reading_options
-from ragkpi.cli.options import argument, file_formats, formats_and_shapes, option, takes
+import ragkpi
+from ragkpi.cli.evaluation_options import Arguments, reading_options
+from ragkpi.cli.options import argument, command, option
 from ragkpi.errors import UsageError
-
-if TYPE_CHECKING:
-    from ragkpi.library.arguments import HowRead
 
 # The format of IN is --from, whichever of the two it holds.
 _reading = reading_options.without("qrels_format", "run_format")
 
 
-@takes(reading=_reading)
-def command(
-    reading: "HowRead",
+@command
+def convert(
+    reading: Arguments = _reading,
     source: str | None = argument("IN", "Run or qrels; - is standard input."),
     target: str | None = argument("OUT", "File; - is standard output."),
     to: str | None = option(
-        "--to FORMAT", "Format of OUT. Default: by its suffix.", complete=file_formats, use="common"
+        "--to FORMAT", "Format of OUT. Default: by its suffix.", complete="format", use="common"
     ),
     from_: str | None = option(
         "--from FORMAT",
         "Format of IN. Default: recognised.",
-        complete=formats_and_shapes,
+        complete="format or shape",
         use="common",
     ),
     kind: Literal["run", "qrels"] | None = option(
@@ -44,12 +42,8 @@ def command(
     numbers. Where a format has no scores (msmarco, references), they become negative ranks.
     """
     if list_:
-        from ragkpi.questions.describe.function import describe_formats
-
-        print(describe_formats())
+        print(ragkpi.describe_formats())
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")
-    from ragkpi.questions.convert.function import convert
-
-    convert(source, target, to=to, from_=from_, kind=kind, **reading)
+    ragkpi.convert(source, target, to=to, from_=from_, kind=kind, **reading)

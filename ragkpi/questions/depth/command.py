@@ -1,24 +1,21 @@
 """`ragkpi depth`: how many passages to retrieve, or tools to show."""
 
-from ragkpi.cli.evaluation_options import EvaluationOptions, without_pool
-from ragkpi.cli.options import argument, option, takes
-from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
-from ragkpi.cli.resampling_options import Arguments, intervals
+import ragkpi
+from ragkpi.cli.evaluation_options import Arguments, intervals, without_pool
+from ragkpi.cli.options import argument, command, option
+from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
 
+_evaluating = without_pool.without("measure", "measure_names")
 
-@takes(
-    options=without_pool.without("measure", "measure_names"),
-    output=output_and_plot,
-    labels=naming,
-    intervals=intervals,
-)
-def command(
-    options: EvaluationOptions,
-    output: Output,
-    labels: Labels,
-    intervals: Arguments,
+
+@command
+def depth(
+    evaluating: Arguments = _evaluating,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
+    intervals: Arguments = intervals,
     files: list[str] = argument("[QRELS [RUN...]]", "Qrels and runs, or qrels alone."),
     at: str | None = option(
         "--at K,K,...",
@@ -74,18 +71,15 @@ def command(
     Without runs it says what chance and a perfect selector do: 'ragkpi depth -N 5183 QRELS', or
     without files 'ragkpi depth -N 58 --relevant 4'.
     """
-    from ragkpi.questions.depth.function import depth
-
     if relevant is not None and files:
         raise UsageError("--relevant stands in place of files; expected one or the other")
-    qrels, *paths = (
-        expect_files(1, files, "qrels and runs, qrels and -N, or -N and --relevant")
-        if relevant is None
-        else [None]
-    )
-    result = depth(
+    qrels, paths = None, []
+    if relevant is None:
+        expected = "qrels and runs, qrels and -N, or -N and --relevant"
+        qrels, *paths = expect_files(1, files, expected)
+    result = ragkpi.depth(
         qrels,
-        by_path([path for path in paths if path is not None]) or None,
+        by_path(paths) or None,
         at=None if at is None else _numbers("--at", at),
         at_least=at_least,
         max_loss=max_loss,
@@ -95,7 +89,7 @@ def command(
         max_tokens=max_tokens,
         relevant=None if relevant is None else _numbers("--relevant", relevant),
         **intervals,
-        **options.named(labels.names),
+        **evaluating | naming,
     )
     output.write(result.report, result.charts)
 

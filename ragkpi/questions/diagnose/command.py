@@ -1,7 +1,8 @@
 """`ragkpi diagnose`: whether it is the retriever or the reranker."""
 
-from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
-from ragkpi.cli.options import argument, option, takes
+import ragkpi
+from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels
+from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
@@ -9,10 +10,10 @@ from ragkpi.errors import UsageError
 diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
 
 
-@takes(options=diagnose_options, output=output_and_plot)
-def command(
-    options: EvaluationOptions,
-    output: Output,
+@command
+def diagnose(
+    evaluating: Arguments = diagnose_options,
+    output: Output = output_and_plot,
     files: list[str] = argument("QRELS RUN", "Qrels and a run."),
     cutoff: int = option("-k, --cutoff K", "Documents shown.", 10, min=1, use="common"),
     proc: float = option("--good-proc SHARE", "PROC from which a pool is good.", 0.8, min=0),
@@ -38,13 +39,11 @@ def command(
     if all that are shown were of the top grade. Missed documents come with grade, judged level and
     rank in the pool.
     """
-    from ragkpi.questions.diagnose.function import diagnose
-
     if files is None or len(files) != 2:
         raise UsageError(f"{len(files or [])} files; expected two: ragkpi diagnose QRELS RUN")
-    if options.how.get("pool") is None:
+    if evaluating["pool"] is None:
         raise UsageError("no pool is given; expected --pool RUN, which QRELS RUN was selected from")
-    result = diagnose(
+    result = ragkpi.diagnose(
         *files,
         cutoff=cutoff,
         good_proc=proc,
@@ -52,6 +51,6 @@ def command(
         worst=None if per_query else worst,
         missed=missed,
         by=by,
-        **options.how,
+        **evaluating,
     )
     output.write(result.report, result.charts)

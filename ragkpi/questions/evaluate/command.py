@@ -1,16 +1,28 @@
-"""Options that say what runs have to reach: --fail-under, --fail-under-baseline, --margin."""
+"""`ragkpi eval`, and what goes with it: `ragkpi zscores` and `ragkpi log`."""
 
 from typing import TYPE_CHECKING, Literal
 
-from ragkpi.cli.evaluation_options import BY, EvaluationOptions, evaluation
-from ragkpi.cli.options import argument, option, option_group, takes
-from ragkpi.cli.output_options import Labels, Output, is_signed, labels, output_of_eval
-from ragkpi.cli.resampling_options import Arguments, intervals
-from ragkpi.cli.terminal import by_path, exit_with, expect_files, refuse_standard_input_twice, tell
+import ragkpi
+from ragkpi.cli.evaluation_options import (
+    BY,
+    HUMAN,
+    Arguments,
+    evaluation,
+    intervals,
+    refuse_beside_human,
+)
+from ragkpi.cli.options import argument, command, option, option_group
+from ragkpi.cli.output_options import Output, Signed, naming, output, output_of_eval, signature
+from ragkpi.cli.terminal import by_path, exit_with, expect_files, tell
 from ragkpi.errors import UsageError
-from ragkpi.questions.agree.command import HUMAN, refuse_beside_human, write_corrected
+from ragkpi.files.inputs import inputs
+from ragkpi.reports.output_files import opened
 from ragkpi.reports.renderers import REPORT_FORMATS
+from ragkpi.version import __version__
 from ragkpi.wording import counted, visible
+
+if TYPE_CHECKING:
+    from ragkpi.questions.evaluate.report import EvaluationReport
 
 
 @option_group("Gates")
@@ -40,7 +52,7 @@ def gates(
         "How sure --gate-by worse or noninferior has to be. Default: 0.95.",
     ),
 ) -> Arguments:
-    """Return what runs have to reach, as `ragkpi.evaluate` takes it by name."""
+    """Return what runs have to reach."""
     limits = []
     if fail_under:
         from ragkpi.statistics.gates import parse_gate
@@ -76,29 +88,15 @@ def record(
     return {"path": log, "meta": parse_meta(meta)}
 
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ragkpi.cli.help_pages import Shown
-    from ragkpi.questions.evaluate.report import EvaluationReport
-    from ragkpi.reports.trec_lines import Lines
-
-
-@takes(
-    options=evaluation,
-    output=output_of_eval,
-    labels=labels,
-    intervals=intervals,
-    record=record,
-    gates=gates,
-)
-def command(
-    options: EvaluationOptions,
-    output: Output,
-    labels: Labels,
-    intervals: Arguments,
-    record: Arguments,
-    gates: Arguments,
+@command
+def eval(
+    evaluating: Arguments = evaluation,
+    output: Output = output_of_eval,
+    naming: Arguments = naming,
+    signature: Signed = signature,
+    intervals: Arguments = intervals,
+    record: Arguments = record,
+    gates: Arguments = gates,
     files: list[str] = argument("QRELS RUN...", "Files; - is standard input."),
     per_query: bool = option(
         "-q, --per-query, --query_eval_wanted", "Also print a line per query.", use="common"
@@ -139,50 +137,55 @@ def command(
     ones abbreviated. -h -m NAME explains a measure. Without -m: official, or what -R serves.
     """
     if version:
-        from ragkpi.version import __version__
-
         print(f"ragkpi {__version__}")
         return
     if common_help or full_help:
-        _print_help(options, "all" if full_help else "common")
+        from ragkpi.cli.help_pages import help_page
+
+        page = help_page("eval", "all" if full_help else "common").rstrip("\n")
+        measures = evaluating.get("measures")
+        print(ragkpi.describe_measures(*measures) if measures else page)
         return
-    qrels, *paths = expect_files(2, files, "two or more: ragkpi eval [options] QRELS RUN...")
-    baseline, gains = gates["fail_under_baseline"], options.how.get("gains")
-    refuse_standard_input_twice([qrels, *paths, baseline, by, gains])
+    baseline, asked = gates["fail_under_baseline"], evaluating | naming
+    expected = "two or more: ragkpi eval [options] QRELS RUN..."
+    qrels, *paths = expect_files(2, files, expected, baseline, by, evaluating["gains"])
     if human is not None:
-        refused = {
-            "--format trec": output.chosen == "trec",
-            "-q": per_query,
-            "-n": no_summary,
-            "--worst": worst is not None,
-            "--sort": sort is not None,
-            "-Z": zscores is not None,
-            "--log": bool(record),
-            "--fail-under": bool(gates["fail_under"]) or baseline is not None,
-            "--by": by is not None,
-        }
-        refuse_beside_human(refused)
+        refuse_beside_human(
+            {
+                "--format trec": output.chosen == "trec",
+                "-q": per_query,
+                "-n": no_summary,
+                "--worst": worst is not None,
+                "--sort": sort is not None,
+                "-Z": zscores is not None,
+                "--log": bool(record),
+                "--fail-under": bool(gates["fail_under"]) or baseline is not None,
+                "--by": by is not None,
+            }
+        )
         level = intervals.get("confidence", 0.95)
-        write_corrected("values", options, (human, qrels), paths, output, labels, level)
+        output.write(ragkpi.correct(human, qrels, by_path(paths), confidence=level, **asked).report)
         return
     if sort is not None and worst is None and not per_query:
         raise UsageError(f"--sort {sort}: it orders queries; expected -q or --worst N with it")
-    tables = {
-        "ordered": worst is not None or sort is not None,
-        "slices": by is not None,
-        "runs": len(paths) > 1,
-    }
-    as_lines = output.chosen == "trec" or (output.chosen is None and not any(tables.values()))
-    if as_lines:
-        _refuse_as_lines(**tables)
-    from ragkpi.files.inputs import inputs
-    from ragkpi.questions.evaluate.function import evaluate
-
-    inputs().hashed = bool(record) or is_signed(output, labels)
-    result = evaluate(
+    ordered = worst is not None or sort is not None
+    in_table = ordered or by is not None or len(paths) > 1
+    as_lines = output.chosen == "trec" or (output.chosen is None and not in_table)
+    if as_lines and ordered:
+        raise UsageError(
+            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
+            "--sort, or another format"
+        )
+    if as_lines and in_table:
+        several = "several runs" if len(paths) > 1 else "several slices"
+        raise UsageError(
+            f"--format trec: its lines do not say which of {several} they are of; expected "
+            + ", ".join(REPORT_FORMATS)
+        )
+    inputs().hashed = bool(record) or output.is_signed(signature)
+    result = ragkpi.evaluate(
         qrels,
         by_path(paths) if len(paths) > 1 else paths[0],
-        options.requests,
         **intervals,
         zscores=zscores,
         **gates,
@@ -190,16 +193,16 @@ def command(
         sort=sort,
         by=by,
         problems="kept",
-        **options.named(labels.names),
+        **asked,
     )
-    shown: Mapping[str, Lines] = {
+    lines: Arguments = {
         "per_query": "shown" if per_query or worst is not None else "hidden",
         "summary": "hidden" if no_summary else "shown",
     }
     if as_lines:
-        _write_lines(result.evaluation, output, labels, zscores is not None, shown)
+        _write_lines(result.evaluation, output, signature, zscores is not None, lines)
     else:
-        output.write(result.report, signature=labels.signature, **shown)
+        output.write(result.report, signature=signature, **lines)
     if record:
         result.log(**record)
     for run, number in result.passed.items():
@@ -207,61 +210,64 @@ def command(
     exit_with(result.problems)
 
 
-def _print_help(options: EvaluationOptions, shown: "Shown") -> None:
-    """Explain the measures of -m, as trec_eval -h does; without -m, the options."""
-    if not options.requests:
-        from ragkpi.cli.help_pages import help_page
-
-        print(help_page("eval", shown), end="")
-        return
-    from ragkpi.questions.describe.function import explanation
-
-    measures = {metric.measure.name: metric.measure for metric in options.session().metrics()}
-    print("\n\n".join(map(explanation, measures.values())))
-
-
-def _refuse_as_lines(*, ordered: bool, runs: bool, slices: bool) -> None:
-    """Raise `UsageError` where trec_eval's lines cannot show what is asked for."""
-    if ordered:
-        raise UsageError(
-            "--format trec: its lines stand in the order of the ids; expected no --worst and no "
-            "--sort, or another format"
-        )
-    if runs or slices:
-        several = "several runs" if runs else "several slices"
-        raise UsageError(
-            f"--format trec: its lines do not say which of {several} they are of; expected "
-            + ", ".join(REPORT_FORMATS)
-        )
-
-
 def _write_lines(
-    report: "EvaluationReport",
-    output: Output,
-    labels: Labels,
-    standardized: bool,
-    shown: "Mapping[str, Lines]",
+    report: "EvaluationReport", output: Output, signature: Signed, wide: bool, shown: Arguments
 ) -> None:
     """Write the only run as trec_eval does; notes on stderr explain the intervals."""
-    from ragkpi.reports.output_files import opened
+    from ragkpi.questions.evaluate.report import interval_notes
     from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 
     (run,) = report.runs
     with opened(output.path) as file:
-        lines = trec_lines(
-            run.scores,
-            **shown,
-            name_width=NAME_WIDTH + standardized,
-            digits=output.digits,
-            intervals=run.intervals,
-        )
-        file.writelines(lines)
-        if run.signature is not None and labels.signature != "none":
-            long = labels.signature == "long"
-            text = run.signature.long() if long else run.signature.short()
+        how = {"digits": output.digits, "intervals": run.intervals, **shown}
+        file.writelines(trec_lines(run.scores, name_width=NAME_WIDTH + wide, **how))
+        if run.signature is not None and signature != "none":
+            text = run.signature.long() if signature == "long" else run.signature.short()
             file.write(f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode())
-    if report.bootstrap is not None:
-        from ragkpi.questions.evaluate.report import interval_notes
+    for note in interval_notes(report.bootstrap, [run.scores]):
+        tell(f"note: {note}")
 
-        for note in interval_notes(report.bootstrap, [run.scores]):
-            tell(f"note: {note}")
+
+@command
+def zscores(
+    evaluating: Arguments = evaluation,
+    output: Output = output,
+    files: list[str] = argument("QRELS RUN RUN...", "Qrels and runs."),
+) -> None:
+    """Write a line "query measure mean deviation" per query and measure, over several runs.
+
+    'ragkpi eval -Z FILE' (and trec_eval -Z) then says how many deviations a run is above the mean
+    of these. The deviation is that of a sample (divisor: runs - 1). A run counts for the queries
+    that it has; with -c a missing one counts as an empty ranking. What has no value per query
+    (num_q, gm_map, texts) is left out. Unless --format or the suffix of -o names another format,
+    these are lines that -Z reads. Without -m: official, or what -R serves.
+    """
+    qrels, *runs = expect_files(3, files, "qrels and at least two runs")
+    result = ragkpi.zscores(qrels, by_path(runs), **evaluating)
+    if output.chosen is None:
+        result.save(output.path)
+    else:
+        output.write(result.report)
+
+
+@command
+def log(
+    output: Output = output,
+    file: str = argument("FILE", "What --log FILE wrote."),
+    where: list[str] = option(
+        "--where CONDITION",
+        "Only evaluations with NAME=TEXT or NAME>=NUMBER (!=, <=, <, >), where NAME is a "
+        "value, a key of --meta, run, run_id, time or signature; repeatable.",
+        use="common",
+    ),
+    sort: str | None = option(
+        "--sort NAME", "The best value first. Default: as they were written.", use="common"
+    ),
+) -> None:
+    """Show evaluations that were written down: a row per run, the oldest first.
+
+    The best value of every column is marked where all were computed with the same settings; where
+    they were not, a column says what differs.
+    """
+    shown = ragkpi.log(file, where, sort)
+    output.write(shown.report)

@@ -1,23 +1,22 @@
 """`ragkpi holes`: how much unjudged documents can change."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
-from ragkpi.cli.evaluation_options import BY, EvaluationOptions, without_pool
-from ragkpi.cli.options import argument, option, takes
-from ragkpi.cli.output_options import Labels, Output, naming, output_and_plot
+import ragkpi
+from ragkpi.cli.evaluation_options import BY, Arguments, without_pool
+from ragkpi.cli.options import argument, command, option
+from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
+from ragkpi.reports.output_files import replacing
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from ragkpi.questions.holes.assessment import Candidate
+_evaluating = without_pool.without("judged_only")
 
 
-@takes(options=without_pool.without("judged_only"), output=output_and_plot, labels=naming)
-def command(
-    options: EvaluationOptions,
-    output: Output,
-    labels: Labels,
+@command
+def holes(
+    evaluating: Arguments = _evaluating,
+    output: Output = output_and_plot,
+    naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
     within: Literal["retrieved", "cutoff"] = option(
         "--within retrieved|cutoff",
@@ -52,30 +51,22 @@ def command(
     retrieves stay unjudged: relevant ones among them would lower recall, and whatever divides by R
     or by an ideal. Without -m: P, recall and ndcg_cut at 10.
     """
-    from ragkpi.questions.holes.function import holes
-
     qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi holes QRELS RUN")
-    result = holes(
+    result = ragkpi.holes(
         qrels,
         by_path(paths),
-        options.requests,
         within=within,
         per_query=per_query,
         first=first,
         by=by,
-        **options.named(labels.names),
+        **evaluating | naming,
     )
-    _write(result.to_judge, assess, assess_qrels)
-    output.write(result.report, result.charts)
-
-
-def _write(listed: "Sequence[Candidate]", assess: str | None, assess_qrels: str | None) -> None:
     from ragkpi.questions.holes.assessment import assessment_lines, open_qrels_lines
-    from ragkpi.reports.output_files import replacing
 
     if assess is not None:
         with replacing(assess, "--assess") as file:
-            file.writelines(assessment_lines(listed))
+            file.writelines(assessment_lines(result.to_judge))
     if assess_qrels is not None:
         with replacing(assess_qrels, "--assess-qrels") as file:
-            file.writelines(open_qrels_lines(listed))
+            file.writelines(open_qrels_lines(result.to_judge))
+    output.write(result.report, result.charts)

@@ -2,19 +2,20 @@
 
 import os
 
-from ragkpi.cli.evaluation_options import BY, EvaluationOptions, of_qrels
-from ragkpi.cli.options import argument, option, takes
-from ragkpi.cli.output_options import FILE, Labels, naming
-from ragkpi.cli.resampling_options import Arguments, comparing
-from ragkpi.cli.terminal import by_path, expect_files, refuse_standard_input_twice
+import ragkpi
+from ragkpi.cli.evaluation_options import BY, Arguments, comparing, of_qrels
+from ragkpi.cli.options import argument, command, option
+from ragkpi.cli.output_options import FILE, naming
+from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
+from ragkpi.reports.output_files import write
 
 
-@takes(options=of_qrels, procedure=comparing, labels=naming)
-def command(
-    options: EvaluationOptions,
-    procedure: Arguments,
-    labels: Labels,
+@command
+def report(
+    evaluating: Arguments = of_qrels,
+    procedure: Arguments = comparing,
+    naming: Arguments = naming,
     files: list[str] = argument("QRELS RUN...", "Qrels and runs."),
     output: str | None = FILE,
     queries: str | None = option(
@@ -51,20 +52,16 @@ def command(
 
     With several runs all judged queries count, and one that a run lacks scores as empty.
     """
-    qrels, *paths = expect_files(2, files, "qrels and runs: ragkpi report QRELS RUN... -o FILE")
-    refuse_standard_input_twice([qrels, *paths, by])
+    expected = "qrels and runs: ragkpi report QRELS RUN... -o FILE"
+    qrels, *paths = expect_files(2, files, expected, by)
     if output is None:
         raise UsageError("a page is no text for a terminal; give it a file with -o report.html")
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in ("", ".html", ".htm"):
         raise UsageError(f"-o {output}: the page is HTML; expected the suffix .html")
-    from ragkpi.questions.report.function import report
-    from ragkpi.reports.output_files import write
-
-    page = report(
+    page = ragkpi.report(
         qrels,
         by_path(paths),
-        options.requests,
         queries=queries,
         corpus=corpus,
         by=by,
@@ -72,6 +69,6 @@ def command(
         detail_queries=detail_queries,
         detail_depth=detail_depth,
         **procedure,
-        **options.named(labels.names),
+        **evaluating | naming,
     )
     write(page.html, output)

@@ -1,0 +1,50 @@
+"""`ragkpi measures`, `formats` and `schema`: what ragkpi computes, reads and writes."""
+
+import ragkpi
+from ragkpi.cli.options import argument, command
+from ragkpi.cli.output_options import Output, output_of_texts
+from ragkpi.reports.output_files import write
+from ragkpi.reports.terminal import on_terminal
+
+
+@command
+def measures(
+    output: Output = output_of_texts,
+    names: list[str] = argument(
+        "[NAME|WORD]...", "Measures or nicknames, or words to search for.", complete="measure"
+    ),
+) -> None:
+    """List every measure under the question that it answers, or explain those named.
+
+    What is no name is searched for: in names, in definitions, and in what other tools call a
+    measure. With --format it is the same as a table: a row per measure.
+    """
+    described = ragkpi.describe_measures(*names or [])
+    if output.chosen is not None:
+        output.write(described.report)
+    else:
+        write([on_terminal(f"{described}\n")], output.path)
+
+
+@command
+def formats(
+    names: list[str] = argument(
+        "[NAME]...",
+        "Formats or shapes to explain; map explains --map-run.",
+        complete="format or shape",
+    ),
+) -> None:
+    """List the formats of runs and qrels, and what stacks write in them, or explain those named.
+
+    A file's format is how it is laid out; a shape is what its keys or columns mean. Both are
+    recognised; --run-format and --qrels-format name one, --map-run and --map-qrels describe one.
+    """
+    print(on_terminal(f"{ragkpi.describe_formats(*names or [])}\n"), end="")
+
+
+@command
+def schema() -> None:
+    """Print the JSON schema of --format json; #/$defs/line is that of a line of jsonl and --log."""
+    from ragkpi.questions.describe.function import schema_text
+
+    print(schema_text(), end="")
