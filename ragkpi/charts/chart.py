@@ -20,26 +20,15 @@ Direction = Literal["x", "y"]
 
 @dataclass(frozen=True)
 class Axis:
-    """The quantity along one direction of a chart.
-
-    Attributes
-    ----------
-    label
-        The quantity, with its unit if it has one.
-    scale
-        ``"log"`` only for positive numbers.
-    low, high
-        Numbers that the axis reaches at least; None for those of the data. Data beyond them
-        extend the axis: nothing is cut off.
-    ticks
-        The numbers at the axis; empty for round ones.
-    """
+    """The quantity along one direction of a chart."""
 
     label: str
-    scale: Literal["linear", "log"] = "linear"
+    scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
+    # low, high: numbers that the axis reaches at least; None for those of the data. Data beyond
+    # them extend the axis: nothing is cut off
     low: float | None = None
     high: float | None = None
-    ticks: Sequence[float] = ()
+    ticks: Sequence[float] = ()  # the numbers at the axis; empty for round ones
 
     def position(self, number: float) -> float:
         """Return a number on the scale of the axis; NaN if it has no place there."""
@@ -77,28 +66,17 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A curve through n points; points that are not finite interrupt it.
-
-    Attributes
-    ----------
-    name
-        Its name in the legend.
-    x, y : length n
-        Its points, x ascending.
-    band
-        Intervals, such as those of a bootstrap, at some or all of its points.
-    role
-        A ``"ceiling"``, the most that can be reached, is dashed and has no markers.
-    mark
-        The point that the answer is about; the legend names it.
-    """
+    """A curve through n points; points that are not finite interrupt it."""
 
     name: str
+    # x, y: length n: its points, x ascending
     x: Sequence[float]
     y: Sequence[float]
+    # intervals, such as those of a bootstrap, at some or all of its points
     band: Sequence[Span] = ()
+    # a `"ceiling"`, the most that can be reached, is dashed and has no markers
     role: Literal["curve", "ceiling"] = "curve"
-    mark: Mark | None = None
+    mark: Mark | None = None  # the point that the answer is about; the legend names it
 
     @property
     def label(self) -> str:
@@ -135,22 +113,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class PlaneChart:
-    """Lines and points over two axes.
-
-    Attributes
-    ----------
-    title
-        What the chart shows, in a few words.
-    x, y
-        The axes.
-    lines, points, rules
-        The contents.
-    corners
-        Texts for the upper left, upper right, lower left and lower right corner: the names of
-        quadrants; empty for none.
-    notes
-        Small print for the reader: sizes, the signature, what is not drawn.
-    """
+    """Lines and points over two axes."""
 
     title: str
     x: Axis
@@ -158,8 +121,10 @@ class PlaneChart:
     lines: Sequence[Line] = ()
     points: Sequence[Points] = ()
     rules: Sequence[Rule] = ()
+    # texts for the upper left, upper right, lower left and lower right corner: the names of
+    # quadrants; empty for none
     corners: Sequence[str] = ()
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # small print for the reader: sizes, the signature, what is not drawn
 
     @property
     def drawn(self) -> list[Line | Points]:

@@ -14,88 +14,50 @@ from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 
 @dataclass(frozen=True)
 class Layout:
-    """What a report shows, and how.
+    """What a report shows, and how."""
 
-    Attributes
-    ----------
-    per_query, summary
-        Whether the report shows the values of single queries, and those over all queries.
-    digits
-        Decimals (significant digits for styles without decimals). None leaves the choice to the
-        format: formats for programs write all digits.
-    signature
-        Which form of the signature to show, in formats that do not always carry it.
-    colour
-        ``"always"`` only for terminals; see `ragkpi.reports.terminal.wants_colour`.
-    notes
-        Where a format puts notes and signatures: ``"below"`` the table or in ``"columns"``.
-    width
-        Width of the terminal, for tables; None shows every column in full.
-    """
-
+    # per_query, summary: whether the report shows the values of single queries, and those over all
+    # queries
     per_query: Literal["hidden", "shown"] = "hidden"
     summary: Literal["hidden", "shown"] = "shown"
+    # decimals (significant digits for styles without decimals). None leaves the choice to the
+    # format: formats for programs write all digits
     digits: int | None = None
+    # which form of the signature to show, in formats that do not always carry it
     signature: Literal["none", "short", "long"] = "none"
+    # `"always"` only for terminals; see `ragkpi.reports.terminal.wants_colour`
     colour: Literal["always", "never"] = "never"
+    # where a format puts notes and signatures: `"below"` the table or in `"columns"`
     notes: Literal["below", "columns"] = "below"
-    width: int | None = None
+    width: int | None = None  # width of the terminal, for tables; None shows every column in full
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Attributes
-    ----------
-    value
-        A number, NaN for NA, a text or bytes; None if the cell is empty.
-    interval
-        The low and the high bound of the value, if an interval was computed.
-    best
-        Whether the value is the best of its column.
-    style
-        How to write the value; None for the style of the column.
-    marks
-        Raised behind the value: the marks of the runs that it differs from.
-    tone
-        Its colour on a terminal with colours.
-    """
-
-    value: Any = None
+    value: Any = None  # a number, NaN for NA, a text or bytes; None if the cell is empty
+    # the low and the high bound of the value, if an interval was computed
     interval: tuple[float, float] | None = None
     best: bool = False
-    style: Style | None = None
-    marks: str = ""
+    style: Style | None = None  # how to write the value; None for the style of the column
+    marks: str = ""  # raised behind the value: the marks of the runs that it differs from
     tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name, style
-        Its head, and how to write its values.
-    better
-        Whether higher or lower values are better.
-    signed
-        Whether positive values get a plus sign.
-    digits
-        Decimals, unless the layout names a number; None for the default of the style.
-    role
-        What happens on a narrow terminal: ``"detail"`` is left out first, ``"prose"`` is wrapped.
-    legend
-        What the column holds, for a line below a table for people; empty if the name is enough.
-    """
+    """A column of a table."""
 
     name: str
     style: Style = "text"
     better: Literal["higher", "lower", "neither"] = "neither"
-    signed: bool = False
+    signed: bool = False  # whether positive values get a plus sign
+    # decimals, unless the layout names a number; None for the default of the style
     digits: int | None = None
+    # what happens on a narrow terminal: `"detail"` is left out first, `"prose"` is wrapped
     role: Literal["core", "detail", "prose"] = "core"
+    # what the column holds, for a line below a table for people; empty if the name is enough
     legend: str = ""
 
     @property
@@ -116,24 +78,14 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns, rows and notes that every textual format draws.
+    """The columns, rows and notes that every textual format draws."""
 
-    Attributes
-    ----------
-    columns, rows
-        Every row has a cell for every column.
-    notes
-        Lines below the table.
-    caption
-        The caption of a table for a paper; empty for other tables.
-    plain_rows
-        Rows of unrounded values before `rows`, for CSV and TSV alone: there may be millions.
-    """
-
+    # columns, rows: every row has a cell for every column
     columns: list[Column]
     rows: list[list[Cell]]
-    notes: list[str] = field(default_factory=list)
-    caption: str = ""
+    notes: list[str] = field(default_factory=list)  # lines below the table
+    caption: str = ""  # the caption of a table for a paper; empty for other tables
+    # rows of unrounded values before `rows`, for CSV and TSV alone: there may be millions
     plain_rows: Iterable[Sequence[Any]] = ()
 
 
@@ -172,27 +124,14 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command.
-
-    Attributes
-    ----------
-    question
-        The name of the command.
-    rows
-        The computed rows; the notes of the table give the reasons.
-    sentences
-        The conclusions, one per line.
-    findings
-        The conclusions for programs: dataclasses, lists, numbers, texts and None by name.
-    heads
-        How many leading columns repeat from row to row; people see only the changes.
-    """
+    """The answer of a command."""
 
     question: str
-    rows: Table
-    sentences: Sequence[str]
+    rows: Table  # the computed rows; the notes of the table give the reasons
+    sentences: Sequence[str]  # the conclusions, one per line
+    # the conclusions for programs: dataclasses, lists, numbers, texts and None by name
     findings: Mapping[str, Any]
-    heads: int = 0
+    heads: int = 0  # how many leading columns repeat from row to row; people see only the changes
 
     def table(self, layout: Layout) -> Table:
         """Lay out the rows, with the notes and the sentences below."""
@@ -274,24 +213,12 @@ class ReportPart(NamedTuple):
 
 @dataclass(frozen=True)
 class SlicedReport:
-    """A report on all queries, and one on each slice as if there were no other queries.
-
-    Attributes
-    ----------
-    whole
-        The report on all queries.
-    queries
-        The number of all queries.
-    parts
-        The reports on the slices.
-    notes
-        Notes on the slices, such as which queries are in none, a line each.
-    """
+    """A report on all queries, and one on each slice as if there were no other queries."""
 
     whole: Report
     queries: int
     parts: Sequence[ReportPart]
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # notes on the slices, such as which queries are in none, a line each
 
     @property
     def sentences(self) -> list[str]:

@@ -253,21 +253,11 @@ def _mathematics(match: re.Match[str]) -> str:
 
 
 class ReportFormat(NamedTuple):
-    """A way to write any report.
+    """A way to write any report."""
 
-    Attributes
-    ----------
-    purpose
-        What the format is for, in the words of the help text.
-    write
-        Takes a report and a layout, yields pieces of text.
-    suffix
-        The suffix of files that get this format without ``--format``.
-    """
-
-    purpose: str
+    purpose: str  # what the format is for, in the words of the help text
     write: Callable[[Report, Layout], Iterator[str]]
-    suffix: str = ""
+    suffix: str = ""  # the suffix of files that get this format without `--format`
 
 
 REPORT_FORMATS: Mapping[str, ReportFormat] = {

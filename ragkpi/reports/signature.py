@@ -16,15 +16,7 @@ SHORT_HASH = 8
 
 @dataclass(frozen=True)
 class Signature:
-    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``.
-
-    Attributes
-    ----------
-    fields
-        The values of all fields.
-    defaults
-        Their default values.
-    """
+    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``."""
 
     fields: Mapping[str, str]
     defaults: Mapping[str, str]

@@ -33,45 +33,25 @@ _UNLIKELY = 0.05
 
 @dataclass(frozen=True)
 class CorrectedMetric:
-    """A metric of one run, or its difference from the first run.
-
-    Attributes
-    ----------
-    metric, run
-        The metric, and the name of the run.
-    result
-        The estimates.
-    p_corrected
-        Of a difference, corrected for all differences in the call.
-    rare
-        Whether the value is one of two, and people gave the rarer one to hardly any query.
-    """
+    """A metric of one run, or its difference from the first run."""
 
     metric: Metric
     run: str
     result: Corrected
-    p_corrected: float = math.nan
+    p_corrected: float = math.nan  # of a difference, corrected for all differences in the call
+    # whether the value is one of two, and people gave the rarer one to hardly any query
     rare: bool = False
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the queries that people judged differ from the others, by the other judge's values.
+    """How the queries that people judged differ from the others, by the other judge's values."""
 
-    Attributes
-    ----------
-    metric
-        The metric; its values are means over the runs.
-    judged, rest
-        Its mean over the queries that people judged, and over the others.
-    p
-        Of Welch's t test of both being equal, corrected for all metrics.
-    """
-
-    metric: Metric
+    metric: Metric  # the metric; its values are means over the runs
+    # judged, rest: its mean over the queries that people judged, and over the others
     judged: float
     rest: float
-    p: float
+    p: float  # of Welch's t test of both being equal, corrected for all metrics
 
     @property
     def doubtful(self) -> bool:
@@ -81,37 +61,21 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Correction:
-    """Metrics of runs, corrected by what people judged.
+    """Metrics of runs, corrected by what people judged."""
 
-    Attributes
-    ----------
-    of
-        Whether values are estimated, or differences from the first run.
-    runs, judges
-        The names of the runs; and of people's judgements and of the other judge's.
-    corrected
-        By metric, then by run.
-    refused
-        Metrics that are no means, and why.
-    judged, queries, left_out
-        Queries that people judged, all queries of the other judge, and those that people alone
-        judged.
-    sampling
-        Whether the queries look like a random sample, by metric.
-    level
-        The probability that an interval covers.
-    """
-
-    of: Of
+    of: Of  # whether values are estimated, or differences from the first run
+    # runs, judges: the names of the runs; and of people's judgements and of the other judge's
     runs: Sequence[str]
     judges: tuple[str, str]
-    corrected: list[CorrectedMetric]
-    refused: list[tuple[Metric, str]]
+    corrected: list[CorrectedMetric]  # by metric, then by run
+    refused: list[tuple[Metric, str]]  # metrics that are no means, and why
+    # judged, queries, left_out: queries that people judged, all queries of the other judge, and
+    # those that people alone judged
     judged: int
     queries: int
     left_out: int
-    sampling: list[Sampling]
-    level: float
+    sampling: list[Sampling]  # whether the queries look like a random sample, by metric
+    level: float  # the probability that an interval covers
 
 
 def correct(

@@ -232,18 +232,13 @@ def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two runs in one order under the reference, and in the reverse under the other judgement.
+    """Two runs in one order under the reference, and in the reverse under the other judgement."""
 
-    Attributes
-    ----------
-    better, worse
-        The names of the runs, as the reference orders them.
-    p_reference, p_other
-        Of the difference under either judgement, corrected for all pairs of runs.
-    """
-
+    # better, worse: the names of the runs, as the reference orders them
     better: str
     worse: str
+    # p_reference, p_other: of the difference under either judgement, corrected for all pairs of
+    # runs
     p_reference: float
     p_other: float
 
@@ -255,40 +250,21 @@ class Reversal:
 
 @dataclass(frozen=True)
 class OrderAgreement:
-    """How two judgements order R runs by one metric.
-
-    Attributes
-    ----------
-    runs, metric
-        The names of the runs, and the metric.
-    queries
-        How many queries have a value for all runs under both judgements.
-    reference, other : length R
-        The runs' values under each judgement.
-    shifts
-        Other minus reference, for each run.
-    shift
-        The mean of the shifts.
-    agreements
-        The coefficients of `RANK_AGREEMENTS`, by name.
-    swaps
-        Pairs of runs in reverse order, the most significant ones first.
-    leaders
-        The best run under the reference, and the best one under the other judgement.
-    drop
-        The run that falls farthest from its rank under the reference, and by how many ranks.
-    """
+    """How two judgements order R runs by one metric."""
 
     runs: Sequence[str]
     metric: Metric
-    queries: int
+    queries: int  # how many queries have a value for all runs under both judgements
+    # reference, other: length R: the runs' values under each judgement
     reference: list[float]
     other: list[float]
-    shifts: list[Estimate]
-    shift: Estimate
-    agreements: Mapping[str, Estimate]
-    swaps: list[Reversal]
+    shifts: list[Estimate]  # other minus reference, for each run
+    shift: Estimate  # the mean of the shifts
+    agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
+    swaps: list[Reversal]  # pairs of runs in reverse order, the most significant ones first
+    # the best run under the reference, and the best one under the other judgement
     leaders: tuple[str, str]
+    # the run that falls farthest from its rank under the reference, and by how many ranks
     drop: tuple[str, int]
 
 
@@ -408,69 +384,41 @@ SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class QueryAgreement:
-    """How well two judges agree on the documents of one query.
-
-    Attributes
-    ----------
-    query
-        Its id.
-    documents
-        How many both judged.
-    agreement, first, second, distance
-        Share with the same level, the mean level of each judge, and the mean distance of both.
-    differing
-        Documents with different levels, the farthest apart first: id, first and second level.
-    """
+    """How well two judges agree on the documents of one query."""
 
     query: bytes
-    documents: int
+    documents: int  # how many both judged
+    # agreement, first, second, distance: share with the same level, the mean level of each judge,
+    # and the mean distance of both
     agreement: float
     first: float
     second: float
     distance: float
+    # documents with different levels, the farthest apart first: id, first and second level
     differing: list[tuple[bytes, int, int]]
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How well two judges agree.
-
-    Attributes
-    ----------
-    judges
-        Their names.
-    queries, documents
-        How many both judged.
-    only_first, only_second
-        Documents that one of them alone judged.
-    levels : (L,)
-        All levels that either gives a document that both judged.
-    counts : (L, L)
-        Documents with the level of the row by the first judge, of the column by the second.
-    whole
-        The statistics of `AGREEMENTS`, by name.
-    thresholds
-        Cohen's kappa of "at least this level", by level.
-    bias
-        For each level of the first judge by how much the second one is above it.
-    by_query
-        Every query that both judged, the largest distance first; empty unless asked for.
-    orders
-        How both order runs, by metric; empty without runs.
-    """
+    """How well two judges agree."""
 
     judges: tuple[str, str]
+    # queries, documents: how many both judged
     queries: int
     documents: int
+    # only_first, only_second: documents that one of them alone judged
     only_first: int
     only_second: int
-    levels: list[int]
+    levels: list[int]  # (L,): all levels that either gives a document that both judged
+    # (L, L): documents with the level of the row by the first judge, of the column by the second
     counts: FloatArray
-    whole: Mapping[str, Estimate]
-    thresholds: Mapping[int, Estimate]
+    whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
+    thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
+    # for each level of the first judge by how much the second one is above it
     bias: Mapping[int, Estimate]
+    # every query that both judged, the largest distance first; empty unless asked for
     by_query: Sequence[QueryAgreement] = ()
-    orders: Sequence[OrderAgreement] = ()
+    orders: Sequence[OrderAgreement] = ()  # how both order runs, by metric; empty without runs
 
 
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
@@ -559,27 +507,14 @@ MOST_LEVELS = 40  # more levels are rather measurements, and matrices of them ar
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the judges of a panel agree.
-
-    Attributes
-    ----------
-    panel
-        The judges and their levels.
-    pairs
-        Every two judges that judged a document in common.
-    alpha
-        Krippendorff's alpha of all judges, by scale; empty for two judges.
-    runs
-        The names of the runs; empty without runs.
-    procedure
-        How differences of runs were tested, and queries resampled.
-    """
+    """How the judges of a panel agree."""
 
     panel: Panel
-    pairs: Sequence[PairAgreement]
+    pairs: Sequence[PairAgreement]  # every two judges that judged a document in common
+    # Krippendorff's alpha of all judges, by scale; empty for two judges
     alpha: Mapping[str, Estimate]
     runs: Sequence[str]
-    procedure: Procedure
+    procedure: Procedure  # how differences of runs were tested, and queries resampled
 
     @property
     def with_reference(self) -> list[PairAgreement]:

@@ -31,23 +31,12 @@ from ragkpi.statistics.correlation import (
 
 @dataclass(frozen=True)
 class Observed:
-    """N observations of quality, and the runs behind them.
+    """N observations of quality, and the runs behind them."""
 
-    Attributes
-    ----------
-    queries
-        The queries that have a score, in byte order.
-    query : (N,)
-        The number of each observation's query in `queries`.
-    quality : (N,)
-        How good the response was.
-    runs
-        Each run, and the rows of its queries that have a score; the N are theirs, run by run.
-    """
-
-    queries: list[bytes]
-    query: IntArray
-    quality: FloatArray
+    queries: list[bytes]  # the queries that have a score, in byte order
+    query: IntArray  # (N,): the number of each observation's query in `queries`
+    quality: FloatArray  # (N,): how good the response was
+    # each run, and the rows of its queries that have a score; the N are theirs, run by run
     runs: Sequence[tuple[Judged, IntArray]]
 
     def values(self, metric: Metric) -> FloatArray:
@@ -85,72 +74,41 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Sample:
-    """A metric of the n observations of a segment.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric as it was asked for, and which observations.
-    alphas
-        The grid, ascending.
-    x : (n,)
-        The value of each observation.
-    grid : (A, n)
-        The value with each alpha; no rows for a metric without one.
-    quality, query : (n,)
-        The quality of each response, and the number of its query.
-    """
+    """A metric of the n observations of a segment."""
 
     metric: Metric
     segment: Segment
-    alphas: Sequence[float]
-    x: FloatArray
-    grid: FloatArray
+    alphas: Sequence[float]  # the grid, ascending
+    x: FloatArray  # (n,): the value of each observation
+    grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
+    # quality, query: (n,): the quality of each response, and the number of its query
     quality: FloatArray
     query: IntArray
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The alpha that makes a metric track quality best, by Spearman's rho.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric as it was asked for, and the observations it is over.
-    alphas, curve, band
-        The grid, rho at each of its points, and its bootstrap intervals.
-    alpha
-        The best one; the middle one of several equally good. NaN if there is none.
-    range
-        The interval of the best alpha over resamples of the queries.
-    chosen
-        The share of resamples in which `alpha` is (one of) the best.
-    matters
-        Whether alpha changes rho: ``"no"`` if all alphas order the observations alike,
-        ``"only shifts"`` if they even differ by the same amount.
-    held_out, held_out_before
-        Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
-        other folds, and with the one that was asked for.
-    gain
-        Interval of what the chosen alpha adds to rho on held-out queries; unknown without folds.
-    folds
-        How many folds these are over.
-    """
+    """The alpha that makes a metric track quality best, by Spearman's rho."""
 
     metric: Metric
     segment: Segment
+    # alphas, curve, band: the grid, rho at each of its points, and its bootstrap intervals
     alphas: Sequence[float]
     curve: FloatArray
     band: Sequence[Interval]
-    alpha: float
-    range: Interval
-    chosen: float
+    alpha: float  # the best one; the middle one of several equally good. NaN if there is none
+    range: Interval  # the interval of the best alpha over resamples of the queries
+    chosen: float  # the share of resamples in which `alpha` is (one of) the best
+    # whether alpha changes rho: `"no"` if all alphas order the observations alike, `"only shifts"`
+    # if they even differ by the same amount
     matters: Literal["yes", "no", "only shifts"]
+    # held_out, held_out_before: mean rho over folds of queries that alpha was not chosen on: with
+    # the alpha chosen on the other folds, and with the one that was asked for
     held_out: float = math.nan
     held_out_before: float = math.nan
+    # interval of what the chosen alpha adds to rho on held-out queries; unknown without folds
     gain: Interval = UNKNOWN
-    folds: int = 0
+    folds: int = 0  # how many folds these are over
 
     @property
     def better(self) -> bool:
@@ -292,23 +250,12 @@ _FEWEST_AT_ONCE = 33  # resamples share a step; powers of two collide in the cac
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a metric goes with quality over one segment of the observations.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric; and which observations: all, or those with cutoffs below R, or from R.
-    observations
-        How many.
-    coefficients, intervals
-        By name of the coefficient; NaN where there is none.
-    reason
-        Why there is none.
-    """
+    """How a metric goes with quality over one segment of the observations."""
 
     metric: Metric
     segment: Segment
     observations: int
+    # coefficients, intervals: by name of the coefficient; NaN where there is none
     coefficients: Mapping[str, float]
     intervals: Mapping[str, Interval]
     reason: str = ""
@@ -321,21 +268,12 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Lead:
-    """How surely a metric tracks quality best.
+    """How surely a metric tracks quality best."""
 
-    Attributes
-    ----------
-    first
-        The metric with the greatest rho, and those that have the same rho in every resample.
-    second
-        The next one.
-    share
-        The share of resamples in which the first tracks quality better than the second.
-    """
-
+    # the metric with the greatest rho, and those that have the same rho in every resample
     first: list[str]
-    second: str
-    share: float
+    second: str  # the next one
+    share: float  # the share of resamples in which the first tracks quality better than the second
 
 
 @dataclass(frozen=True)

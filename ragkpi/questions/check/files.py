@@ -82,39 +82,22 @@ def note_extra_columns(lines: LineColumns, problems: Problems) -> None:
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """The n readable lines of a run, or of some whole queries of it, in the order of the file.
-
-    Attributes
-    ----------
-    file
-        The name of the file, for messages.
-    queries : list of bytes, length Q
-        Ids as they first appear.
-    query : (n,)
-        The number of each line's query.
-    document, score, line : length n
-        As in `RunColumns`.
-    rank, run_id : Tokens of length n, or None
-        The columns that only TREC runs have.
-    last_run_id
-        The run id of the last line.
-    stretches
-        How many stretches of neighbouring lines the queries take up; Q if none is scattered.
-    problems
-        The lines that could not be read, of all parts so far.
-    """
+    """The n readable lines of a run, or of some whole queries of it, in the order of the file."""
 
     file: str
-    queries: list[bytes]
-    query: IntArray
+    queries: list[bytes]  # length Q: ids as they first appear
+    query: IntArray  # (n,): the number of each line's query
+    # document, score, line: length n: as in `RunColumns`
     document: Tokens
     score: FloatArray
     line: IntArray
+    # rank, run_id: length n, or None: the columns that only TREC runs have
     rank: Tokens | None
     run_id: Tokens | None
     last_run_id: bytes
+    # how many stretches of neighbouring lines the queries take up; Q if none is scattered
     stretches: int
-    problems: Problems
+    problems: Problems  # the lines that could not be read, of all parts so far
 
     def __len__(self) -> int:
         return len(self.line)

@@ -39,24 +39,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to check a run against.
+    """What to check a run against."""
 
-    Attributes
-    ----------
-    judgements
-        The qrels; None without any.
-    metrics
-        The measures whose cutoffs and tie ranges are checked.
-    settings
-        The settings of those measures.
-    max_hits
-        The most documents that a query may retrieve; None for any number.
-    """
-
-    judgements: Judgements | None = None
-    metrics: Sequence[Metric] = ()
+    judgements: Judgements | None = None  # the qrels; None without any
+    metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
     settings: Settings = field(default_factory=Settings)
-    max_hits: int | None = None
+    max_hits: int | None = None  # the most documents that a query may retrieve; None for any number
 
     @property
     def cutoffs(self) -> list[int]:

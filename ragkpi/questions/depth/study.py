@@ -35,21 +35,14 @@ _BELOW = 100  # depths below it that are drawn
 
 
 class Trace(NamedTuple):
-    """Curves of a run, or of chance alone, over D depths.
+    """Curves of a run, or of chance alone, over D depths."""
 
-    Attributes
-    ----------
-    depths : (D,)
-        Ascending.
-    success, chance : (D,)
-        Shares of the queries that have as many relevant documents as a success takes.
-    bits, ceiling : (D,)
-        BoR and BoR_max; bits and success mean nothing without a run.
-    """
-
-    depths: IntArray
+    depths: IntArray  # (D,): ascending
+    # success, chance: (D,): shares of the queries that have as many relevant documents as a success
+    # takes
     success: FloatArray
     chance: FloatArray
+    # bits, ceiling: (D,): BoR and BoR_max; bits and success mean nothing without a run
     bits: FloatArray
     ceiling: FloatArray
 
@@ -114,25 +107,13 @@ class Target:
 
 @dataclass(frozen=True)
 class Reached:
-    """The smallest depth that reaches a target.
-
-    Attributes
-    ----------
-    measure, least
-        The target.
-    depth
-        The smallest depth that reaches it; None if none does.
-    value
-        The mean at that depth, or the greatest mean if no depth reaches the target.
-    deepest
-        The deepest depth that was tried.
-    """
+    """The smallest depth that reaches a target."""
 
     measure: str
     least: float
-    depth: int | None
-    value: float
-    deepest: int
+    depth: int | None  # the smallest depth that reaches it; None if none does
+    value: float  # the mean at that depth, or the greatest mean if no depth reaches the target
+    deepest: int  # the deepest depth that was tried
 
 
 def parse_target(text: str) -> Target:
@@ -176,27 +157,15 @@ Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a depth must reach, and what it may cost.
+    """What a depth must reach, and what it may cost."""
 
-    Attributes
-    ----------
-    m
-        Relevant documents that make a success.
-    max_loss
-        Bits of BoR that the chosen depth may lie below the best one; None for no such limit.
-    plateau
-        Success that deeper lists may still gain where it has plateaued.
-    target
-        A value to reach, which replaces the limits by plateau, collapse and loss.
-    most
-        The deepest depth that there is room for; None for any.
-    """
-
-    m: int = 1
+    m: int = 1  # relevant documents that make a success
+    # bits of BoR that the chosen depth may lie below the best one; None for no such limit
     max_loss: float | None = None
-    plateau: float = 0.02
+    plateau: float = 0.02  # success that deeper lists may still gain where it has plateaued
+    # a value to reach, which replaces the limits by plateau, collapse and loss
     target: Target | None = None
-    most: int | None = None
+    most: int | None = None  # the deepest depth that there is room for; None for any
 
     @property
     def allowed_loss(self) -> float:
@@ -236,28 +205,18 @@ class Affordable:
 
 @dataclass(frozen=True)
 class Choice:
-    """The recommended depth.
-
-    Attributes
-    ----------
-    depth, limit
-        The depth, and which limit set it.
-    success, bits
-        Of the run there. Without a run success is None, and bits are those of the ceiling.
-    chance
-        How often chance succeeds there.
-    doubling
-        Bits of the ceiling that twice the depth costs; None where that is the whole corpus.
-    evidence
-        How likely chance would succeed for as many queries, or for more; None without a run.
-    """
+    """The recommended depth."""
 
     depth: int
     limit: Limit
+    # success, bits: of the run there. Without a run success is None, and bits are those of the
+    # ceiling
     success: float | None
     bits: float
-    chance: float
+    chance: float  # how often chance succeeds there
+    # bits of the ceiling that twice the depth costs; None where that is the whole corpus
     doubling: float | None
+    # how likely chance would succeed for as many queries, or for more; None without a run
     evidence: float | None
 
     @property
@@ -268,30 +227,17 @@ class Choice:
 
 @dataclass(frozen=True)
 class Study:
-    """What limits the depth of a run, or of a system that always succeeds.
+    """What limits the depth of a run, or of a system that always succeeds."""
 
-    Attributes
-    ----------
-    collapse
-        None if no depth collapses.
-    plateau
-        None without a run, or if success still rises at the deepest depth, or is 0 there.
-    affordable
-        By the run's BoR, or by the ceiling without a run; None if nothing can succeed.
-    choice
-        The smallest depth that a limit sets; None if there is none above 0.
-    reached
-        Where the target is reached; None without a target.
-    final
-        Success at the deepest depth; None without a run.
-    """
-
-    collapse: Collapse | None = None
+    collapse: Collapse | None = None  # None if no depth collapses
+    # None without a run, or if success still rises at the deepest depth, or is 0 there
     plateau: Plateau | None = None
+    # by the run's BoR, or by the ceiling without a run; None if nothing can succeed
     affordable: Affordable | None = None
+    # the smallest depth that a limit sets; None if there is none above 0
     choice: Choice | None = None
-    reached: Reached | None = None
-    final: float | None = None
+    reached: Reached | None = None  # where the target is reached; None without a target
+    final: float | None = None  # success at the deepest depth; None without a run
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -449,24 +395,12 @@ _ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth, of a run or, without a name, of chance alone.
+    """Values at every depth, of a run or, without a name, of chance alone."""
 
-    Attributes
-    ----------
-    name
-        Of the run; empty without one.
-    scores
-        Metrics with one cutoff each, or with two neighbouring ones.
-    study
-        The limits that follow from the run.
-    intervals
-        By the names of metrics.
-    """
-
-    name: str
-    scores: Scores
-    study: Study
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    name: str  # of the run; empty without one
+    scores: Scores  # metrics with one cutoff each, or with two neighbouring ones
+    study: Study  # the limits that follow from the run
+    intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
 
     @property
     def measures(self) -> list[Measure]:

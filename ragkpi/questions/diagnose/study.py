@@ -66,15 +66,10 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, those with the most gain first.
+    """The n useful documents that the top K lack, by query, those with the most gain first."""
 
-    Attributes
-    ----------
-    query, judgement, grade, level, pool_rank : (n,)
-        Query as in `Judged`, row in the judgements, rubric grade, judged level, and rank in the
-        pool; 0 for documents that it lacks.
-    """
-
+    # query, judgement, grade, level, pool_rank: (n,): query as in `Judged`, row in the judgements,
+    # rubric grade, judged level, and rank in the pool; 0 for documents that it lacks
     query: IntArray
     judgement: IntArray
     grade: IntArray
@@ -89,43 +84,24 @@ class Missed:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where Q queries lost evidence.
+    """Where Q queries lost evidence."""
 
-    Attributes
-    ----------
-    queries : list of bytes, length Q
-        In byte order.
-    cutoff, thresholds
-        K, and what decides the verdicts.
-    proc, pct_proc, ra_nwg : (Q,)
-        The measures of these names; NaN is NA.
-    verdicts : list, length Q
-        The quadrant of each query.
-    missed
-        The useful documents that the top K lack.
-    order : (Q,)
-        Rows of the queries, the greatest loss first, NA last.
-    outside_pool
-        How many documents of all top K the pool lacks, unless they were added to it.
-    shown, unjudged
-        How many documents all top K hold, and how many of them nobody judged.
-    best_case
-        The mean shares if all unjudged documents shown were of the top grade; None if all are
-        judged, or if the pool cannot be read again.
-    """
-
-    queries: list[bytes]
+    queries: list[bytes]  # length Q: in byte order
     cutoff: int
     thresholds: Thresholds
     proc: FloatArray
     pct_proc: FloatArray
     ra_nwg: FloatArray
-    verdicts: list[Verdict]
+    verdicts: list[Verdict]  # length Q: the quadrant of each query
     missed: Missed
-    order: IntArray
+    order: IntArray  # (Q,): rows of the queries, the greatest loss first, NA last
+    # how many documents of all top K the pool lacks, unless they were added to it
     outside_pool: int
+    # shown, unjudged: how many documents all top K hold, and how many of them nobody judged
     shown: int
     unjudged: int
+    # the mean shares if all unjudged documents shown were of the top grade; None if all are judged,
+    # or if the pool cannot be read again
     best_case: Shares | None = None
 
     @property

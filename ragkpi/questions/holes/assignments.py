@@ -50,26 +50,13 @@ SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 @dataclass(frozen=True, eq=False)
 class Holes:
-    """The n unjudged documents that R runs retrieved for judged queries.
-
-    Attributes
-    ----------
-    judgements
-        The qrels.
-    runs
-        The names of the runs' documents, length R.
-    query : (n,)
-        The query of each hole, as a number in the judgements, ascending.
-    rank : (R, n)
-        The rank of each hole in each run; `UNRETRIEVED` if the run lacks it.
-    known
-        The numbers of holes that count as judged, and their level.
-    """
+    """The n unjudged documents that R runs retrieved for judged queries."""
 
     judgements: Judgements
-    runs: Sequence[TopDocuments]
-    query: SmallInts
-    rank: SmallInts
+    runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
+    query: SmallInts  # (n,): the query of each hole, as a number in the judgements, ascending
+    rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
+    # the numbers of holes that count as judged, and their level
     known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     def __len__(self) -> int:
@@ -184,18 +171,11 @@ def _united(runs: Sequence[tuple[IntArray, IntArray, Tokens]]) -> tuple[SmallInt
 
 @dataclass(frozen=True, eq=False)
 class OpenRun(OpenRanking):
-    """An `OpenRanking` with the numbers of its holes.
+    """An `OpenRanking` with the numbers of its holes."""
 
-    Attributes
-    ----------
-    number : (Q, U)
-        The numbers, among all n holes, of the at most U own holes of each query; -1 for none.
-    cut
-        Documents that all runs have below this rank stay unjudged.
-    """
-
+    # (Q, U): the numbers, among all n holes, of the at most U own holes of each query; -1 for none
     number: IntArray
-    cut: int | None
+    cut: int | None  # documents that all runs have below this rank stay unjudged
 
     def assigned(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
@@ -336,17 +316,11 @@ OTHER = -2  # in `Case.known`: another hole, not one of the run's own
 
 @dataclass(frozen=True)
 class Case:
-    """n queries of a run to bound; in each of them the level of one hole may be known.
+    """n queries of a run to bound; in each of them the level of one hole may be known."""
 
-    Attributes
-    ----------
-    query : (n,)
-        Numbers of queries.
-    known, level : (n,)
-        The place of the known own hole, `OTHER` for another hole, -1 for none; and its level.
-    """
-
-    query: IntArray
+    query: IntArray  # (n,): numbers of queries
+    # known, level: (n,): the place of the known own hole, `OTHER` for another hole, -1 for none;
+    # and its level
     known: IntArray
     level: IntArray
 

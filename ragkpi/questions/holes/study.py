@@ -38,32 +38,20 @@ Within = Literal["retrieved", "cutoff"]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A value of a run, and the least and the greatest that it can be.
-
-    Attributes
-    ----------
-    metric, run
-        The metric, and the number of the run.
-    now, low, high
-        Over all queries: with unjudged documents as they are, and at the extremes.
-    queries : list of bytes, length Q
-        The evaluated queries.
-    each_now, each_low, each_high : (Q,)
-        The same for each query.
-    exact
-        Whether some assignment reaches the bounds; they may be too wide otherwise.
-    """
+    """A value of a run, and the least and the greatest that it can be."""
 
     metric: Metric
     run: int
+    # now, low, high: over all queries: with unjudged documents as they are, and at the extremes
     now: float
     low: float
     high: float
-    queries: list[bytes]
+    queries: list[bytes]  # length Q: the evaluated queries
+    # each_now, each_low, each_high: (Q,): the same for each query
     each_now: FloatArray
     each_low: FloatArray
     each_high: FloatArray
-    exact: bool
+    exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
 
     @property
     def depth(self) -> int | None:
@@ -73,42 +61,23 @@ class Bounded:
 
 @dataclass(frozen=True)
 class Swap:
-    """Two runs whose order by a value is not settled.
-
-    Attributes
-    ----------
-    metric
-        The metric.
-    better, worse
-        The numbers of the run that is better now, and of the other.
-    certain
-        Whether an assignment is known that reverses them; if not, their bounds overlap.
-    """
+    """Two runs whose order by a value is not settled."""
 
     metric: Metric
+    # better, worse: the numbers of the run that is better now, and of the other
     better: int
     worse: int
-    certain: bool
+    certain: bool  # whether an assignment is known that reverses them; if not, their bounds overlap
 
 
 @dataclass(frozen=True, eq=False)
 class RunsWithHoles:
-    """Evaluated runs, and the holes whose levels are varied.
+    """Evaluated runs, and the holes whose levels are varied."""
 
-    Attributes
-    ----------
-    holes
-        All holes of the runs, down to -M.
-    evaluations, settings
-        The evaluations of the runs, and their settings.
-    within
-        Whether all holes are varied, or for each metric those down to its cutoff.
-    """
-
-    holes: Holes
+    holes: Holes  # all holes of the runs, down to -M
     evaluations: Sequence[Evaluation]
     settings: Settings
-    within: Within
+    within: Within  # whether all holes are varied, or for each metric those down to its cutoff
 
     def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
         """Open a run for the assignments of a metric; `holes` may have known levels."""
@@ -121,28 +90,15 @@ class RunsWithHoles:
 
 @dataclass(frozen=True)
 class HoleBounds:
-    """How much the holes of some runs can change.
-
-    Attributes
-    ----------
-    runs
-        The runs and their holes.
-    bounded
-        Every value of every run, by metric.
-    refused
-        Metrics without bounds, and why.
-    judged
-        For each depth (None: all retrieved) and run, the share of places that are empty or whose
-        document is judged.
-    swaps
-        Pairs of runs whose order is not settled.
-    """
+    """How much the holes of some runs can change."""
 
     runs: RunsWithHoles
-    bounded: list[Bounded]
-    refused: list[tuple[Metric, str]]
+    bounded: list[Bounded]  # every value of every run, by metric
+    refused: list[tuple[Metric, str]]  # metrics without bounds, and why
+    # for each depth (None: all retrieved) and run, the share of places that are empty or whose
+    # document is judged
     judged: dict[int | None, list[float]]
-    swaps: list[Swap]
+    swaps: list[Swap]  # pairs of runs whose order is not settled
 
     @property
     def holes(self) -> Holes:
