@@ -194,13 +194,7 @@ def refuse_undrawable(path: str) -> None:
 
 
 def draw(charts: Sequence[Chart], path: str) -> None:
-    """Draw charts side by side into one file, PNG or SVG by the ending of its name.
-
-    Raises
-    ------
-    UsageError
-        If the ending is another one, matplotlib is missing, or the file cannot be written.
-    """
+    """Draw charts side by side into one file, PNG or SVG by the ending of its name."""
     refuse_undrawable(path)
     matplotlib = _matplotlib()
     form = path.rpartition(".")[2].lower()

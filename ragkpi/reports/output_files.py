@@ -83,14 +83,9 @@ def replacing(
     """Open a temporary file that replaces `path` once everything is written.
 
     If anything fails, the old file is unchanged and no other is left, even if this process is
-    killed. Pipes, devices and standard output by any name are written to directly, in append
-    mode; with `revocable` only at the end, so that a failure writes nothing. A terminal is
-    `screened`. Messages call the path the `option`.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be written, or is one of the inputs.
+    killed. Pipes, devices and standard output by any name are written to directly, in append mode;
+    with `revocable` only at the end, so that a failure writes nothing. A terminal is `screened`.
+    `UsageError`, which calls the path the `option`, if it cannot be written or is an input.
     """
     if path != "-":
         inputs().refuse_replacing(path, option)

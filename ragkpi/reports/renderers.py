@@ -272,13 +272,7 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
 
 
 def format_of_file(path: str) -> str | None:
-    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix.
-
-    Raises
-    ------
-    UsageError
-        If no format has that suffix.
-    """
+    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in ("", ".txt"):
         return None

@@ -36,14 +36,9 @@ def signature_of(
 ) -> Signature:
     """Collect the files and settings that the values of an evaluation depend on.
 
-    Parameters
-    ----------
-    settings, metrics
-        The settings and metrics of the evaluation. The corpus size, the pool and the grade map are
-        named only if a metric needs them.
-    files
-        By role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run, from
-        `ragkpi.files.inputs`; None if it was not computed.
+    The corpus size, the pool and the grade map are named only if a metric needs them. `files` has
+    by role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run; None if it was not
+    computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}

@@ -26,14 +26,8 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
     """Return the columns that fit into a terminal, by number, with the width of each.
 
     Columns of detail go first, from the right; then ids are shortened and prose is wrapped; then
-    further columns go from the right, but never the first two.
-
-    Parameters
-    ----------
-    columns, widths
-        All columns, and the widths of their longest texts.
-    limit
-        The width of the terminal; None for no limit.
+    further columns go from the right, but never the first two. Without a limit, all columns keep
+    the widths of their longest texts.
     """
     fitted = dict(enumerate(widths))
     if limit is None:
@@ -221,15 +215,7 @@ _ENDINGS = {
 
 
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs after their files, or after their run ids; no two names are equal.
-
-    Parameters
-    ----------
-    paths
-        The files; folders and endings such as ``.txt.gz`` are not part of a name.
-    run_ids
-        A run id per file, to name the runs after them.
-    """
+    """Name runs after their files, without folders and endings, or their run ids; all differ."""
     names = list(run_ids) or [_stem(path) for path in paths]
     for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
         count = Counter(names)

@@ -89,24 +89,8 @@ def correct(
 ) -> Correction:
     """Estimate what runs would score if people had judged all queries.
 
-    Parameters
-    ----------
-    runs, judges
-        The names of the runs; and of people's judgements and of the other judge's.
-    human, other
-        The same runs for the same metrics, under people's judgements and under the other judge's,
-        each over all of its queries.
-    of
-        ``"values"`` of every run, or ``"differences"`` from the first one.
-    level, correction
-        Of the intervals; and how the p-values of several differences are corrected.
-
-    Raises
-    ------
-    NothingInCommonError
-        If no query has both judgements.
-    UsageError
-        If fewer than `FEWEST` queries have both, or all queries do, or if no metric is a mean.
+    `human` and `other` are the same runs for the same metrics, under people's judgements and under
+    the other judge's (`judges` in this order), each over all of its queries.
     """
     number = {query: row for row, query in enumerate(other[0].queries)}
     # Both are in byte order, so the judged rows of the one are the kept rows of the other.

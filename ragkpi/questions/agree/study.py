@@ -92,12 +92,7 @@ class Panel:
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     """Join the judgements of several judges by document; negative levels are no judgements.
 
-    Raises
-    ------
-    NothingInCommonError
-        If another judge judged no document that the first one judged.
-    InputError
-        If a judge gave gains and no levels.
+    Refused are gains in place of levels, and judges that judged no document the first one judged.
     """
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
@@ -160,13 +155,7 @@ def scales_differ(panel: Panel) -> str:
 
 
 def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
-    """Reduce judgements to the queries that all judges have, so that values can be compared.
-
-    Raises
-    ------
-    NothingInCommonError
-        If there is no such query.
-    """
+    """Reduce judgements to the queries that all judges have, so that values can be compared."""
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
     if not shared:
         raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
@@ -178,10 +167,7 @@ def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
 def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:
     """Map a judge's levels to another scale; an empty map changes nothing.
 
-    Raises
-    ------
-    UsageError
-        If the map lacks a level; it may lack negative ones, which are unjudged.
+    The map must have every level of the judge but negative ones, which are unjudged.
     """
     if not levels:
         return judge
@@ -276,19 +262,7 @@ def order_agreement(
 ) -> list[OrderAgreement]:
     """Compare the orders of runs, for every metric that can be better or worse.
 
-    Parameters
-    ----------
-    runs
-        The names of the runs.
-    reference, other
-        Their scores, for the same metrics over the same queries, under both judgements.
-    procedure
-        How differences are tested and corrected, and how queries are resampled.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two runs, or no metric can be better or worse.
+    `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
     if len(reference) < 2:
         raise UsageError("an order needs two runs; expected two or more, or none")
@@ -544,22 +518,7 @@ def agree(
 ) -> Agreement:
     """Measure how judges agree about documents, and about the order of runs if there are any.
 
-    Parameters
-    ----------
-    panel
-        The judges and their levels.
-    procedure
-        How differences of runs are tested, and queries resampled.
-    runs, scores
-        The runs' names, and for each judge the runs' scores by its judgements, as `evaluators`
-        evaluate them.
-    per_query
-        Whether pairs of judges are compared query by query, too.
-
-    Raises
-    ------
-    UsageError
-        If there are more than `MOST_LEVELS` levels, or runs that cannot be ordered.
+    `scores` are, for each judge, the runs' scores by its judgements, as `evaluators` evaluate them.
     """
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(

@@ -131,19 +131,7 @@ def takes_alpha(metric: Metric) -> bool:
 
 
 def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int) -> Tuning:
-    """Choose the alpha of a metric for a segment.
-
-    Parameters
-    ----------
-    sample
-        The observations of the segment.
-    replicates : (B, A)
-        Rho at each of the alphas in every resample.
-    bootstrap
-        How the queries were resampled.
-    folds
-        Parts of the queries that each are held out once.
-    """
+    """Choose the alpha of a metric for a segment; `replicates` are rho by resample, (B, A)."""
     rho = _rho_by_alpha(sample.grid, sample.quality)
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
@@ -308,20 +296,9 @@ def calibrate(
     bootstrap: Bootstrap,
     folds: int,
 ) -> Calibration:
-    """Correlate every metric with quality, and choose alpha where it has one.
+    """Correlate every metric with quality, and choose alpha, from an ascending grid, of some.
 
-    Parameters
-    ----------
-    observed
-        Quality and runs.
-    metrics
-        Those without a numeric value per query are refused.
-    alphas
-        The grid, ascending.
-    bootstrap
-        Of the queries.
-    folds
-        Parts of the queries that each are held out once.
+    Metrics without a numeric value per query are refused. Each of the `folds` is held out once.
     """
     offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
     samples = [sample for metric in offered for sample in _samples(observed, metric, alphas)]

@@ -60,17 +60,7 @@ class Inspection:
 
 
 def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspection:
-    """Run all checks of the catalogue.
-
-    Parameters
-    ----------
-    parts
-        All parts of the run, whole queries each; none is kept in memory.
-    asked
-        What to check the run against.
-    file
-        The name of the run, for messages.
-    """
+    """Run all checks of the catalogue on the parts of a run, whole queries each; none is kept."""
     findings = [(check, check.finding(asked)) for check in CHECKS]
     ranges = TieRanges(asked)
     queries, documents, last_run_id = 0, 0, b""

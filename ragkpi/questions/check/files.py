@@ -203,19 +203,8 @@ T = TypeVar("T")
 class CheckedFile:
     """A file that is read for its mistakes, part after part, once or several times.
 
-    Parameters
-    ----------
-    source
-        The opened file.
-    reading
-        How to read it; None recognises the format.
-    block_size
-        How many bytes are read at a time.
-
-    Attributes
-    ----------
-    scattered
-        Whether the lines of some query are not neighbours; the whole run is then one part.
+    Without a `reading` the format is recognised. If the lines of some query are not neighbours, the
+    whole run is one part.
     """
 
     def __init__(
@@ -371,13 +360,7 @@ def _count_stretches(number: IntArray) -> int:
 
 
 class Mender:
-    """Mends a run part after part, and counts the changes.
-
-    Parameters
-    ----------
-    max_hits
-        The most documents that a query keeps; None for all.
-    """
+    """Mends a run part after part, and counts the changes."""
 
     def __init__(self, max_hits: int | None = None) -> None:
         self._max_hits = max_hits

@@ -54,15 +54,7 @@ class Asked:
 
 
 class Part:
-    """Whole queries of a run, joined with the qrels.
-
-    Parameters
-    ----------
-    run
-        The n readable lines of the queries.
-    asked
-        What to check them against.
-    """
+    """Whole queries of a run, n readable lines, joined with the qrels."""
 
     def __init__(self, run: CheckedRun, asked: Asked) -> None:
         self.run, self.asked = run, asked

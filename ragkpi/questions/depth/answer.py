@@ -196,12 +196,7 @@ _VISIBLE = 0.02  # relative difference that a line's width does not hide
 def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     """Draw success above chance, the distance of BoR from its ceiling, and the ceiling.
 
-    Parameters
-    ----------
-    curves
-        What the table shows: its depths are numbered on the axis, its intervals are bands.
-    traces
-        Of the same runs, at more depths.
+    The depths of the table are the ticks, its intervals are bands; traces have more depths.
     """
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     shown = "documents retrieved" if curves.corpus_size is None else "documents shown"

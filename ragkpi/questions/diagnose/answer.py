@@ -37,17 +37,9 @@ _MEANING: dict[Verdict, str] = {
 def diagnosis_answer(
     diagnosis: Diagnosis, documents: Tokens, most_queries: int | None, most_missed: int
 ) -> Answer:
-    """Put a diagnosis into words.
+    """Put a diagnosis into words: the worst queries (None for all), with some missed documents.
 
-    Parameters
-    ----------
-    diagnosis
-        The diagnosis.
-    documents
-        The ids of the judged documents, by row of the judgements.
-    most_queries, most_missed
-        How many queries are shown, the worst ones (None for all), and how many missed documents
-        of each.
+    `documents` are the ids of the judged documents, by row of the judgements.
     """
     shown = diagnosis.order.tolist()[:most_queries]
     rows = [row for query in shown for row in _rows(diagnosis, documents, query, most_missed)]

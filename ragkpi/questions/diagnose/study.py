@@ -192,14 +192,8 @@ def with_shown_at_their_best(
 ) -> tuple[Judgements, Hits] | None:
     """Give every unjudged document of a run's top K the level of the highest grade.
 
-    Parameters
-    ----------
-    run
-        Read with the names of its documents down to the cutoff.
-
-    Returns
-    -------
-    The judgements with these documents, and the run by them; None if all shown are judged.
+    The run was read with the names of its documents down to the cutoff. Return the judgements with
+    these documents, and the run by them; None if all shown are judged.
     """
     holes = find_holes(judgements, [run], settings)
     shown = np.flatnonzero(holes.within(cutoff))

@@ -23,20 +23,9 @@ def holes_answer(
     per_query: Literal["hidden", "shown"],
     together: float,
 ) -> Answer:
-    """Put bounds into words.
+    """Put bounds into words, and name the first of the `listed` documents to judge.
 
-    Parameters
-    ----------
-    bounds, names
-        The bounds, and the names of the runs.
-    listed
-        The documents to judge, in order.
-    first
-        How many of them are named.
-    per_query
-        Whether every query has a row.
-    together
-        The share of the uncertainty that these `first` documents remove together.
+    `together` is the share of the uncertainty that these remove together.
     """
     columns = [
         Column("measure"),

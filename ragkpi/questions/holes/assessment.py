@@ -60,16 +60,8 @@ class Candidate:
 class Candidates(Sequence[Candidate]):
     """The holes that matter, in the order in which to judge them.
 
-    There may be millions, and people read five: they are sorted only as far as needed.
-
-    Parameters
-    ----------
-    holes
-        All holes.
-    share : (n,)
-        The share of uncertainty that each removes.
-    keys
-        The keys of the order, (n,) each, the last one first; equal holes are ordered by their ids.
+    There may be millions, and people read five: they are sorted only as far as needed, by the keys,
+    (n,) each, the last one first; equal holes are ordered by their ids.
     """
 
     def __init__(

@@ -180,16 +180,10 @@ class OpenRun(OpenRanking):
     def assigned(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
     ) -> Judged:
-        """Judge V rankings.
+        """Judge V rankings, of the given queries, (V,).
 
-        Parameters
-        ----------
-        query : (V,)
-            The query of each ranking.
-        levels : (V, U)
-            The levels of its own holes; values after the last own hole are ignored.
-        others : (V, len(scale))
-            How many of the other holes have each level of the scale.
+        Their own holes have `levels`, (V, U), of which values after the last own hole are ignored;
+        `others`, (V, len(scale)), says how many of the other holes have each level of the scale.
         """
         judged = self.judged
         size = np.diff(judged.starts)[query]
@@ -221,18 +215,10 @@ class OpenRun(OpenRanking):
 
 
 def open_run(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int | None) -> OpenRun:
-    """Put holes among the hits of a run.
+    """Put holes among the hits of a run, the `judged` one of that number.
 
-    Parameters
-    ----------
-    holes, run
-        The holes, and the number of the run.
-    judged
-        The same run.
-    depth
-        Holes that the run has below this rank are other holes; None for none.
-    cut
-        Documents that all runs have below this rank stay unjudged; None for none.
+    Holes that the run has below `depth` are other holes. Documents that all runs have below the
+    rank `cut` stay unjudged. None stands for no such rank.
     """
     key = (run, depth, cut)
     if key not in holes.opened:
@@ -365,12 +351,7 @@ class Trials:
     ) -> FloatArray:
         """Return the sufficient statistics of V assignments, (V, S).
 
-        Parameters
-        ----------
-        case, row : (V,)
-            The queries, and the row of the case for each assignment.
-        own, other : (V, T)
-            The thresholds.
+        Each has a row of the case, (V,), and thresholds for own and other holes, (V, T).
         """
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
         step = max(1, BATCH // max(1, longest, self.run.number.shape[1]))
@@ -624,12 +605,8 @@ def _tallied_along(trials: Trials, end: End) -> Iterator[FloatArray]:
 def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray:
     """Return the spread over the corners that is left once an own hole is known, (n,).
 
-    It is the mean over both ends of the scale as the level of the hole; see `assignments.corners`.
-
-    Parameters
-    ----------
-    query, place : (n,)
-        The query of each hole, and its place among the own holes.
+    It is the mean over both ends of the scale as the level of the hole; see `corners`. Holes are
+    given by their queries, and by their places among the own holes, (n,) each.
     """
     run, name = trials.run, trials.metric.name
     every = np.arange(len(run.num_own))
@@ -670,16 +647,11 @@ _TOLERANCE = 1e-12
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
-    """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
+    """Return the greatest (sign 1) or least (-1) summary of one candidate per query, (Q, C, S).
 
     A summary is a monotone function of a ratio of sums (a mean over the known queries is one). So
     queries are changed as long as a change improves it. The end is the extreme: at its value v no
     query has a better numerator - v denominator, and those add up.
-
-    Parameters
-    ----------
-    candidates : (Q, C, S)
-        Sufficient statistics; NaN is NA.
     """
     aggregate = column.metric.measure.aggregate
     known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))

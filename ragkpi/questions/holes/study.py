@@ -141,22 +141,10 @@ def find_bounds(
 ) -> HoleBounds:
     """Bound every value of every run over all assignments of levels to holes.
 
-    Holes are the unjudged documents that any of the runs retrieves. A hole has the same level in
-    all runs; documents that no run retrieves stay unjudged.
-
-    Parameters
-    ----------
-    judgements
-        The qrels.
-    runs
-        Read with the names of their documents down to `depth_needed`.
-    evaluations
-        The evaluations of the same runs.
-    settings
-        Their settings.
-    within
-        Whether everything ``"retrieved"`` may be a hole, or for each metric only the documents of
-        the runs within the depth that it looks at, its ``"cutoff"``.
+    Holes are the unjudged documents that any of the runs retrieves, with ``"cutoff"`` for each
+    metric those within the depth that it looks at. A hole has the same level in all runs; documents
+    that no run retrieves stay unjudged. The runs were read with the names of their documents down
+    to `depth_needed`.
     """
     opened = RunsWithHoles(find_holes(judgements, runs, settings), evaluations, settings, within)
     bounded: list[Bounded] = []
