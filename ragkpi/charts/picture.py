@@ -11,6 +11,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -57,9 +58,7 @@ class Page:
     """
 
     def __init__(self, charts: Sequence[Chart]) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
+        matplotlib = _matplotlib()
         self.charts = list(charts[:MOST_PANELS])
         if len(charts) > MOST_PANELS:
             more = len(charts) - MOST_PANELS
@@ -75,8 +74,8 @@ class Page:
             max(heights[start : start + self._columns]) for start in range(0, count, self._columns)
         ]
         size = (self._width, sum(self._heights))
-        self.figure = Figure(figsize=size, layout="constrained", dpi=_DPI)
-        FigureCanvasAgg(self.figure)  # which measures texts
+        self.figure = matplotlib.figure.Figure(figsize=size, layout="constrained", dpi=_DPI)
+        matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # which measures texts
         grid = self.figure.subplots(
             len(self._heights),
             self._columns,
@@ -214,6 +213,7 @@ def figure_of(charts: Sequence[Chart]) -> Any:
     return page.figure
 
 
+@cache
 def _matplotlib() -> Any:
     """Import matplotlib with its own settings, not those of the working directory.
 
@@ -221,16 +221,17 @@ def _matplotlib() -> Any:
     """
     module = importlib.util.find_spec("matplotlib")
     folders = [] if module is None else module.submodule_search_locations or []
-    if not hasattr(os, "fchdir"):  # Windows
-        return importlib.import_module("matplotlib")
-    before = os.open(".", os.O_RDONLY)
+    before = os.open(".", os.O_RDONLY) if hasattr(os, "fchdir") else None  # None on Windows
     try:
-        for folder in folders:
+        for folder in folders if before is not None else ():
             os.chdir(os.path.join(folder, "mpl-data"))
+        for part in ("figure", "ticker", "backends.backend_agg"):
+            importlib.import_module(f"matplotlib.{part}")
         return importlib.import_module("matplotlib")
     finally:
-        os.fchdir(before)
-        os.close(before)
+        if before is not None:
+            os.fchdir(before)
+            os.close(before)
 
 
 def _panel(chart: Chart, axes: Any) -> Entries:
@@ -247,8 +248,6 @@ def _panel(chart: Chart, axes: Any) -> Entries:
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
     axis, low, high = extent_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
@@ -260,9 +259,10 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     axes.set(**{f"{direction}lim": limits, f"{direction}label": visible(axis.label)})
     if axis.ticks:
         side = axes.xaxis if direction == "x" else axes.yaxis
-        side.set_major_locator(FixedLocator(_apart(axis, _NEAREST * (high - low))))
-        side.set_minor_locator(NullLocator())
-        side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+        ticker = _matplotlib().ticker
+        side.set_major_locator(ticker.FixedLocator(_apart(axis, _NEAREST * (high - low))))
+        side.set_minor_locator(ticker.NullLocator())
+        side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:

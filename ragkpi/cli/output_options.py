@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from ragkpi.cli.options import option, option_group
 from ragkpi.cli.terminal import colour_warnings, tell
 from ragkpi.errors import UsageError
-from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
+from ragkpi.reports.layout import REPORT_FORMATS, format_of_file
 from ragkpi.wording import counted
 
 if TYPE_CHECKING:

@@ -11,8 +11,15 @@ from ragkpi.charts.chart import Charts
 from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
-from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport, Table
-from ragkpi.reports.renderers import REPORT_FORMATS, rendered
+from ragkpi.reports.layout import (
+    REPORT_FORMATS,
+    Cell,
+    Layout,
+    Report,
+    SlicedReport,
+    Table,
+    rendered,
+)
 from ragkpi.reports.signature import Signature
 from ragkpi.wording import decoded, visible
 

@@ -1,13 +1,17 @@
-"""The layout that a user asks for, and the table that all textual formats draw."""
+"""The layout and the format that a user asks for, and the table that all textual formats draw."""
 
 from __future__ import annotations
 
 import math
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from importlib import import_module
 from itertools import chain, pairwise
 from typing import Any, Literal, NamedTuple, Protocol
 
+from ragkpi.errors import UsageError
 from ragkpi.version import __version__
 from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 
@@ -283,3 +287,76 @@ def _key(part: ReportPart) -> dict[str, Any]:
 
 def _prefixed(keys: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
     return ([*keys, *row] for row in rows)
+
+
+class ReportFormat(NamedTuple):
+    """A way to write any report."""
+
+    purpose: str  # in the words of the help text
+    writer: str  # module and function, imported when a report is written
+    suffix: str = ""  # of files that get this format without `--format`
+
+    def write(self, report: Report, layout: Layout) -> Iterator[str]:
+        """Yield pieces of text."""
+        module, function = self.writer.split(":")
+        pieces: Iterator[str] = getattr(import_module(module), function)(report, layout)
+        return pieces
+
+
+_RENDERERS = "ragkpi.reports.renderers"
+REPORT_FORMATS: Mapping[str, ReportFormat] = {
+    "table": ReportFormat("for people", "ragkpi.reports.terminal:write_table"),
+    "json": ReportFormat("one object ('ragkpi schema')", f"{_RENDERERS}:write_json", ".json"),
+    "jsonl": ReportFormat("an object per line", f"{_RENDERERS}:write_jsonl", ".jsonl"),
+    "csv": ReportFormat("for spreadsheets", f"{_RENDERERS}:write_csv", ".csv"),
+    "tsv": ReportFormat("for programs", f"{_RENDERERS}:write_tsv", ".tsv"),
+    "markdown": ReportFormat("for pages", f"{_RENDERERS}:write_markdown", ".md"),
+    "latex": ReportFormat("for papers (booktabs)", f"{_RENDERERS}:write_latex", ".tex"),
+}
+
+
+def format_of_file(path: str) -> str | None:
+    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix."""
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix in ("", ".txt"):
+        return None
+    by_suffix = {known.suffix: name for name, known in REPORT_FORMATS.items() if known.suffix}
+    if suffix not in by_suffix:
+        raise UsageError(
+            f"-o {path}: no format has the suffix {suffix}; expected {', '.join(by_suffix)} or "
+            ".txt, or --format"
+        )
+    return by_suffix[suffix]
+
+
+def rendered(report: Report, name: str, layout: Layout) -> str:
+    """Write a report as one text."""
+    return "".join(REPORT_FORMATS[name].write(report, layout))
+
+
+# These endings tell how a file is stored, and nothing about the run.
+_ENDINGS = {
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
+}
+
+
+def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
+    """Name runs after their files, without folders and endings, or their run ids; all differ."""
+    names = list(run_ids) or [_stem(path) for path in paths]
+    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
+        count = Counter(names)
+        names = [
+            candidate if count[name] > 1 else name
+            for name, candidate in zip(names, candidates, strict=True)
+        ]
+    return names
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path) or path
+    stem, ending = os.path.splitext(name)
+    while stem and ending.lower() in _ENDINGS:
+        name = stem
+        stem, ending = os.path.splitext(name)
+    return name

@@ -129,13 +129,13 @@ def _opened_directly(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
     """Open a temporary file; its bytes go to `file` at the end."""
-    import shutil
     import tempfile
 
     with tempfile.TemporaryFile() as copy:
         yield copy
         copy.seek(0)
-        shutil.copyfileobj(copy, file, 1 << 20)
+        while block := copy.read(1 << 20):
+            file.write(block)
 
 
 def _is_standard_output(path: str) -> bool:

@@ -1,18 +1,17 @@
-"""JSON and JSON Lines, both valid under ``schema.json`` next to this file."""
+"""Formats of reports: JSON, valid under ``schema.json`` next to this file, CSV, Markdown, LaTeX."""
 
 from __future__ import annotations
 
+import csv
 import io
-import os
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
-from typing import Any, NamedTuple
+from typing import Any
 
-from ragkpi.errors import UsageError
 from ragkpi.reports.layout import Layout, Report, Table
-from ragkpi.reports.terminal import write_table
 from ragkpi.wording import Style, exact, visible
 
 _NO_UTF8 = "[\udc80-\udcff]"
@@ -28,8 +27,6 @@ def dump(value: Any, indent: int | None = None) -> str:
     A byte that is not UTF-8 becomes the four characters ``\xff``. A text that already looks so
     begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
-    import json  # takes 3 ms, which an evaluation without JSON does not wait for
-
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
     if "\\\\x" in text:
         text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
@@ -93,8 +90,6 @@ def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
-    import csv  # takes 1 ms, which an evaluation without CSV does not wait for
-
     rows = _rows(report.table(replace(layout, notes="columns")), layout.digits)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         out = io.StringIO()
@@ -250,41 +245,3 @@ def _mathematics(match: re.Match[str]) -> str:
         return digits
     power = rf"\cdot 10^{{{int(exponent)}}}" if exponent else ""
     return f"${sign}{digits.replace('inf', chr(92) + 'infty')}{power}$"
-
-
-class ReportFormat(NamedTuple):
-    """A way to write any report."""
-
-    purpose: str  # what the format is for, in the words of the help text
-    write: Callable[[Report, Layout], Iterator[str]]
-    suffix: str = ""  # the suffix of files that get this format without `--format`
-
-
-REPORT_FORMATS: Mapping[str, ReportFormat] = {
-    "table": ReportFormat("for people", write_table),
-    "json": ReportFormat("one object ('ragkpi schema')", write_json, ".json"),
-    "jsonl": ReportFormat("an object per line", write_jsonl, ".jsonl"),
-    "csv": ReportFormat("for spreadsheets", write_csv, ".csv"),
-    "tsv": ReportFormat("for programs", write_tsv, ".tsv"),
-    "markdown": ReportFormat("for pages", write_markdown, ".md"),
-    "latex": ReportFormat("for papers (booktabs)", write_latex, ".tex"),
-}
-
-
-def format_of_file(path: str) -> str | None:
-    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix."""
-    suffix = os.path.splitext(path)[1].lower()
-    if suffix in ("", ".txt"):
-        return None
-    by_suffix = {known.suffix: name for name, known in REPORT_FORMATS.items() if known.suffix}
-    if suffix not in by_suffix:
-        raise UsageError(
-            f"-o {path}: no format has the suffix {suffix}; expected {', '.join(by_suffix)} or "
-            ".txt, or --format"
-        )
-    return by_suffix[suffix]
-
-
-def rendered(report: Report, name: str, layout: Layout) -> str:
-    """Write a report as one text."""
-    return "".join(REPORT_FORMATS[name].write(report, layout))

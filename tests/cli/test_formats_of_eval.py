@@ -8,7 +8,7 @@ import json
 import pytest
 
 from ragkpi import __version__
-from ragkpi.reports.renderers import REPORT_FORMATS
+from ragkpi.reports.layout import REPORT_FORMATS
 from tests.cli.commandline import BM25, FIXTURES, FUSION, MEASURES, trec_values
 from tests.published_schema import SCHEMA, valid_document, valid_lines
 

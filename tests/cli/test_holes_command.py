@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from ragkpi.reports.renderers import REPORT_FORMATS
+from ragkpi.reports.layout import REPORT_FORMATS
 from tests.published_schema import valid_document, valid_lines
 
 FIXTURES = Path(__file__).parents[2] / "fixtures"

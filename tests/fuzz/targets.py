@@ -40,8 +40,7 @@ from ragkpi.ranking.reading import (
     refusals,
     run_for,
 )
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import REPORT_FORMATS, rendered
+from ragkpi.reports.layout import REPORT_FORMATS, Layout, rendered
 from tests.fuzz import slow
 from tests.fuzz.mutator import QRELS
 from tests.slow_reference.ranking import judged_of

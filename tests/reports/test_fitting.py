@@ -4,8 +4,7 @@ import os
 
 import pytest
 
-from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Answer, Cell, Column, Layout, Table, rendered
 from ragkpi.reports.terminal import fit, lines_of, on_terminal
 
 NAME, DETAIL, NUMBER = (

@@ -9,8 +9,7 @@ import pytest
 
 from ragkpi import __version__
 from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import REPORT_FORMATS, rendered
+from ragkpi.reports.layout import REPORT_FORMATS, Layout, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.reports.terminal import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval

@@ -10,8 +10,7 @@ import pytest
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record
 from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Layout, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare

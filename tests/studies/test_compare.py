@@ -8,8 +8,7 @@ from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
 from ragkpi.questions.compare.report import ComparisonReport, all_pairs_charts, comparison_charts
 from ragkpi.questions.compare.tables import AllPairsReport, PaperTable
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Layout, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure, compare, compare_all, compare_each
 from ragkpi.statistics.significance import CORRECTIONS, TESTS

@@ -7,8 +7,7 @@ import pytest
 from ragkpi.errors import InputError, UsageError
 from ragkpi.questions.evaluate.record import History, append, parse_meta, read_records, record
 from ragkpi.questions.evaluate.report import EvaluatedRun
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Layout, rendered
 from ragkpi.reports.signature import Signature
 from tests.made_scores import MAP, RUNID, metric, scores
 

@@ -12,8 +12,7 @@ from ragkpi.errors import UsageError
 from ragkpi.questions.evaluate import report as evaluation_table
 from ragkpi.questions.evaluate import report as query_values
 from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Layout, rendered
 from ragkpi.wording import as_json, decoded, exact
 
 pytestmark = pytest.mark.filterwarnings("ignore::ragkpi.RagkpiWarning")

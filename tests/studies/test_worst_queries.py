@@ -5,8 +5,7 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.reports.layout import Layout
-from ragkpi.reports.renderers import rendered
+from ragkpi.reports.layout import Layout, rendered
 from tests.made_scores import HARM, MAP, NUM_Q, scores
 
 ONE = scores([(NUM_Q, [1] * 4), (MAP, [0.5, 0.1, math.nan, 0.3]), (HARM, [0.1, 0.4, 0.2, 0.3])])

@@ -138,7 +138,7 @@ def command(
 
 
 def _names(judges: str | None, paths: Sequence[str]) -> list[str]:
-    from ragkpi.reports.terminal import run_names
+    from ragkpi.reports.layout import run_names
 
     if judges is None:
         return run_names(paths)

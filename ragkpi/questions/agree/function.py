@@ -27,7 +27,7 @@ from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import Panel, evaluators, mapped, panel, scales_differ
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.ranking.relevance import READERS, Relevance
-from ragkpi.reports.terminal import run_names
+from ragkpi.reports.layout import run_names
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import counted
 

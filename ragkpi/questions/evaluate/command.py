@@ -9,7 +9,7 @@ from ragkpi.cli.resampling_options import Arguments, intervals
 from ragkpi.cli.terminal import by_path, exit_with, expect_files, refuse_standard_input_twice, tell
 from ragkpi.errors import UsageError
 from ragkpi.questions.agree.command import HUMAN, refuse_beside_human, write_corrected
-from ragkpi.reports.renderers import REPORT_FORMATS
+from ragkpi.reports.layout import REPORT_FORMATS
 from ragkpi.wording import counted, visible
 
 
