@@ -168,14 +168,7 @@ _LATEX = {
     "[": "{[}",  # after \\ it would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-_MARKS = {
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    "§": r"\S",
-    "¶": r"\P",
-    "‖": r"\parallel",
-    "#": r"\#",
-}
+_MARKS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\S", "¶": r"\P", "‖": r"\parallel", "#": r"\#"}
 _NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 

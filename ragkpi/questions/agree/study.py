@@ -255,10 +255,7 @@ class OrderAgreement:
 
 
 def order_agreement(
-    runs: Sequence[str],
-    reference: Sequence[Scores],
-    other: Sequence[Scores],
-    procedure: Procedure,
+    runs: Sequence[str], reference: Sequence[Scores], other: Sequence[Scores], procedure: Procedure
 ) -> list[OrderAgreement]:
     """Compare the orders of runs, for every metric that can be better or worse.
 

@@ -82,11 +82,7 @@ def calibrate(
 
 
 def _scored(
-    asked: Session,
-    paths: Sequence[str],
-    results: Sequence[Evaluation],
-    scores: Quality,
-    file: str,
+    asked: Session, paths: Sequence[str], results: Sequence[Evaluation], scores: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
     """Pair every run with its quality scores; note the queries that have none."""
     scored = []

@@ -421,10 +421,7 @@ def staircase(trials: Trials, case: Case) -> FloatArray:
 
 
 def _along(
-    trials: Trials,
-    case: Case,
-    end: End,
-    other: Literal["worthless", "at the top"],
+    trials: Trials, case: Case, end: End, other: Literal["worthless", "at the top"]
 ) -> FloatArray:
     """Raise one own hole after the other, from one end of the ranking: (n, U + 1, S)."""
     most = trials.run.num_own[case.query]
