@@ -80,7 +80,6 @@ class Line:
 
     @property
     def label(self) -> str:
-        """The text of the legend."""
         return self.name if self.mark is None else f"{self.name}, {self.mark.name}"
 
     @property
@@ -128,7 +127,6 @@ class PlaneChart:
 
     @property
     def drawn(self) -> list[Line | Points]:
-        """All lines and groups of points."""
         return [*self.lines, *self.points]
 
     @property

@@ -126,7 +126,6 @@ class Page:
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
     def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
-        """Draw a legend in as many columns as there is room for."""
         texts = ["\n".join(textwrap.wrap(visible(name), _NAME)) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
             legend = owner.legend(
@@ -145,7 +144,6 @@ class Page:
         return legend
 
     def _notes(self) -> list[str]:
-        """Return the lines of the small print, each note once."""
         width = int(self._width * 72 / (_SMALL * 0.56))
         return [
             line
@@ -155,7 +153,6 @@ class Page:
 
 
 def _inches(legend: Any) -> tuple[float, float]:
-    """Return the width and the height of a legend."""
     box = legend.get_window_extent()
     return float(box.width) / _DPI, float(box.height) / _DPI
 
@@ -235,7 +232,6 @@ def _matplotlib() -> Any:
 
 
 def _panel(chart: Chart, axes: Any) -> Entries:
-    """Draw a chart; return the entries of its legend."""
     axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
     _set_axis(chart, axes, "x")
     for rule in chart.rules:

@@ -143,7 +143,6 @@ class Answer:
         return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the answer as one JSON object."""
         return {
             "ragkpi": __version__,
             "question": self.question,
@@ -265,7 +264,6 @@ class SlicedReport:
         return Table(columns, rows, notes, first.caption, chain.from_iterable(plain_rows))
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the report on all queries as a JSON object, with the slices inside."""
         slices = []
         for part in self.parts:
             document = part.report.document(layout)
@@ -297,7 +295,6 @@ class ReportFormat(NamedTuple):
     suffix: str = ""  # of files that get this format without `--format`
 
     def write(self, report: Report, layout: Layout) -> Iterator[str]:
-        """Yield pieces of text."""
         module, function = self.writer.split(":")
         pieces: Iterator[str] = getattr(import_module(module), function)(report, layout)
         return pieces

@@ -207,7 +207,6 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _float(caption: str) -> tuple[list[str], list[str]]:
-    """Return the lines before and after the ``tabular`` of a table with a caption."""
     if not caption:
         return [], []
     text = _latex(visible(caption))

@@ -22,7 +22,6 @@ class Signature:
     defaults: Mapping[str, str]
 
     def long(self) -> str:
-        """Spell out every field."""
         return "|".join(f"{name}:{text}" for name, text in self.fields.items())
 
     def short(self) -> str:

@@ -55,7 +55,6 @@ class Sampling:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the queries hardly are a random sample."""
         return self.p < _UNLIKELY
 
 

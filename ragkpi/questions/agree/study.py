@@ -340,7 +340,6 @@ def _swaps(
     p_reference: FloatArray,
     p_other: FloatArray,
 ) -> list[Reversal]:
-    """List the pairs of runs in reverse order, the most significant ones first."""
     swaps = []
     for pair in combinations(range(len(runs)), 2):
         better, worse = sorted(pair, key=lambda run: -reference[run])
@@ -489,7 +488,6 @@ class Agreement:
 
     @property
     def with_reference(self) -> list[PairAgreement]:
-        """The reference with each of the other judges."""
         return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
 
 

@@ -46,7 +46,6 @@ class Observed:
 
     @property
     def num_rel(self) -> IntArray:
-        """Relevant documents of each observation's query, (N,)."""
         return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
 
 
@@ -117,7 +116,6 @@ class Tuning:
 
     @property
     def best(self) -> float:
-        """Rho at the best alpha."""
         return float(np.nanmax(self.curve)) if np.isfinite(self.curve).any() else math.nan
 
 
@@ -280,12 +278,10 @@ class Calibration:
 
     @property
     def overall(self) -> list[Correlation]:
-        """The correlations over all observations."""
         return [correlation for correlation in self.correlations if correlation.segment == "all"]
 
     @property
     def overall_tunings(self) -> list[Tuning]:
-        """The tunings over all observations."""
         return [tuning for tuning in self.tunings if tuning.segment == "all"]
 
 
@@ -390,7 +386,6 @@ def _correlation(
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:
-    """Say why there is no correlation; empty if there is one."""
     if len(x) < FEWEST:
         return f"{len(x)} observations, expected {FEWEST}"
     if (y == y[0]).all():

@@ -48,7 +48,6 @@ class Problems:
         self.first: dict[Kind, list[Example]] = {}
 
     def add(self, kind: Kind, line: int, text: str) -> None:
-        """Note a line."""
         self.count[kind] += 1
         if self.count[kind] <= MOST_EXAMPLES:
             self.first.setdefault(kind, []).append(Example(line, text))
@@ -103,7 +102,6 @@ class CheckedRun:
         return len(self.line)
 
     def name_of_query(self, row: int) -> str:
-        """Return the query of a row, for people."""
         return named(self.queries[self.query[row]])
 
     @cached_property
@@ -124,7 +122,6 @@ class CheckedRun:
 
     @cached_property
     def ranked(self) -> Tokens:
-        """The documents in `order`, (n,)."""
         return self.document.take(self.order)
 
     @cached_property
@@ -392,7 +389,6 @@ class Mender:
 
     @property
     def changes(self) -> list[str]:
-        """The changes, a line each."""
         changes = []
         if self._unreadable:
             changes.append(f"dropped {counted(self._unreadable, 'line')} that cannot be read")

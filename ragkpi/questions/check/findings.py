@@ -48,7 +48,6 @@ class Asked:
 
     @property
     def cutoffs(self) -> list[int]:
-        """The cutoffs of the measures, ascending."""
         cutoffs = {metric.arguments.get("cutoff") for metric in self.metrics}
         return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
@@ -127,11 +126,9 @@ class Finding:
         """Look at some whole queries, in the order of the file."""
 
     def found(self) -> Found | None:
-        """Return what was found; None for nothing."""
         return Found(self.count, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
-        """Say what was found, if anything was."""
         raise NotImplementedError
 
     def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
@@ -276,7 +273,6 @@ class TieRanges:
             self._parts.append(_orders(part, self._asked.judgements))
 
     def extremes(self) -> list[TieRange]:
-        """Return the range of every measure whose extremes are known."""
         judgements = self._asked.judgements
         if judgements is None or not self._parts:
             return []
@@ -603,7 +599,6 @@ class _Queries(Finding):
         self.retrieved.update(part.run.queries)
 
     def differing(self) -> Sequence[bytes]:
-        """Return the queries that one side lacks."""
         raise NotImplementedError
 
     def found(self) -> Found | None:

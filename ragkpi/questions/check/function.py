@@ -38,7 +38,6 @@ class CheckResult(Result):
     inspections: Sequence[Inspection] = ()
 
     def count(self, severity: Severity) -> int:
-        """Count the findings of a severity, over all runs."""
         return sum(inspection.count(severity) for inspection in self.inspections)
 
 
@@ -107,7 +106,6 @@ def check(
 
 
 def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
-    """Write the mended run; return what was changed."""
     if not inspection.documents:
         raise UsageError(
             f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"

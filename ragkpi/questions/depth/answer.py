@@ -76,7 +76,6 @@ def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Tabl
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
-    """Say where each limit lies, or that there is none."""
     study, plateau, affordable = curve.study, curve.study.plateau, curve.study.affordable
     if study.collapse:
         yield f"collapse: {_collapse(study.collapse, limits)}"

@@ -177,7 +177,6 @@ def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | Non
 
 
 def _option_of(setting: str) -> str:
-    """Name the option, or the options, of a setting."""
     if setting == "missing":
         zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
         return f"{zero}, {common} or {error}"

@@ -101,7 +101,6 @@ class Target:
     least: float
 
     def metric(self, depth: int) -> Metric:
-        """Return the measure at a depth."""
         return find_metrics([f"{self.measure}.{depth}"])[0]
 
 
@@ -414,7 +413,6 @@ class Curve:
         return None if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
-        """Return the interval of that value, if there is one."""
         column = self._columns.get((measure, depth))
         return None if column is None else self.intervals.get(column.name)
 
@@ -449,7 +447,6 @@ class Curves:
 
     @property
     def chosen(self) -> list[int]:
-        """The depths that are recommended."""
         choices = [curve.study.choice for curve in self.curves]
         return [choice.depth for choice in choices if choice is not None]
 

@@ -50,7 +50,6 @@ class Shares(NamedTuple):
 
     @property
     def lost(self) -> float:
-        """The share that the top K lack."""
         return self.missed_by_pool + self.missed_by_selection
 
     @property
@@ -77,7 +76,6 @@ class Missed:
     pool_rank: IntArray
 
     def of(self, query: int) -> IntArray:
-        """Return the rows of a query's documents."""
         first, last = np.searchsorted(self.query, [query, query + 1])
         return np.arange(first, last)
 
@@ -125,7 +123,6 @@ class Diagnosis:
         return self.outside_pool <= _FOREIGN_LIMIT * self.shown
 
     def counts(self) -> Mapping[Verdict, int]:
-        """Count the queries of each verdict."""
         return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
 
 

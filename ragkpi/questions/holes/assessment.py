@@ -83,7 +83,6 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, index: slice) -> list[Candidate]: ...
 
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
-        """Return one candidate, or some."""
         if not isinstance(index, slice):
             number = range(len(self))[index]
             return self[number : number + 1][0]
@@ -97,7 +96,6 @@ class Candidates(Sequence[Candidate]):
             yield from self._named(order[first : first + _NAMED_AT_ONCE])
 
     def _first(self, count: int) -> IntArray:
-        """Return the numbers of the first holes."""
         chosen, deciding = self._chosen, self._keys[-1]
         if count < len(chosen):
             last = np.partition(deciding[chosen], count - 1)[count - 1]

@@ -64,7 +64,6 @@ class Holes:
 
     @cached_property
     def best_rank(self) -> SmallInts:
-        """The best rank of each hole in any run, (n,)."""
         return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
 
     @cached_property
@@ -73,7 +72,6 @@ class Holes:
         return {}
 
     def documents(self, chosen: IntArray) -> Tokens:
-        """Return the ids of some holes."""
         query, parts, places = self.query[chosen], [], []
         of_run = (self.rank[:, chosen] < UNRETRIEVED).argmax(axis=0)
         for run, top in enumerate(self.runs):
@@ -338,12 +336,10 @@ class Trials:
 
     @property
     def thresholds(self) -> int:
-        """The number of steps of the scale."""
         return len(self.scale) - 1
 
     @property
     def two_levels(self) -> Trials:
-        """The same trials with only the ends of the scale."""
         return Trials(self.run, self.metric, [self.scale[0], self.scale[-1]])
 
     def statistics(

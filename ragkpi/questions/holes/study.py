@@ -55,7 +55,6 @@ class Bounded:
 
     @property
     def depth(self) -> int | None:
-        """The last rank that the metric looks at; None for all."""
         return _depth(self.metric)
 
 
@@ -102,12 +101,10 @@ class HoleBounds:
 
     @property
     def holes(self) -> Holes:
-        """All holes of the runs."""
         return self.runs.holes
 
     @property
     def metrics(self) -> list[Metric]:
-        """The metrics with bounds."""
         return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
 
 
@@ -221,7 +218,6 @@ def _judged_share(judged: Judged, depth: int | None) -> float:
 
 
 def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
-    """Find pairs of runs whose bounds overlap by more than a point."""
     swaps = []
     for pair in combinations(bounded, 2):
         metric = pair[0].metric
