@@ -175,12 +175,10 @@ class Answer:
 
 def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
     """Empty the leading cells of a row that equal those of the row above."""
+    blank = [Cell()] * heads
     return [
-        *rows[:1],
-        *(
-            [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
-            for above, row in pairwise(rows)
-        ),
+        blank + row[heads:] if above[:heads] == row[:heads] else row
+        for above, row in pairwise([[], *rows])
     ]
 
 

@@ -186,44 +186,24 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             text = column.text(cell, layout)
             text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
-            texts.append(text + _raised(cell.marks))
+            marks = "".join(_MARKS[mark] for mark in cell.marks)
+            texts.append(f"{text}$^{{{marks}}}$" if marks else text)
         rows.append(texts)
-    before, after = _float(table.caption)
-    yield "\n".join(
-        [
-            *before,
-            rf"\begin{{tabular}}{{{kinds}}}",
-            r"\toprule",
-            _line([_latex(visible(column.name)) for column in table.columns]),
-            r"\midrule",
-            *map(_line, rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            *after,
-            *(f"% {visible(note)}" for note in table.notes),
-            "",
-        ]
+    before: list[str] = []
+    if table.caption:
+        caption = _latex(visible(table.caption))
+        for mark, command in _MARKS.items():
+            caption = caption.replace(_LATEX.get(mark, mark), f"${command}$")
+        before = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", r"\label{tab:runs}"]
+    heads, *lines = (
+        " & ".join(texts) + r" \\"
+        for texts in ([_latex(visible(column.name)) for column in table.columns], *rows)
     )
-
-
-def _float(caption: str) -> tuple[list[str], list[str]]:
-    if not caption:
-        return [], []
-    text = _latex(visible(caption))
-    for mark, command in _MARKS.items():
-        text = text.replace(_LATEX.get(mark, mark), f"${command}$")
-    return (
-        [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
-        [r"\end{table}"],
-    )
-
-
-def _raised(marks: str) -> str:
-    return f"$^{{{''.join(_MARKS[mark] for mark in marks)}}}$" if marks else ""
-
-
-def _line(texts: list[str]) -> str:
-    return " & ".join(texts) + r" \\"
+    body = [r"\toprule", heads, r"\midrule", *lines, r"\bottomrule"]
+    tabular = [rf"\begin{{tabular}}{{{kinds}}}", *body, r"\end{tabular}"]
+    after = [r"\end{table}"] if before else []
+    notes = [f"% {visible(note)}" for note in table.notes]
+    yield "".join(f"{line}\n" for line in (*before, *tabular, *after, *notes))
 
 
 def _latex(text: str) -> str:

@@ -105,11 +105,8 @@ def _hung(margin: int, text: str, width: int) -> list[str]:
 
 
 def _smallest(column: Column, width: int) -> int:
-    if column.numeric:
-        return width
-    return min(
-        width, max(len(column.name), _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID)
-    )
+    least = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
+    return width if column.numeric else min(width, max(len(column.name), least))
 
 
 BEST = "*"
@@ -130,10 +127,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     table = report.table(layout)
     starred = any(cell.best for row in table.rows for cell in row)
     texts = [_texts(table, number, layout) for number in range(len(table.columns))]
-    widths = [
-        max(map(len, [column.name, *cells]))
-        for column, cells in zip(table.columns, texts, strict=True)
-    ]
+    named = zip(table.columns, texts, strict=True)
+    widths = [max(map(len, [column.name, *cells])) for column, cells in named]
     fitted = fit(table.columns, widths, layout.width)
     cells = {
         number: [lines_of(text, table.columns[number], width) for text in texts[number]]

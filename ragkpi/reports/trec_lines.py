@@ -74,8 +74,7 @@ def _summary_cells(
     """Return a format and the only value, with the bounds of its interval."""
     style = column.metric.measure.style
     kind = object if style in _TEXTS else np.float64
-    values = np.array([column.summary, *(interval or ())], dtype=kind)
-    form, cells = _cells(style, values, digits)
+    form, cells = _cells(style, np.array([column.summary, *(interval or ())], dtype=kind), digits)
     return b"%b", [b"\t".join(form % cell for cell in cells)]
 
 
@@ -116,7 +115,5 @@ def _lines(
         name.replace(b"%", b"%%") + b"\t%b\t" + form + b"\n"
         for name, (form, _) in zip(names, cells, strict=True)
     )
-    columns: list[Sequence[Any]] = []
-    for _, column in cells:
-        columns += [queries, column]
+    columns = [part for _, column in cells for part in (queries, column)]
     return b"".join([template % row for row in zip(*columns, strict=True)])

@@ -55,6 +55,7 @@ class Inspection:
     changes: Sequence[str] | None = None
 
     def count(self, severity: Severity) -> int:
+        """Count the findings of a severity."""
         return sum(check.severity == severity for check, _ in self.findings)
 
 

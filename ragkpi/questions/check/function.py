@@ -38,6 +38,7 @@ class CheckResult(Result):
     inspections: Sequence[Inspection] = ()
 
     def count(self, severity: Severity) -> int:
+        """Count the findings of a severity, over all runs."""
         return sum(inspection.count(severity) for inspection in self.inspections)
 
 
