@@ -54,7 +54,7 @@ class Problems:
 
 
 def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
-    """Split the lines that have all columns; note the others."""
+    """Split the lines that have all columns; note the others, and text after the run id."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
     )
@@ -64,19 +64,15 @@ def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
         else:
             count = len(line.text.split())
             problems.add("columns", line.number, f"{count} columns ({shown(line.text)})")
-    return lines
-
-
-def note_extra_columns(lines: LineColumns, problems: Problems) -> None:
-    """Note the lines with text after the run id."""
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])
-    for line, rest in zip(lines.line[rows].tolist(), rests, strict=True):
+    for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
         if rest.strip():
             count = len(LINE.columns) + len(rest.split())
             text = f"{count} columns, the last of them {shown(rest.strip())}"
-            problems.add("extra_columns", line, text)
+            problems.add("extra_columns", number, text)
+    return lines
 
 
 @dataclass(frozen=True)
@@ -306,13 +302,11 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
     if block_size is None:
         whole = whole_text(source)
         if whole is not None and len(lines := scan_tolerantly(whole, problems)):
-            note_extra_columns(lines, problems)
             yield from _of_lines(source.name, lines, problems)
         return
     last: LineColumns | None = None  # the last query of a block may continue in the next block
     for block in blocks(source, block_size):
         lines = scan_tolerantly(block, problems)
-        note_extra_columns(lines, problems)
         if not len(lines):
             continue
         lines = lines if last is None else last.joined(lines)
@@ -389,23 +383,16 @@ class Mender:
 
     @property
     def changes(self) -> list[str]:
-        changes = []
-        if self._unreadable:
-            changes.append(f"dropped {counted(self._unreadable, 'line')} that cannot be read")
-        if self._repeated:
-            changes.append(
-                f"dropped {counted(self._repeated, 'repeated document')}, "
-                "keeping the highest score of each"
-            )
-        if self._moved:
-            changes.append("sorted the lines by query, score and document")
-        if self._cut:
-            changes.append(f"cut {counted(self._cut, 'document')} below rank {self._max_hits}")
-        if len(self._run_ids) > 1:
-            changes.append("gave all lines the last run id")
-        if not self._numbered:
-            changes.append("numbered the ranks from 1 by the scores")
-        return changes
+        repeated = counted(self._repeated, "repeated document")
+        changes = {
+            f"dropped {counted(self._unreadable, 'line')} that cannot be read": self._unreadable,
+            f"dropped {repeated}, keeping the highest score of each": self._repeated,
+            "sorted the lines by query, score and document": self._moved,
+            f"cut {counted(self._cut, 'document')} below rank {self._max_hits}": self._cut,
+            "gave all lines the last run id": len(self._run_ids) > 1,
+            "numbered the ranks from 1 by the scores": not self._numbered,
+        }
+        return [change for change, made in changes.items() if made]
 
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:

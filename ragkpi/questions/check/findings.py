@@ -116,6 +116,8 @@ class Finding:
     The docstring of a subclass explains the check to users.
     """
 
+    counts_queries = False
+
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.count = 0
@@ -126,7 +128,8 @@ class Finding:
         """Look at some whole queries, in the order of the file."""
 
     def found(self) -> Found | None:
-        return Found(self.count, self.text(), self.examples) if self.count else None
+        count = self.queries if self.counts_queries else self.count
+        return Found(count, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
         raise NotImplementedError
@@ -279,15 +282,12 @@ class TieRanges:
         orders = [join_hits(parts) for parts in zip(*self._parts, strict=True)]
         if not (orders[0].query >= 0).any():
             return []
-        summaries = [self._summaries(hits, judgements) for hits in orders]
+        judged = [judge(judgements, hits, self._asked.settings)[0] for hits in orders]
+        columns = [score(of_order, self._metrics).columns for of_order in judged]
         return [
-            TieRange(metric.name, *summary)
-            for metric, *summary in zip(self._metrics, *summaries, strict=True)
+            TieRange(metric.name, *(float(column.summary) for column in of_metric))
+            for metric, *of_metric in zip(self._metrics, *columns, strict=True)
         ]
-
-    def _summaries(self, hits: Hits, judgements: Judgements) -> list[float]:
-        judged, _ = judge(judgements, hits, self._asked.settings)
-        return [float(column.summary) for column in score(judged, self._metrics).columns]
 
 
 def has_range(metric: Metric) -> bool:
@@ -417,6 +417,8 @@ class Ranks(Finding):
     rank column shows. --fix numbers the ranks by the scores.
     """
 
+    counts_queries = True
+
     def see(self, part: Part) -> None:
         run = part.run
         if run.rank is None or run.rank_numbers is None:
@@ -439,9 +441,6 @@ class Ranks(Finding):
             )
 
         self.note(run, wrong, describe)
-
-    def found(self) -> Found | None:
-        return Found(self.queries, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
         return (
@@ -540,6 +539,8 @@ class TiesAtCutoff(Finding):
     With qrels, the range that each measure could take is printed below the findings.
     """
 
+    counts_queries = True
+
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self._crossed: Counter[int] = Counter()
@@ -560,9 +561,6 @@ class TiesAtCutoff(Finding):
                 f"score {run.score[row]:.6g}"
             ),
         )
-
-    def found(self) -> Found | None:
-        return Found(self.queries, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
         parts = [
@@ -719,11 +717,9 @@ class NothingJudged(_Shares):
         judged, retrieved = self.shares[-1].tolist()
         if self.asked.judgements is None or judged or not retrieved:
             return None
-        text = (
-            f"none of {counted(retrieved, 'document')} is judged; the run has ids such as "
-            f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
-        )
-        return Found(retrieved, text)
+        ids = f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
+        none = f"none of {counted(retrieved, 'document')} is judged"
+        return Found(retrieved, f"{none}; the run has ids such as {ids}")
 
 
 CHECKS = (
