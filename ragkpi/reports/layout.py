@@ -106,6 +106,11 @@ class Report(Protocol):
         """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
 
 
+def known(interval: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the interval of a cell; None for an unknown one, whose bounds are NaN."""
+    return None if math.isnan(interval[0]) else interval
+
+
 def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> list[list[Cell]]:
     """Mark the best values of every column; the rows must be over the same queries.
 

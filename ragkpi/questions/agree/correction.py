@@ -20,8 +20,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.reports.layout import Answer, Cell, Column, Table
-from ragkpi.statistics.bootstrap import Interval
+from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, prediction_powered
 from ragkpi.statistics.significance import CorrectionName, corrected
 from ragkpi.wording import counted, listed, rounded
@@ -235,15 +234,11 @@ def correction_answer(correction: Correction) -> Answer:
     for entry in correction.corrected:
         result, style = entry.result, entry.metric.measure.style
         cells = [
-            Cell(entry.metric.name),
-            Cell(entry.run),
+            *map(Cell, (entry.metric.name, entry.run)),
             Cell(result.other, style=style),
-            Cell(result.human, _known(result.human_interval), style=style),
-            Cell(result.estimate, _known(result.interval), style=style),
-            Cell(result.tuning),
-            Cell(result.worth),
-            Cell(result.p),
-            Cell(entry.p_corrected),
+            Cell(result.human, known(result.human_interval), style=style),
+            Cell(result.estimate, known(result.interval), style=style),
+            *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
         ]
         rows.append(cells[shown])
     return Answer(
@@ -253,10 +248,6 @@ def correction_answer(correction: Correction) -> Answer:
         _correction_findings(correction),
         1,
     )
-
-
-def _known(interval: Interval) -> Interval | None:
-    return None if math.isnan(interval.low) else interval
 
 
 def _correction_notes(correction: Correction) -> Iterator[str]:
@@ -317,13 +308,13 @@ def doubts(correction: Correction) -> str:
 
 def _correction_sentences(correction: Correction) -> Iterator[str]:
     people, other = correction.judges
-    known = [entry for entry in correction.corrected if not math.isnan(entry.result.interval.low)]
-    if not known:
+    entries = [entry for entry in correction.corrected if known(entry.result.interval)]
+    if not entries:
         yield "Nothing can be corrected: no value varies among the queries that people judged."
         return
-    for entry in known:
+    for entry in entries:
         yield _corrected_sentence(correction, entry)
-    worth = [entry.result.worth for entry in known]
+    worth = [entry.result.worth for entry in entries]
     least, most = min(worth), max(worth)
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
     queries = f"the {correction.judged} queries of {people}"
@@ -357,20 +348,21 @@ def _correction_findings(correction: Correction) -> dict[str, Any]:
     entries = []
     for entry in correction.corrected:
         result = entry.result
-        finding = {
-            "measure": entry.metric.name,
-            "run": entry.run,
-            "other": result.other,
-            "human": result.human,
-            "human_interval": result.human_interval,
-            "estimate": result.estimate,
-            "interval": result.interval,
-            "believed": result.tuning,
-            "standard_error": result.standard_error,
-            "worth": result.worth,
-        }
-        p_values = {"p": result.p, "p_corrected": entry.p_corrected}
-        entries.append({**finding, **(p_values if differences else {})})
+        entries.append(
+            {
+                "measure": entry.metric.name,
+                "run": entry.run,
+                "other": result.other,
+                "human": result.human,
+                "human_interval": result.human_interval,
+                "estimate": result.estimate,
+                "interval": result.interval,
+                "believed": result.tuning,
+                "standard_error": result.standard_error,
+                "worth": result.worth,
+                **({"p": result.p, "p_corrected": entry.p_corrected} if differences else {}),
+            }
+        )
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],

@@ -141,10 +141,8 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
 
 def scales_differ(panel: Panel) -> str:
     """Warn that a judge may use another scale than the reference; empty if none does."""
-    ends = []
-    for judge in range(len(panel.names)):
-        levels = panel.levels(judge)
-        ends.append(f"{levels[0]} to {levels[-1]}")
+    given = map(panel.levels, range(len(panel.names)))
+    ends = [f"{levels[0]} to {levels[-1]}" for levels in given]
     for end, name in zip(ends, panel.names, strict=True):
         if end != ends[0]:
             return (
