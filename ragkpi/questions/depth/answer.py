@@ -66,7 +66,7 @@ def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Tabl
     rows = []
     for curve in curves.curves:
         for depth in curves.depths:
-            places = (Cell(curve.name), Cell(depth), Cell(depth * (tokens or 0)))
+            places = map(Cell, (curve.name, depth, depth * (tokens or 0)))
             values = [
                 Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
@@ -280,7 +280,5 @@ def _collapse_rules(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule]
     collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
     rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]
     beyond = sorted(depth for depth in collapses if depth > deepest)
-    notes = (
-        [f"collapse: from K = {', '.join(f'{depth:,}' for depth in beyond)} on"] if beyond else []
-    )
-    return rules, notes
+    depths = ", ".join(f"{depth:,}" for depth in beyond)
+    return rules, [f"collapse: from K = {depths} on"] if beyond else []

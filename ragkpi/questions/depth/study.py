@@ -265,17 +265,15 @@ def _in_order(requests: Sequence[str]) -> list[Metric]:
     return [metric for request in requests for metric in find_metrics([request])]
 
 
-def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Find the limits of a run's depth, down to the deepest of `depths`."""
-    return _study(judged, depths, limits, BITS)
-
-
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
-    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
+    return study_run(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
 
 
-def _study(judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate) -> Study:
+def study_run(
+    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate = BITS
+) -> Study:
+    """Find the limits of a run's depth, down to the deepest of `depths`."""
     deepest = max(depths)
     collapse = _collapse(judged, limits.m)
     affordable = _affordable(judged, depths, limits, aggregate)
@@ -345,11 +343,8 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
     depth = collapse_depth(judged, m)
     if depth is None:
         return None
-    return Collapse(
-        depth,
-        mean_known(chance.lambda_(judged, depth, m)),
-        mean_known(chance.p_rand(judged, depth, m)),
-    )
+    means = (mean_known(of(judged, depth, m)) for of in (chance.lambda_, chance.p_rand))
+    return Collapse(depth, *means)
 
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
@@ -383,10 +378,8 @@ def _affordable(
         middle = (inside + outside) // 2
         within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)
-    bits_there = bits_at(judged, np.array([inside]), limits.m, aggregate)[0]
-    return Affordable(
-        int(inside), float(bits_there), int(every[best]), float(bits[best]), max(depths)
-    )
+    there = float(bits_at(judged, np.array([inside]), limits.m, aggregate)[0])
+    return Affordable(int(inside), there, int(every[best]), float(bits[best]), max(depths))
 
 
 _ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals

@@ -193,8 +193,12 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             for name in metrics
         ]
     else:
-        shares = [bounded for bounded in shown if _is_share(bounded)]
-        groups = [shares, *([bounded] for bounded in shown if not _is_share(bounded))]
+        groups: list[list[Bounded]] = [[]]
+        for bounded in shown:
+            if bounded.low >= 0 and bounded.high <= 1:
+                groups[0].append(bounded)
+            else:
+                groups.append([bounded])
         charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
@@ -202,10 +206,6 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)
         notes.append(f"not drawn, for they cannot be bounded: {refused}")
     return noted(charts or [_chart(_TITLE, [])], notes)
-
-
-def _is_share(bounded: Bounded) -> bool:
-    return bounded.low >= 0 and bounded.high <= 1
 
 
 def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:

@@ -121,29 +121,23 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     places = np.stack([places_of(judgements, top) for top in tops])
     sizes = [np.append(np.diff(top.starts), 0) for top in tops]
     rows = sum(size[group] for size, group in zip(sizes, places, strict=True))
-    unjudged = [_unjudged(run, judgements) for run in runs]
+    unjudged = [np.ones(len(top.document), dtype=bool) for top in tops]
+    for run, of_run in zip(runs, unjudged, strict=True):
+        row = run.rows_of_top(judgements)
+        of_run[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
     parts = []
     for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), ROWS_AT_ONCE):
-        retrieved = []
-        for top, open_, group in zip(tops, unjudged, places[:, first:last], strict=True):
-            retrieved.append(_retrieved(top, open_, group[group >= 0], deepest))
-        parts.append(_united(retrieved))
+        groups = zip(tops, unjudged, places[:, first:last], strict=True)
+        parts.append(_united([_retrieved(*of_run, deepest) for of_run in groups]))
     query, rank = zip(*parts, strict=True)
     return Holes(judgements, tops, np.concatenate(query), np.concatenate(rank, axis=1))
-
-
-def _unjudged(run: Hits, judgements: Judgements) -> BoolArray:
-    """Whether each document that a run names is unjudged, (n,)."""
-    unjudged = np.ones(len(run.top.document), dtype=bool)
-    rows = run.rows_of_top(judgements)
-    unjudged[rows[(rows >= 0) & (judgements.level[run.judgement] >= 0)]] = False
-    return unjudged
 
 
 def _retrieved(
     top: TopDocuments, unjudged: BoolArray, groups: IntArray, deepest: int
 ) -> tuple[IntArray, IntArray, Tokens]:
     """Return the query, rank and name of the unjudged documents of some queries, (n,) each."""
+    groups = groups[groups >= 0]
     rows, starts = rows_of(top.starts, groups)
     group = np.repeat(groups, np.diff(starts))
     rank = rows - top.starts[group] + 1
@@ -558,10 +552,7 @@ def tallied_staircase(trials: Trials) -> FloatArray:
             )
             extremes.append((own, other, end))
     every = Case.of_all(run)
-    statistics = [
-        trials.statistics(every, every.query, own, other, end) for own, other, end in extremes
-    ]
-    return np.stack(statistics, axis=1)
+    return np.stack([trials.statistics(every, every.query, *given) for given in extremes], axis=1)
 
 
 def _every_step(trials: Trials) -> FloatArray:
@@ -629,10 +620,8 @@ def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray
 
 def spread_of(values: FloatArray) -> FloatArray:
     """Return the greatest less the least of each row, (n, C) to (n,); 0 where all are NA."""
-    known = ~np.isnan(values)
-    low = np.where(known, values, np.inf).min(axis=1)
-    high = np.where(known, values, -np.inf).max(axis=1)
-    return np.where(known.any(axis=1), high - low, 0.0)
+    low, high = ends(values)
+    return np.where(np.isnan(low), 0.0, high - low)
 
 
 _STEPS = 100
@@ -704,13 +693,13 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bo
         step[of_worse] = len(worse.scale) - 1
         step[of_worse[np.isin(of_worse, of_better)]] = shared
         tried.append([_under(trials, holes, step) for trials in (worse, better)])
-    leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
-    second = leads[1] > leads[0]
-    summaries = []
-    for role, of_run in enumerate((scores[1], scores[0])):
-        rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
-        summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
-    return sign * (summaries[0] - summaries[1]) > _TOLERANCE
+    first, second = (sign * (won[:, 0] - lost[:, 0]) for won, lost in tried)
+    rows = np.where((second > first)[:, np.newaxis], tried[1], tried[0])
+    won, lost = (
+        float(MetricScores(worse.metric, of_run, run.divisor).summary)
+        for of_run, run in zip(rows, reversed(scores), strict=True)
+    )
+    return sign * (won - lost) > _TOLERANCE
 
 
 def _under(trials: Trials, holes: Holes, step: SmallInts) -> FloatArray:
