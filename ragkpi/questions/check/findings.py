@@ -116,6 +116,7 @@ class Finding:
     The docstring of a subclass explains the check to users.
     """
 
+    words: tuple[str, str, str]  # what is counted, one and several, and the rest of the sentence
     counts_queries = False
 
     def __init__(self, asked: Asked) -> None:
@@ -132,7 +133,8 @@ class Finding:
         return Found(count, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
-        raise NotImplementedError
+        singular, plural, rest = self.words
+        return f"{counted(self.count, singular, plural)} {rest}"
 
     def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
         """Count rows, and keep the first ones of the file as examples."""
@@ -155,16 +157,11 @@ class _Lines(Finding):
     """Lines that cannot be read, or only in part."""
 
     kind: Kind
-    words: tuple[str, str, str]
 
     def see(self, part: Part) -> None:
         problems = part.run.problems  # those of all parts so far
         self.count = problems.count[self.kind]
         self.examples = problems.first.get(self.kind, [])
-
-    def text(self) -> str:
-        singular, plural, what = self.words
-        return f"{counted(self.count, singular, plural)} {what}"
 
 
 class Columns(_Lines):
@@ -210,12 +207,11 @@ class ExtraColumns(_Lines):
 class Infinite(Finding):
     """Scores that are infinite: they rank first or last and tie with each other."""
 
+    words = "score is", "scores are", "infinite"
+
     def see(self, part: Part) -> None:
         run = part.run
         self.note(run, np.flatnonzero(np.isinf(run.score)), lambda row: f"score {run.score[row]}")
-
-    def text(self) -> str:
-        return f"{counted(self.count, 'score is', 'scores are')} infinite"
 
 
 class RunIds(Finding):
@@ -456,6 +452,9 @@ class OwnQuery(Finding):
     --ignore-identical-ids.
     """
 
+    _what = "the document of the same id; --ignore-identical-ids leaves it out"
+    words = "query retrieves", "queries retrieve", _what
+
     def see(self, part: Part) -> None:
         run = part.run
         queries = Tokens.from_strings(run.queries)
@@ -463,12 +462,6 @@ class OwnQuery(Finding):
         group = np.concatenate([np.arange(len(queries)), run.query])
         rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
         self.note(run, rows, lambda row: f"query {run.name_of_query(row)}")
-
-    def text(self) -> str:
-        return (
-            f"{counted(self.count, 'query retrieves', 'queries retrieve')} the document of the "
-            "same id; --ignore-identical-ids leaves it out"
-        )
 
 
 class Ascending(Finding):
@@ -586,8 +579,6 @@ class NothingRelevant(Finding):
 class _Queries(Finding):
     """A comparison of the queries of the run with the judged ones."""
 
-    words: tuple[str, str, str]
-
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self.retrieved: set[bytes] = set()
@@ -600,12 +591,9 @@ class _Queries(Finding):
         raise NotImplementedError
 
     def found(self) -> Found | None:
-        queries = self.differing()
-        if self.asked.judgements is None or not queries:
-            return None
-        singular, plural, what = self.words
-        text = f"{counted(len(queries), singular, plural)} {what}"
-        return Found(len(queries), text, [Example(None, listed(queries))])
+        queries = [] if self.asked.judgements is None else self.differing()
+        self.count, self.examples = len(queries), [Example(None, listed(queries))]
+        return super().found()
 
 
 class MissingQueries(_Queries):
@@ -629,6 +617,8 @@ class UnknownQueries(_Queries):
 class QuerySpelling(Finding):
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
 
+    words = "query id differs", "query ids differ", f"from a judged one {OF_QUERIES}"
+
     def see(self, part: Part) -> None:
         run, judgements = part.run, self.asked.judgements
         if judgements is None:
@@ -644,16 +634,14 @@ class QuerySpelling(Finding):
 
         self.note(run, run.first_row[misspelt], describe)
 
-    def text(self) -> str:
-        differ = counted(self.count, "query id differs", "query ids differ")
-        return f"{differ} from a judged one {OF_QUERIES}"
-
 
 class DocumentSpelling(Finding):
     """Unjudged documents that are judged for their query but for case, white space, zeros or #.
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
     """
+
+    words = "document id differs", "document ids differ", f"from a judged one {OF_DOCUMENTS}"
 
     def see(self, part: Part) -> None:
         run, judgements = part.run, self.asked.judgements
@@ -667,10 +655,6 @@ class DocumentSpelling(Finding):
                 f"{ascii(judgements.document[int(part.meant[row])])[1:]}"
             ),
         )
-
-    def text(self) -> str:
-        differ = counted(self.count, "document id differs", "document ids differ")
-        return f"{differ} from a judged one {OF_DOCUMENTS}"
 
 
 class _Shares(Finding):
