@@ -24,10 +24,8 @@ class Axis:
 
     label: str
     scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
-    # low, high: numbers that the axis reaches at least; None for those of the data. Data beyond
-    # them extend the axis: nothing is cut off
-    low: float | None = None
-    high: float | None = None
+    low: float | None = None  # reached at least; None for that of the data, which extend the axis
+    high: float | None = None  # likewise: nothing is cut off
     ticks: Sequence[float] = ()  # the numbers at the axis; empty for round ones
 
     def position(self, number: float) -> float:
@@ -69,13 +67,10 @@ class Line:
     """A curve through n points; points that are not finite interrupt it."""
 
     name: str
-    # x, y: length n: its points, x ascending
-    x: Sequence[float]
+    x: Sequence[float]  # of n points, ascending
     y: Sequence[float]
-    # intervals, such as those of a bootstrap, at some or all of its points
-    band: Sequence[Span] = ()
-    # a `"ceiling"`, the most that can be reached, is dashed and has no markers
-    role: Literal["curve", "ceiling"] = "curve"
+    band: Sequence[Span] = ()  # intervals at some or all of its points
+    role: Literal["curve", "ceiling"] = "curve"  # dashed, without markers
     mark: Mark | None = None  # the point that the answer is about; the legend names it
 
     @property
@@ -120,9 +115,7 @@ class PlaneChart:
     lines: Sequence[Line] = ()
     points: Sequence[Points] = ()
     rules: Sequence[Rule] = ()
-    # texts for the upper left, upper right, lower left and lower right corner: the names of
-    # quadrants; empty for none
-    corners: Sequence[str] = ()
+    corners: Sequence[str] = ()  # names of quadrants: upper left and right, lower left and right
     notes: Sequence[str] = ()  # small print for the reader: sizes, the signature, what is not drawn
 
     @property

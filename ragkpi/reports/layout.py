@@ -20,19 +20,12 @@ from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 class Layout:
     """What a report shows, and how."""
 
-    # per_query, summary: whether the report shows the values of single queries, and those over all
-    # queries
-    per_query: Literal["hidden", "shown"] = "hidden"
-    summary: Literal["hidden", "shown"] = "shown"
-    # decimals (significant digits for styles without decimals). None leaves the choice to the
-    # format: formats for programs write all digits
-    digits: int | None = None
-    # which form of the signature to show, in formats that do not always carry it
-    signature: Literal["none", "short", "long"] = "none"
-    # `"always"` only for terminals; see `ragkpi.reports.terminal.wants_colour`
-    colour: Literal["always", "never"] = "never"
-    # where a format puts notes and signatures: `"below"` the table or in `"columns"`
-    notes: Literal["below", "columns"] = "below"
+    per_query: Literal["hidden", "shown"] = "hidden"  # values of single queries
+    summary: Literal["hidden", "shown"] = "shown"  # values over all queries
+    digits: int | None = None  # decimals; None leaves the choice to the format
+    signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
+    colour: Literal["always", "never"] = "never"  # only for terminals
+    notes: Literal["below", "columns"] = "below"  # below the table or in columns
     width: int | None = None  # width of the terminal, for tables; None shows every column in full
 
 
@@ -41,8 +34,7 @@ class Cell:
     """One cell of a table."""
 
     value: Any = None  # a number, NaN for NA, a text or bytes; None if the cell is empty
-    # the low and the high bound of the value, if an interval was computed
-    interval: tuple[float, float] | None = None
+    interval: tuple[float, float] | None = None  # if one was computed
     best: bool = False
     style: Style | None = None  # how to write the value; None for the style of the column
     marks: str = ""  # raised behind the value: the marks of the runs that it differs from
@@ -57,12 +49,10 @@ class Column:
     style: Style = "text"
     better: Literal["higher", "lower", "neither"] = "neither"
     signed: bool = False  # whether positive values get a plus sign
-    # decimals, unless the layout names a number; None for the default of the style
-    digits: int | None = None
-    # what happens on a narrow terminal: `"detail"` is left out first, `"prose"` is wrapped
+    digits: int | None = None  # unless the layout names a number; None for those of the style
+    # Where there is little room, details are left out first, and prose is wrapped.
     role: Literal["core", "detail", "prose"] = "core"
-    # what the column holds, for a line below a table for people; empty if the name is enough
-    legend: str = ""
+    legend: str = ""  # for a line below a table for people; empty if the name is enough
 
     @property
     def numeric(self) -> bool:
@@ -84,13 +74,11 @@ class Column:
 class Table:
     """The columns, rows and notes that every textual format draws."""
 
-    # columns, rows: every row has a cell for every column
     columns: list[Column]
-    rows: list[list[Cell]]
+    rows: list[list[Cell]]  # each has a cell for every column
     notes: list[str] = field(default_factory=list)  # lines below the table
     caption: str = ""  # the caption of a table for a paper; empty for other tables
-    # rows of unrounded values before `rows`, for CSV and TSV alone: there may be millions
-    plain_rows: Iterable[Sequence[Any]] = ()
+    plain_rows: Iterable[Sequence[Any]] = ()  # for CSV and TSV alone, unrounded: millions
 
 
 class Report(Protocol):
@@ -138,8 +126,7 @@ class Answer:
     question: str
     rows: Table  # the computed rows; the notes of the table give the reasons
     sentences: Sequence[str]  # the conclusions, one per line
-    # the conclusions for programs: dataclasses, lists, numbers, texts and None by name
-    findings: Mapping[str, Any]
+    findings: Mapping[str, Any]  # for programs: dataclasses, lists, numbers, texts and None
     heads: int = 0  # how many leading columns repeat from row to row; people see only the changes
 
     def table(self, layout: Layout) -> Table:

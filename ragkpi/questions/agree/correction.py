@@ -38,8 +38,7 @@ class CorrectedMetric:
     run: str
     result: Corrected
     p_corrected: float = math.nan  # of a difference, corrected for all differences in the call
-    # whether the value is one of two, and people gave the rarer one to hardly any query
-    rare: bool = False
+    rare: bool = False  # people gave the rarer one of its two values to hardly any query
 
 
 @dataclass(frozen=True)
@@ -47,9 +46,8 @@ class Sampling:
     """How the queries that people judged differ from the others, by the other judge's values."""
 
     metric: Metric  # the metric; its values are means over the runs
-    # judged, rest: its mean over the queries that people judged, and over the others
-    judged: float
-    rest: float
+    judged: float  # its mean over the queries that people judged
+    rest: float  # over the others
     p: float  # of Welch's t test of both being equal, corrected for all metrics
 
     @property
@@ -62,16 +60,13 @@ class Correction:
     """Metrics of runs, corrected by what people judged."""
 
     of: Of  # whether values are estimated, or differences from the first run
-    # runs, judges: the names of the runs; and of people's judgements and of the other judge's
     runs: Sequence[str]
-    judges: tuple[str, str]
+    judges: tuple[str, str]  # the names of people's judgements and of the other judge's
     corrected: list[CorrectedMetric]  # by metric, then by run
     refused: list[tuple[Metric, str]]  # metrics that are no means, and why
-    # judged, queries, left_out: queries that people judged, all queries of the other judge, and
-    # those that people alone judged
-    judged: int
-    queries: int
-    left_out: int
+    judged: int  # queries that people judged
+    queries: int  # all queries of the other judge
+    left_out: int  # queries that people alone judged
     sampling: list[Sampling]  # whether the queries look like a random sample, by metric
     level: float  # the probability that an interval covers
 

@@ -218,13 +218,10 @@ def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
 class Reversal:
     """Two runs in one order under the reference, and in the reverse under the other judgement."""
 
-    # better, worse: the names of the runs, as the reference orders them
-    better: str
+    better: str  # by the reference
     worse: str
-    # p_reference, p_other: of the difference under either judgement, corrected for all pairs of
-    # runs
-    p_reference: float
-    p_other: float
+    p_reference: float  # of the difference, corrected for all pairs of runs
+    p_other: float  # under the other judgement
 
     @property
     def significant(self) -> bool:
@@ -239,17 +236,14 @@ class OrderAgreement:
     runs: Sequence[str]
     metric: Metric
     queries: int  # how many queries have a value for all runs under both judgements
-    # reference, other: length R: the runs' values under each judgement
-    reference: list[float]
-    other: list[float]
+    reference: list[float]  # the runs' values
+    other: list[float]  # under the other judgement
     shifts: list[Estimate]  # other minus reference, for each run
     shift: Estimate  # the mean of the shifts
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
     swaps: list[Reversal]  # pairs of runs in reverse order, the most significant ones first
-    # the best run under the reference, and the best one under the other judgement
-    leaders: tuple[str, str]
-    # the run that falls farthest from its rank under the reference, and by how many ranks
-    drop: tuple[str, int]
+    leaders: tuple[str, str]  # the best run under each judgement
+    drop: tuple[str, int]  # falls farthest from its rank under the reference, by so many
 
 
 def order_agreement(
@@ -356,14 +350,11 @@ class QueryAgreement:
 
     query: bytes
     documents: int  # how many both judged
-    # agreement, first, second, distance: share with the same level, the mean level of each judge,
-    # and the mean distance of both
-    agreement: float
-    first: float
-    second: float
-    distance: float
-    # documents with different levels, the farthest apart first: id, first and second level
-    differing: list[tuple[bytes, int, int]]
+    agreement: float  # the share with the same level
+    first: float  # the mean level of the first judge
+    second: float  # of the second
+    distance: float  # the mean distance of their levels
+    differing: list[tuple[bytes, int, int]]  # id and both levels, the farthest apart first
 
 
 @dataclass(frozen=True)
@@ -371,21 +362,16 @@ class PairAgreement:
     """How well two judges agree."""
 
     judges: tuple[str, str]
-    # queries, documents: how many both judged
-    queries: int
-    documents: int
-    # only_first, only_second: documents that one of them alone judged
-    only_first: int
+    queries: int  # that both judged
+    documents: int  # that both judged
+    only_first: int  # documents that the first alone judged
     only_second: int
     levels: list[int]  # (L,): all levels that either gives a document that both judged
-    # (L, L): documents with the level of the row by the first judge, of the column by the second
-    counts: FloatArray
+    counts: FloatArray  # (L, L): documents by level of the first and of the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
     thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
-    # for each level of the first judge by how much the second one is above it
-    bias: Mapping[int, Estimate]
-    # every query that both judged, the largest distance first; empty unless asked for
-    by_query: Sequence[QueryAgreement] = ()
+    bias: Mapping[int, Estimate]  # by level of the first judge how much the second is above
+    by_query: Sequence[QueryAgreement] = ()  # the largest distance first; empty unless asked for
     orders: Sequence[OrderAgreement] = ()  # how both order runs, by metric; empty without runs
 
 
@@ -479,8 +465,7 @@ class Agreement:
 
     panel: Panel
     pairs: Sequence[PairAgreement]  # every two judges that judged a document in common
-    # Krippendorff's alpha of all judges, by scale; empty for two judges
-    alpha: Mapping[str, Estimate]
+    alpha: Mapping[str, Estimate]  # Krippendorff's, of all judges, by scale; empty for two
     runs: Sequence[str]
     procedure: Procedure  # how differences of runs were tested, and queries resampled
 

@@ -36,8 +36,7 @@ class Observed:
     queries: list[bytes]  # the queries that have a score, in byte order
     query: IntArray  # (N,): the number of each observation's query in `queries`
     quality: FloatArray  # (N,): how good the response was
-    # each run, and the rows of its queries that have a score; the N are theirs, run by run
-    runs: Sequence[tuple[Judged, IntArray]]
+    runs: Sequence[tuple[Judged, IntArray]]  # each with its rows that have a score, run by run
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a metric of every observation, (N,); NaN is NA."""
@@ -80,9 +79,8 @@ class Sample:
     alphas: Sequence[float]  # the grid, ascending
     x: FloatArray  # (n,): the value of each observation
     grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
-    # quality, query: (n,): the quality of each response, and the number of its query
-    quality: FloatArray
-    query: IntArray
+    quality: FloatArray  # (n,): of each response
+    query: IntArray  # (n,): the number of its query
 
 
 @dataclass(frozen=True)
@@ -91,22 +89,17 @@ class Tuning:
 
     metric: Metric
     segment: Segment
-    # alphas, curve, band: the grid, rho at each of its points, and its bootstrap intervals
-    alphas: Sequence[float]
-    curve: FloatArray
-    band: Sequence[Interval]
+    alphas: Sequence[float]  # the grid
+    curve: FloatArray  # rho at each alpha
+    band: Sequence[Interval]  # its bootstrap intervals
     alpha: float  # the best one; the middle one of several equally good. NaN if there is none
     range: Interval  # the interval of the best alpha over resamples of the queries
     chosen: float  # the share of resamples in which `alpha` is (one of) the best
-    # whether alpha changes rho: `"no"` if all alphas order the observations alike, `"only shifts"`
-    # if they even differ by the same amount
+    # Whether alpha changes rho; "only shifts" if all alphas even differ by the same amount.
     matters: Literal["yes", "no", "only shifts"]
-    # held_out, held_out_before: mean rho over folds of queries that alpha was not chosen on: with
-    # the alpha chosen on the other folds, and with the one that was asked for
-    held_out: float = math.nan
-    held_out_before: float = math.nan
-    # interval of what the chosen alpha adds to rho on held-out queries; unknown without folds
-    gain: Interval = UNKNOWN
+    held_out: float = math.nan  # mean rho over folds that alpha was not chosen on
+    held_out_before: float = math.nan  # the same with the alpha that was asked for
+    gain: Interval = UNKNOWN  # what the chosen alpha adds to rho held out; unknown without folds
     folds: int = 0  # how many folds these are over
 
     @property
@@ -241,8 +234,7 @@ class Correlation:
     metric: Metric
     segment: Segment
     observations: int
-    # coefficients, intervals: by name of the coefficient; NaN where there is none
-    coefficients: Mapping[str, float]
+    coefficients: Mapping[str, float]  # by name; NaN where there is none
     intervals: Mapping[str, Interval]
     reason: str = ""
 
@@ -256,8 +248,7 @@ class Correlation:
 class Lead:
     """How surely a metric tracks quality best."""
 
-    # the metric with the greatest rho, and those that have the same rho in every resample
-    first: list[str]
+    first: list[str]  # the metric with the greatest rho, and those always level with it
     second: str  # the next one
     share: float  # the share of resamples in which the first tracks quality better than the second
 

@@ -82,16 +82,13 @@ class CheckedRun:
     file: str
     queries: list[bytes]  # length Q: ids as they first appear
     query: IntArray  # (n,): the number of each line's query
-    # document, score, line: length n: as in `RunColumns`
-    document: Tokens
+    document: Tokens  # length n, as in `RunColumns`
     score: FloatArray
     line: IntArray
-    # rank, run_id: length n, or None: the columns that only TREC runs have
-    rank: Tokens | None
-    run_id: Tokens | None
+    rank: Tokens | None  # of TREC runs alone
+    run_id: Tokens | None  # of TREC runs alone
     last_run_id: bytes
-    # how many stretches of neighbouring lines the queries take up; Q if none is scattered
-    stretches: int
+    stretches: int  # of neighbouring lines that queries take up; Q if none is scattered
     problems: Problems  # the lines that could not be read, of all parts so far
 
     def __len__(self) -> int:

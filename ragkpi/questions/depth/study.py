@@ -38,13 +38,10 @@ class Trace(NamedTuple):
     """Curves of a run, or of chance alone, over D depths."""
 
     depths: IntArray  # (D,): ascending
-    # success, chance: (D,): shares of the queries that have as many relevant documents as a success
-    # takes
-    success: FloatArray
-    chance: FloatArray
-    # bits, ceiling: (D,): BoR and BoR_max; bits and success mean nothing without a run
-    bits: FloatArray
-    ceiling: FloatArray
+    success: FloatArray  # (D,): share of the queries with a success
+    chance: FloatArray  # (D,): how often chance succeeds
+    bits: FloatArray  # (D,): BoR; means nothing without a run, like success
+    ceiling: FloatArray  # (D,): BoR_max
 
 
 def every_depth(depths: Sequence[int]) -> IntArray:
@@ -159,11 +156,9 @@ class Limits:
     """What a depth must reach, and what it may cost."""
 
     m: int = 1  # relevant documents that make a success
-    # bits of BoR that the chosen depth may lie below the best one; None for no such limit
-    max_loss: float | None = None
+    max_loss: float | None = None  # bits of BoR below the best depth; None for no limit
     plateau: float = 0.02  # success that deeper lists may still gain where it has plateaued
-    # a value to reach, which replaces the limits by plateau, collapse and loss
-    target: Target | None = None
+    target: Target | None = None  # replaces the limits by plateau, collapse and loss
     most: int | None = None  # the deepest depth that there is room for; None for any
 
     @property
@@ -208,15 +203,11 @@ class Choice:
 
     depth: int
     limit: Limit
-    # success, bits: of the run there. Without a run success is None, and bits are those of the
-    # ceiling
-    success: float | None
-    bits: float
+    success: float | None  # of the run there; None without a run
+    bits: float  # of the run; without a run those of the ceiling
     chance: float  # how often chance succeeds there
-    # bits of the ceiling that twice the depth costs; None where that is the whole corpus
-    doubling: float | None
-    # how likely chance would succeed for as many queries, or for more; None without a run
-    evidence: float | None
+    doubling: float | None  # bits that twice the depth costs; None beyond the corpus
+    evidence: float | None  # how likely chance would do as well; None without a run
 
     @property
     def grounded(self) -> bool:
@@ -229,12 +220,9 @@ class Study:
     """What limits the depth of a run, or of a system that always succeeds."""
 
     collapse: Collapse | None = None  # None if no depth collapses
-    # None without a run, or if success still rises at the deepest depth, or is 0 there
-    plateau: Plateau | None = None
-    # by the run's BoR, or by the ceiling without a run; None if nothing can succeed
-    affordable: Affordable | None = None
-    # the smallest depth that a limit sets; None if there is none above 0
-    choice: Choice | None = None
+    plateau: Plateau | None = None  # None without a run, or if success still rises, or is 0
+    affordable: Affordable | None = None  # None if nothing can succeed
+    choice: Choice | None = None  # the smallest depth that a limit sets; None if that is 0
     reached: Reached | None = None  # where the target is reached; None without a target
     final: float | None = None  # success at the deepest depth; None without a run
 

@@ -67,13 +67,11 @@ class Shares(NamedTuple):
 class Missed:
     """The n useful documents that the top K lack, by query, those with the most gain first."""
 
-    # query, judgement, grade, level, pool_rank: (n,): query as in `Judged`, row in the judgements,
-    # rubric grade, judged level, and rank in the pool; 0 for documents that it lacks
-    query: IntArray
-    judgement: IntArray
-    grade: IntArray
-    level: IntArray
-    pool_rank: IntArray
+    query: IntArray  # (n,): as in `Judged`
+    judgement: IntArray  # (n,): row in the judgements
+    grade: IntArray  # (n,): of the rubric
+    level: IntArray  # (n,): as judged
+    pool_rank: IntArray  # (n,): 0 for documents that the pool lacks
 
     def of(self, query: int) -> IntArray:
         first, last = np.searchsorted(self.query, [query, query + 1])
@@ -93,14 +91,10 @@ class Diagnosis:
     verdicts: list[Verdict]  # length Q: the quadrant of each query
     missed: Missed
     order: IntArray  # (Q,): rows of the queries, the greatest loss first, NA last
-    # how many documents of all top K the pool lacks, unless they were added to it
-    outside_pool: int
-    # shown, unjudged: how many documents all top K hold, and how many of them nobody judged
-    shown: int
+    outside_pool: int  # documents of all top K that the pool lacks, unless they were added
+    shown: int  # documents of all top K
     unjudged: int
-    # the mean shares if all unjudged documents shown were of the top grade; None if all are judged,
-    # or if the pool cannot be read again
-    best_case: Shares | None = None
+    best_case: Shares | None = None  # if all unjudged documents shown were of the top grade
 
     @property
     def shares(self) -> FloatArray:

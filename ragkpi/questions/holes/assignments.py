@@ -56,7 +56,7 @@ class Holes:
     runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
     query: SmallInts  # (n,): the query of each hole, as a number in the judgements, ascending
     rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
-    # the numbers of holes that count as judged, and their level
+    # Holes that count as judged, and their level.
     known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     def __len__(self) -> int:
@@ -165,8 +165,7 @@ def _united(runs: Sequence[tuple[IntArray, IntArray, Tokens]]) -> tuple[SmallInt
 class OpenRun(OpenRanking):
     """An `OpenRanking` with the numbers of its holes."""
 
-    # (Q, U): the numbers, among all n holes, of the at most U own holes of each query; -1 for none
-    number: IntArray
+    number: IntArray  # (Q, U): of the own holes of each query, among all n; -1 for none
     cut: int | None  # documents that all runs have below this rank stay unjudged
 
     def assigned(
@@ -297,10 +296,8 @@ class Case:
     """n queries of a run to bound; in each of them the level of one hole may be known."""
 
     query: IntArray  # (n,): numbers of queries
-    # known, level: (n,): the place of the known own hole, `OTHER` for another hole, -1 for none;
-    # and its level
-    known: IntArray
-    level: IntArray
+    known: IntArray  # (n,): place of the known own hole, `OTHER` or, for none, -1
+    level: IntArray  # (n,): its level
 
     @classmethod
     def of_all(cls, run: OpenRun) -> Case:

@@ -42,13 +42,11 @@ class Bounded:
 
     metric: Metric
     run: int
-    # now, low, high: over all queries: with unjudged documents as they are, and at the extremes
-    now: float
-    low: float
+    now: float  # over all queries, with unjudged documents as they are
+    low: float  # at the extremes
     high: float
     queries: list[bytes]  # length Q: the evaluated queries
-    # each_now, each_low, each_high: (Q,): the same for each query
-    each_now: FloatArray
+    each_now: FloatArray  # (Q,): of each query
     each_low: FloatArray
     each_high: FloatArray
     exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
@@ -63,8 +61,7 @@ class Swap:
     """Two runs whose order by a value is not settled."""
 
     metric: Metric
-    # better, worse: the numbers of the run that is better now, and of the other
-    better: int
+    better: int  # the number of the run that is better now
     worse: int
     certain: bool  # whether an assignment is known that reverses them; if not, their bounds overlap
 
@@ -94,9 +91,7 @@ class HoleBounds:
     runs: RunsWithHoles
     bounded: list[Bounded]  # every value of every run, by metric
     refused: list[tuple[Metric, str]]  # metrics without bounds, and why
-    # for each depth (None: all retrieved) and run, the share of places that are empty or whose
-    # document is judged
-    judged: dict[int | None, list[float]]
+    judged: dict[int | None, list[float]]  # by depth and run the share of places judged or empty
     swaps: list[Swap]  # pairs of runs whose order is not settled
 
     @property
