@@ -41,21 +41,12 @@ _SMALL = 7  # points
 _NAME = 60  # characters of a legend's line
 _MOST_COLUMNS = 6
 
-
 # The entries of a legend: a line or a group of points of matplotlib, by its text.
 Entries = dict[str, Any]
 
 
 class Page:
-    """A figure of matplotlib with a panel per chart.
-
-    Attributes
-    ----------
-    figure, panels
-        Of matplotlib; the panels in the order of the charts.
-    charts
-        As many as there is room for; the small print says how many are left out.
-    """
+    """A figure of matplotlib with panels in the order of the charts, as many as have room."""
 
     def __init__(self, charts: Sequence[Chart]) -> None:
         matplotlib = _matplotlib()
