@@ -243,7 +243,7 @@ class SlicedReport:
             keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
             keys += [part.queries] if counting else []
             rows += [[*map(Cell, keys), *row] for row in table.rows]
-            plain_rows.append(_prefixed(keys, table.plain_rows))
+            plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
             repeated = {*first.notes, f"over {counted(part.queries, 'query', 'queries')}"}
             for note in table.notes:
                 if note not in repeated:
@@ -271,10 +271,6 @@ class SlicedReport:
 
 def _key(part: ReportPart) -> dict[str, Any]:
     return {"by": part.by, "label": part.label, "queries": part.queries}
-
-
-def _prefixed(keys: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
-    return ([*keys, *row] for row in rows)
 
 
 class ReportFormat(NamedTuple):

@@ -31,13 +31,9 @@ from ragkpi.wording import counted, decoded
 
 _DOCUMENTS_NAMED = 3  # per query
 _COLUMNS = [
-    Column("judges"),
-    Column("about"),
-    Column("of"),
+    *map(Column, ("judges", "about", "of")),
     Column("n", "integer", role="detail"),
-    Column("reference", "decimal"),
-    Column("other", "decimal"),
-    Column("value", "decimal"),
+    *(Column(name, "decimal") for name in ("reference", "other", "value")),
     Column("differ most", role="prose"),
 ]
 

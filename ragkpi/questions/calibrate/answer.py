@@ -42,9 +42,12 @@ _OF_ALPHA = (
 def calibration_answer(calibration: Calibration) -> Answer:
     """Put a calibration into words."""
     tuned = {
-        (tuning.metric.name, tuning.segment): _cells_of_alpha(tuning)
-        for tuning in calibration.tunings
-        if tuning.matters == "yes"
+        (t.metric.name, t.segment): [
+            Cell(t.alpha, t.range),
+            *map(Cell, (t.chosen, t.best, t.held_out, t.held_out_before)),
+        ]
+        for t in calibration.tunings
+        if t.matters == "yes"
     }
     columns = [
         Column("measure"),
@@ -68,11 +71,6 @@ def calibration_answer(calibration: Calibration) -> Answer:
             rows.append(cells)
     table = Table(columns, rows, list(_notes(calibration)))
     return Answer("calibrate", table, list(_sentences(calibration)), _findings(calibration), 1)
-
-
-def _cells_of_alpha(tuning: Tuning) -> list[Cell]:
-    values = (tuning.chosen, tuning.best, tuning.held_out, tuning.held_out_before)
-    return [Cell(tuning.alpha, tuning.range), *map(Cell, values)]
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:

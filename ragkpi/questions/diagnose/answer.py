@@ -82,13 +82,8 @@ def _rows(
     names = documents.take(missed.judgement[listed]).tolist()
     for row, name in zip(listed, names, strict=True):
         rank = int(missed.pool_rank[row])
-        yield [
-            *heads,
-            Cell(name),
-            Cell(int(missed.grade[row])),
-            Cell(int(missed.level[row])),
-            Cell(rank) if rank else Cell("not in it", style="text"),
-        ]
+        place = Cell(rank) if rank else Cell("not in it", style="text")
+        yield [*heads, *map(Cell, (name, int(missed.grade[row]), int(missed.level[row]))), place]
     if not listed:
         yield [*heads, *[Cell()] * 4]
 

@@ -28,13 +28,8 @@ def holes_answer(
     `together` is the share of the uncertainty that these remove together.
     """
     columns = [
-        Column("measure"),
-        Column("run"),
-        Column("query"),
-        Column("judged", "decimal"),
-        Column("value", "decimal"),
-        Column("least", "decimal"),
-        Column("greatest", "decimal"),
+        *map(Column, ("measure", "run", "query")),
+        *(Column(name, "decimal") for name in ("judged", "value", "least", "greatest")),
         Column("width", "decimal", legend="greatest less least"),
     ]
     rows = [
