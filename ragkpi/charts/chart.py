@@ -24,8 +24,8 @@ class Axis:
 
     label: str
     scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
-    low: float | None = None  # reached at least; None for that of the data, which extend the axis
-    high: float | None = None  # likewise: nothing is cut off
+    low: float | None = None  # the axis reaches it at least; data below extend the axis
+    high: float | None = None  # likewise; None for that of the data
     ticks: Sequence[float] = ()  # the numbers at the axis; empty for round ones
 
     def position(self, number: float) -> float:
@@ -70,7 +70,7 @@ class Line:
     x: Sequence[float]  # of n points, ascending
     y: Sequence[float]
     band: Sequence[Span] = ()  # intervals at some or all of its points
-    role: Literal["curve", "ceiling"] = "curve"  # dashed, without markers
+    role: Literal["curve", "ceiling"] = "curve"  # ceilings are dashed
     mark: Mark | None = None  # the point that the answer is about; the legend names it
 
     @property

@@ -78,7 +78,7 @@ class Table:
     rows: list[list[Cell]]  # each has a cell for every column
     notes: list[str] = field(default_factory=list)  # lines below the table
     caption: str = ""  # the caption of a table for a paper; empty for other tables
-    plain_rows: Iterable[Sequence[Any]] = ()  # for CSV and TSV alone, unrounded: millions
+    plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
 
 
 class Report(Protocol):

@@ -243,7 +243,7 @@ class OrderAgreement:
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
     swaps: list[Reversal]  # pairs of runs in reverse order, the most significant ones first
     leaders: tuple[str, str]  # the best run under each judgement
-    drop: tuple[str, int]  # falls farthest from its rank under the reference, by so many
+    drop: tuple[str, int]  # falls farthest from its reference rank, and how far
 
 
 def order_agreement(
