@@ -20,26 +20,13 @@ Direction = Literal["x", "y"]
 
 @dataclass(frozen=True)
 class Axis:
-    """The quantity along one direction of a chart.
-
-    Attributes
-    ----------
-    label
-        The quantity, with its unit if it has one.
-    scale
-        ``"log"`` only for positive numbers.
-    low, high
-        Numbers that the axis reaches at least; None for those of the data. Data beyond them
-        extend the axis: nothing is cut off.
-    ticks
-        The numbers at the axis; empty for round ones.
-    """
+    """The quantity along one direction of a chart."""
 
     label: str
-    scale: Literal["linear", "log"] = "linear"
-    low: float | None = None
-    high: float | None = None
-    ticks: Sequence[float] = ()
+    scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
+    low: float | None = None  # the axis reaches it at least; data below extend the axis
+    high: float | None = None  # likewise; None for that of the data
+    ticks: Sequence[float] = ()  # the numbers at the axis; empty for round ones
 
     def position(self, number: float) -> float:
         """Return a number on the scale of the axis; NaN if it has no place there."""
@@ -77,32 +64,17 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Line:
-    """A curve through n points; points that are not finite interrupt it.
-
-    Attributes
-    ----------
-    name
-        Its name in the legend.
-    x, y : length n
-        Its points, x ascending.
-    band
-        Intervals, such as those of a bootstrap, at some or all of its points.
-    role
-        A ``"ceiling"``, the most that can be reached, is dashed and has no markers.
-    mark
-        The point that the answer is about; the legend names it.
-    """
+    """A curve through n points; points that are not finite interrupt it."""
 
     name: str
-    x: Sequence[float]
+    x: Sequence[float]  # of n points, ascending
     y: Sequence[float]
-    band: Sequence[Span] = ()
-    role: Literal["curve", "ceiling"] = "curve"
-    mark: Mark | None = None
+    band: Sequence[Span] = ()  # intervals at some or all of its points
+    role: Literal["curve", "ceiling"] = "curve"  # ceilings are dashed
+    mark: Mark | None = None  # the point that the answer is about; the legend names it
 
     @property
     def label(self) -> str:
-        """The text of the legend."""
         return self.name if self.mark is None else f"{self.name}, {self.mark.name}"
 
     @property
@@ -135,22 +107,7 @@ class Rule:
 
 @dataclass(frozen=True)
 class PlaneChart:
-    """Lines and points over two axes.
-
-    Attributes
-    ----------
-    title
-        What the chart shows, in a few words.
-    x, y
-        The axes.
-    lines, points, rules
-        The contents.
-    corners
-        Texts for the upper left, upper right, lower left and lower right corner: the names of
-        quadrants; empty for none.
-    notes
-        Small print for the reader: sizes, the signature, what is not drawn.
-    """
+    """Lines and points over two axes."""
 
     title: str
     x: Axis
@@ -158,12 +115,11 @@ class PlaneChart:
     lines: Sequence[Line] = ()
     points: Sequence[Points] = ()
     rules: Sequence[Rule] = ()
-    corners: Sequence[str] = ()
-    notes: Sequence[str] = ()
+    corners: Sequence[str] = ()  # names of quadrants: upper left and right, lower left and right
+    notes: Sequence[str] = ()  # small print for the reader: sizes, the signature, what is not drawn
 
     @property
     def drawn(self) -> list[Line | Points]:
-        """All lines and groups of points."""
         return [*self.lines, *self.points]
 
     @property

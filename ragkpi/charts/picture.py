@@ -11,6 +11,7 @@ import os
 import textwrap
 from collections import Counter
 from collections.abc import Sequence
+from functools import cache
 from itertools import count
 from typing import Any
 
@@ -40,26 +41,15 @@ _SMALL = 7  # points
 _NAME = 60  # characters of a legend's line
 _MOST_COLUMNS = 6
 
-
 # The entries of a legend: a line or a group of points of matplotlib, by its text.
 Entries = dict[str, Any]
 
 
 class Page:
-    """A figure of matplotlib with a panel per chart.
-
-    Attributes
-    ----------
-    figure, panels
-        Of matplotlib; the panels in the order of the charts.
-    charts
-        As many as there is room for; the small print says how many are left out.
-    """
+    """A figure of matplotlib with panels in the order of the charts, as many as have room."""
 
     def __init__(self, charts: Sequence[Chart]) -> None:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-
+        matplotlib = _matplotlib()
         self.charts = list(charts[:MOST_PANELS])
         if len(charts) > MOST_PANELS:
             more = len(charts) - MOST_PANELS
@@ -75,8 +65,8 @@ class Page:
             max(heights[start : start + self._columns]) for start in range(0, count, self._columns)
         ]
         size = (self._width, sum(self._heights))
-        self.figure = Figure(figsize=size, layout="constrained", dpi=_DPI)
-        FigureCanvasAgg(self.figure)  # which measures texts
+        self.figure = matplotlib.figure.Figure(figsize=size, layout="constrained", dpi=_DPI)
+        matplotlib.backends.backend_agg.FigureCanvasAgg(self.figure)  # which measures texts
         grid = self.figure.subplots(
             len(self._heights),
             self._columns,
@@ -127,7 +117,6 @@ class Page:
         self.panels[0].get_gridspec().set_height_ratios(self._heights)
 
     def _legend(self, owner: Any, entries: Entries, width: float) -> Any:
-        """Draw a legend in as many columns as there is room for."""
         texts = ["\n".join(textwrap.wrap(visible(name), _NAME)) for name in entries]
         for columns in range(min(len(entries), _MOST_COLUMNS), 0, -1):
             legend = owner.legend(
@@ -146,7 +135,6 @@ class Page:
         return legend
 
     def _notes(self) -> list[str]:
-        """Return the lines of the small print, each note once."""
         width = int(self._width * 72 / (_SMALL * 0.56))
         return [
             line
@@ -156,7 +144,6 @@ class Page:
 
 
 def _inches(legend: Any) -> tuple[float, float]:
-    """Return the width and the height of a legend."""
     box = legend.get_window_extent()
     return float(box.width) / _DPI, float(box.height) / _DPI
 
@@ -194,13 +181,7 @@ def refuse_undrawable(path: str) -> None:
 
 
 def draw(charts: Sequence[Chart], path: str) -> None:
-    """Draw charts side by side into one file, PNG or SVG by the ending of its name.
-
-    Raises
-    ------
-    UsageError
-        If the ending is another one, matplotlib is missing, or the file cannot be written.
-    """
+    """Draw charts side by side into one file, PNG or SVG by the ending of its name."""
     refuse_undrawable(path)
     matplotlib = _matplotlib()
     form = path.rpartition(".")[2].lower()
@@ -220,6 +201,7 @@ def figure_of(charts: Sequence[Chart]) -> Any:
     return page.figure
 
 
+@cache
 def _matplotlib() -> Any:
     """Import matplotlib with its own settings, not those of the working directory.
 
@@ -227,20 +209,20 @@ def _matplotlib() -> Any:
     """
     module = importlib.util.find_spec("matplotlib")
     folders = [] if module is None else module.submodule_search_locations or []
-    if not hasattr(os, "fchdir"):  # Windows
-        return importlib.import_module("matplotlib")
-    before = os.open(".", os.O_RDONLY)
+    before = os.open(".", os.O_RDONLY) if hasattr(os, "fchdir") else None  # None on Windows
     try:
-        for folder in folders:
+        for folder in folders if before is not None else ():
             os.chdir(os.path.join(folder, "mpl-data"))
+        for part in ("figure", "ticker", "backends.backend_agg"):
+            importlib.import_module(f"matplotlib.{part}")
         return importlib.import_module("matplotlib")
     finally:
-        os.fchdir(before)
-        os.close(before)
+        if before is not None:
+            os.fchdir(before)
+            os.close(before)
 
 
 def _panel(chart: Chart, axes: Any) -> Entries:
-    """Draw a chart; return the entries of its legend."""
     axes.set_title("\n".join(textwrap.wrap(visible(chart.title), _LONGEST_TITLE)))
     _set_axis(chart, axes, "x")
     for rule in chart.rules:
@@ -253,8 +235,6 @@ def _panel(chart: Chart, axes: Any) -> Entries:
 
 
 def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, NullLocator
-
     axis, low, high = extent_of(chart, direction)
     # Texts in corners need room beside points.
     corners = not isinstance(chart, IntervalChart) and chart.corners
@@ -266,9 +246,10 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
     axes.set(**{f"{direction}lim": limits, f"{direction}label": visible(axis.label)})
     if axis.ticks:
         side = axes.xaxis if direction == "x" else axes.yaxis
-        side.set_major_locator(FixedLocator(_apart(axis, _NEAREST * (high - low))))
-        side.set_minor_locator(NullLocator())
-        side.set_major_formatter(FuncFormatter(lambda number, _: f"{number:g}"))
+        ticker = _matplotlib().ticker
+        side.set_major_locator(ticker.FixedLocator(_apart(axis, _NEAREST * (high - low))))
+        side.set_minor_locator(ticker.NullLocator())
+        side.set_major_formatter(ticker.FuncFormatter(lambda number, _: f"{number:g}"))
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:

@@ -30,7 +30,7 @@ from ragkpi.ranking.judged import (
 )
 from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
-from ragkpi.reports.terminal import run_names
+from ragkpi.reports.layout import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.statistics.paired import Procedure
 from ragkpi.statistics.significance import CorrectionName, TestName

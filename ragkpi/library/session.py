@@ -23,9 +23,8 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.reports.layout import Report, ReportPart, SlicedReport
+from ragkpi.reports.layout import Report, ReportPart, SlicedReport, run_names
 from ragkpi.reports.signature import Signature, signature_of
-from ragkpi.reports.terminal import run_names
 from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.query_slices import QuerySlice, query_slices, unlabelled
 from ragkpi.wording import counted

@@ -1,8 +1,10 @@
-"""The layout that a user asks for, and the table that all textual formats draw."""
+"""The layout and the format that a user asks for, and the table that all textual formats draw."""
 
 from __future__ import annotations
 
 import math
+import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import chain, pairwise
@@ -14,89 +16,41 @@ from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 
 @dataclass(frozen=True)
 class Layout:
-    """What a report shows, and how.
+    """What a report shows, and how."""
 
-    Attributes
-    ----------
-    per_query, summary
-        Whether the report shows the values of single queries, and those over all queries.
-    digits
-        Decimals (significant digits for styles without decimals). None leaves the choice to the
-        format: formats for programs write all digits.
-    signature
-        Which form of the signature to show, in formats that do not always carry it.
-    colour
-        ``"always"`` only for terminals; see `ragkpi.reports.terminal.wants_colour`.
-    notes
-        Where a format puts notes and signatures: ``"below"`` the table or in ``"columns"``.
-    width
-        Width of the terminal, for tables; None shows every column in full.
-    """
-
-    per_query: Literal["hidden", "shown"] = "hidden"
-    summary: Literal["hidden", "shown"] = "shown"
-    digits: int | None = None
-    signature: Literal["none", "short", "long"] = "none"
-    colour: Literal["always", "never"] = "never"
-    notes: Literal["below", "columns"] = "below"
-    width: int | None = None
+    per_query: Literal["hidden", "shown"] = "hidden"  # values of single queries
+    summary: Literal["hidden", "shown"] = "shown"  # values over all queries
+    digits: int | None = None  # decimals; None leaves the choice to the format
+    signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
+    colour: Literal["always", "never"] = "never"  # only for terminals
+    notes: Literal["below", "columns"] = "below"  # below the table or in columns
+    width: int | None = None  # width of the terminal, for tables; None shows every column in full
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell of a table.
+    """One cell of a table."""
 
-    Attributes
-    ----------
-    value
-        A number, NaN for NA, a text or bytes; None if the cell is empty.
-    interval
-        The low and the high bound of the value, if an interval was computed.
-    best
-        Whether the value is the best of its column.
-    style
-        How to write the value; None for the style of the column.
-    marks
-        Raised behind the value: the marks of the runs that it differs from.
-    tone
-        Its colour on a terminal with colours.
-    """
-
-    value: Any = None
-    interval: tuple[float, float] | None = None
+    value: Any = None  # a number, NaN for NA, a text or bytes; None if the cell is empty
+    interval: tuple[float, float] | None = None  # if one was computed
     best: bool = False
-    style: Style | None = None
-    marks: str = ""
+    style: Style | None = None  # how to write the value; None for the style of the column
+    marks: str = ""  # raised behind the value: the marks of the runs that it differs from
     tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
 
 @dataclass(frozen=True)
 class Column:
-    """A column of a table.
-
-    Attributes
-    ----------
-    name, style
-        Its head, and how to write its values.
-    better
-        Whether higher or lower values are better.
-    signed
-        Whether positive values get a plus sign.
-    digits
-        Decimals, unless the layout names a number; None for the default of the style.
-    role
-        What happens on a narrow terminal: ``"detail"`` is left out first, ``"prose"`` is wrapped.
-    legend
-        What the column holds, for a line below a table for people; empty if the name is enough.
-    """
+    """A column of a table."""
 
     name: str
     style: Style = "text"
     better: Literal["higher", "lower", "neither"] = "neither"
-    signed: bool = False
-    digits: int | None = None
+    signed: bool = False  # whether positive values get a plus sign
+    digits: int | None = None  # unless the layout names a number; None for those of the style
+    # Where there is little room, details are left out first, and prose is wrapped.
     role: Literal["core", "detail", "prose"] = "core"
-    legend: str = ""
+    legend: str = ""  # for a line below a table for people; empty if the name is enough
 
     @property
     def numeric(self) -> bool:
@@ -116,25 +70,13 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """The columns, rows and notes that every textual format draws.
-
-    Attributes
-    ----------
-    columns, rows
-        Every row has a cell for every column.
-    notes
-        Lines below the table.
-    caption
-        The caption of a table for a paper; empty for other tables.
-    plain_rows
-        Rows of unrounded values before `rows`, for CSV and TSV alone: there may be millions.
-    """
+    """The columns, rows and notes that every textual format draws."""
 
     columns: list[Column]
-    rows: list[list[Cell]]
-    notes: list[str] = field(default_factory=list)
-    caption: str = ""
-    plain_rows: Iterable[Sequence[Any]] = ()
+    rows: list[list[Cell]]  # each has a cell for every column
+    notes: list[str] = field(default_factory=list)  # lines below the table
+    caption: str = ""  # the caption of a table for a paper; empty for other tables
+    plain_rows: Iterable[Sequence[Any]] = ()  # unrounded, before `rows`, in CSV and TSV
 
 
 class Report(Protocol):
@@ -148,6 +90,11 @@ class Report(Protocol):
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
         """Yield JSON objects, one per line, valid under ``schema.json#/$defs/line``."""
+
+
+def known(interval: tuple[float, float]) -> tuple[float, float] | None:
+    """Return the interval of a cell; None for an unknown one, whose bounds are NaN."""
+    return None if math.isnan(interval[0]) else interval
 
 
 def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> list[list[Cell]]:
@@ -172,27 +119,13 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command.
-
-    Attributes
-    ----------
-    question
-        The name of the command.
-    rows
-        The computed rows; the notes of the table give the reasons.
-    sentences
-        The conclusions, one per line.
-    findings
-        The conclusions for programs: dataclasses, lists, numbers, texts and None by name.
-    heads
-        How many leading columns repeat from row to row; people see only the changes.
-    """
+    """The answer of a command."""
 
     question: str
-    rows: Table
-    sentences: Sequence[str]
-    findings: Mapping[str, Any]
-    heads: int = 0
+    rows: Table  # the computed rows; the notes of the table give the reasons
+    sentences: Sequence[str]  # the conclusions, one per line
+    findings: Mapping[str, Any]  # for programs: dataclasses, lists, numbers, texts and None
+    heads: int = 0  # how many leading columns repeat from row to row; people see only the changes
 
     def table(self, layout: Layout) -> Table:
         """Lay out the rows, with the notes and the sentences below."""
@@ -200,7 +133,6 @@ class Answer:
         return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the answer as one JSON object."""
         return {
             "ragkpi": __version__,
             "question": self.question,
@@ -233,12 +165,10 @@ class Answer:
 
 def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
     """Empty the leading cells of a row that equal those of the row above."""
+    blank = [Cell()] * heads
     return [
-        *rows[:1],
-        *(
-            [Cell()] * heads + row[heads:] if above[:heads] == row[:heads] else row
-            for above, row in pairwise(rows)
-        ),
+        blank + row[heads:] if above[:heads] == row[:heads] else row
+        for above, row in pairwise([[], *rows])
     ]
 
 
@@ -274,24 +204,12 @@ class ReportPart(NamedTuple):
 
 @dataclass(frozen=True)
 class SlicedReport:
-    """A report on all queries, and one on each slice as if there were no other queries.
-
-    Attributes
-    ----------
-    whole
-        The report on all queries.
-    queries
-        The number of all queries.
-    parts
-        The reports on the slices.
-    notes
-        Notes on the slices, such as which queries are in none, a line each.
-    """
+    """A report on all queries, and one on each slice as if there were no other queries."""
 
     whole: Report
     queries: int
     parts: Sequence[ReportPart]
-    notes: Sequence[str] = ()
+    notes: Sequence[str] = ()  # notes on the slices, such as which queries are in none, a line each
 
     @property
     def sentences(self) -> list[str]:
@@ -323,7 +241,7 @@ class SlicedReport:
             keys: list[Any] = [part.by or None, part.label] if for_programs else [part.name]
             keys += [part.queries] if counting else []
             rows += [[*map(Cell, keys), *row] for row in table.rows]
-            plain_rows.append(_prefixed(keys, table.plain_rows))
+            plain_rows.append(map(keys.__add__, map(list, table.plain_rows)))
             repeated = {*first.notes, f"over {counted(part.queries, 'query', 'queries')}"}
             for note in table.notes:
                 if note not in repeated:
@@ -334,7 +252,6 @@ class SlicedReport:
         return Table(columns, rows, notes, first.caption, chain.from_iterable(plain_rows))
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Return the report on all queries as a JSON object, with the slices inside."""
         slices = []
         for part in self.parts:
             document = part.report.document(layout)
@@ -354,5 +271,29 @@ def _key(part: ReportPart) -> dict[str, Any]:
     return {"by": part.by, "label": part.label, "queries": part.queries}
 
 
-def _prefixed(keys: Sequence[Any], rows: Iterable[Sequence[Any]]) -> Iterator[list[Any]]:
-    return ([*keys, *row] for row in rows)
+# These endings tell how a file is stored, and nothing about the run.
+_ENDINGS = {
+    *(".gz", ".bz2", ".xz", ".zst"),
+    *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
+}
+
+
+def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
+    """Name runs after their files, without folders and endings, or their run ids; all differ."""
+    names = list(run_ids) or [_stem(path) for path in paths]
+    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
+        count = Counter(names)
+        names = [
+            candidate if count[name] > 1 else name
+            for name, candidate in zip(names, candidates, strict=True)
+        ]
+    return names
+
+
+def _stem(path: str) -> str:
+    name = os.path.basename(path) or path
+    stem, ending = os.path.splitext(name)
+    while stem and ending.lower() in _ENDINGS:
+        name = stem
+        stem, ending = os.path.splitext(name)
+    return name

@@ -83,14 +83,9 @@ def replacing(
     """Open a temporary file that replaces `path` once everything is written.
 
     If anything fails, the old file is unchanged and no other is left, even if this process is
-    killed. Pipes, devices and standard output by any name are written to directly, in append
-    mode; with `revocable` only at the end, so that a failure writes nothing. A terminal is
-    `screened`. Messages call the path the `option`.
-
-    Raises
-    ------
-    UsageError
-        If the file cannot be written, or is one of the inputs.
+    killed. Pipes, devices and standard output by any name are written to directly, in append mode;
+    with `revocable` only at the end, so that a failure writes nothing. A terminal is `screened`.
+    `UsageError`, which calls the path the `option`, if it cannot be written or is an input.
     """
     if path != "-":
         inputs().refuse_replacing(path, option)
@@ -134,13 +129,13 @@ def _opened_directly(path: str) -> Iterator[BinaryIO]:
 @contextmanager
 def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
     """Open a temporary file; its bytes go to `file` at the end."""
-    import shutil
     import tempfile
 
     with tempfile.TemporaryFile() as copy:
         yield copy
         copy.seek(0)
-        shutil.copyfileobj(copy, file, 1 << 20)
+        while block := copy.read(1 << 20):
+            file.write(block)
 
 
 def _is_standard_output(path: str) -> bool:

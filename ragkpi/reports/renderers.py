@@ -1,11 +1,13 @@
-"""JSON and JSON Lines, both valid under ``schema.json`` next to this file."""
+"""Formats of reports: JSON, valid under ``schema.json`` next to this file, CSV, Markdown, LaTeX."""
 
 from __future__ import annotations
 
+import csv
 import io
+import json
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from itertools import islice
 from typing import Any, NamedTuple
@@ -28,21 +30,12 @@ def dump(value: Any, indent: int | None = None) -> str:
     A byte that is not UTF-8 becomes the four characters ``\xff``. A text that already looks so
     begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
-    import json  # takes 3 ms, which an evaluation without JSON does not wait for
-
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=_plain)
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=dict)
     if "\\\\x" in text:
         text = re.sub(_LOOKS_ESCAPED, r"\\\\x5cx", text)
     text = re.sub(_NO_UTF8, lambda match: f"\\\\x{ord(match[0]) & 0xFF:02x}", text)
     # JSON input may hold halves of surrogate pairs.
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
-
-
-def _plain(value: Any) -> dict[str, Any]:
-    """Turn a mapping that is no dictionary into one."""
-    if isinstance(value, Mapping):
-        return dict(value.items())
-    raise TypeError(f"{type(value).__name__} is no JSON")
 
 
 def write_json(report: Report, layout: Layout) -> Iterator[str]:
@@ -93,8 +86,6 @@ def write_tsv(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
-    import csv  # takes 1 ms, which an evaluation without CSV does not wait for
-
     rows = _rows(report.table(replace(layout, notes="columns")), layout.digits)
     while some := list(islice(rows, _ROWS_AT_ONCE)):
         out = io.StringIO()
@@ -173,14 +164,7 @@ _LATEX = {
     "[": "{[}",  # after \\ it would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
-_MARKS = {
-    "†": r"\dagger",
-    "‡": r"\ddagger",
-    "§": r"\S",
-    "¶": r"\P",
-    "‖": r"\parallel",
-    "#": r"\#",
-}
+_MARKS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\S", "¶": r"\P", "‖": r"\parallel", "#": r"\#"}
 _NUMBER = r"([+-]?)(inf|\d+(?:\.\d+)?)(?:e([+-]\d+))?"
 
 
@@ -198,45 +182,24 @@ def write_latex(report: Report, layout: Layout) -> Iterator[str]:
             text = column.text(cell, layout)
             text = re.sub(_NUMBER, _mathematics, text) if column.numeric else _latex(text)
             text = rf"\textbf{{\boldmath {text}}}" if cell.best else text
-            texts.append(text + _raised(cell.marks))
+            marks = "".join(_MARKS[mark] for mark in cell.marks)
+            texts.append(f"{text}$^{{{marks}}}$" if marks else text)
         rows.append(texts)
-    before, after = _float(table.caption)
-    yield "\n".join(
-        [
-            *before,
-            rf"\begin{{tabular}}{{{kinds}}}",
-            r"\toprule",
-            _line([_latex(visible(column.name)) for column in table.columns]),
-            r"\midrule",
-            *map(_line, rows),
-            r"\bottomrule",
-            r"\end{tabular}",
-            *after,
-            *(f"% {visible(note)}" for note in table.notes),
-            "",
-        ]
+    before: list[str] = []
+    if table.caption:
+        caption = _latex(visible(table.caption))
+        for mark, command in _MARKS.items():
+            caption = caption.replace(_LATEX.get(mark, mark), f"${command}$")
+        before = [r"\begin{table}", r"\centering", rf"\caption{{{caption}}}", r"\label{tab:runs}"]
+    heads, *lines = (
+        " & ".join(texts) + r" \\"
+        for texts in ([_latex(visible(column.name)) for column in table.columns], *rows)
     )
-
-
-def _float(caption: str) -> tuple[list[str], list[str]]:
-    """Return the lines before and after the ``tabular`` of a table with a caption."""
-    if not caption:
-        return [], []
-    text = _latex(visible(caption))
-    for mark, command in _MARKS.items():
-        text = text.replace(_LATEX.get(mark, mark), f"${command}$")
-    return (
-        [r"\begin{table}", r"\centering", rf"\caption{{{text}}}", r"\label{tab:runs}"],
-        [r"\end{table}"],
-    )
-
-
-def _raised(marks: str) -> str:
-    return f"$^{{{''.join(_MARKS[mark] for mark in marks)}}}$" if marks else ""
-
-
-def _line(texts: list[str]) -> str:
-    return " & ".join(texts) + r" \\"
+    body = [r"\toprule", heads, r"\midrule", *lines, r"\bottomrule"]
+    tabular = [rf"\begin{{tabular}}{{{kinds}}}", *body, r"\end{tabular}"]
+    after = [r"\end{table}"] if before else []
+    notes = [f"% {visible(note)}" for note in table.notes]
+    yield "".join(f"{line}\n" for line in (*before, *tabular, *after, *notes))
 
 
 def _latex(text: str) -> str:
@@ -253,21 +216,11 @@ def _mathematics(match: re.Match[str]) -> str:
 
 
 class ReportFormat(NamedTuple):
-    """A way to write any report.
+    """A way to write any report."""
 
-    Attributes
-    ----------
-    purpose
-        What the format is for, in the words of the help text.
-    write
-        Takes a report and a layout, yields pieces of text.
-    suffix
-        The suffix of files that get this format without ``--format``.
-    """
-
-    purpose: str
+    purpose: str  # in the words of the help text
     write: Callable[[Report, Layout], Iterator[str]]
-    suffix: str = ""
+    suffix: str = ""  # of files that get this format without `--format`
 
 
 REPORT_FORMATS: Mapping[str, ReportFormat] = {
@@ -282,13 +235,7 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
 
 
 def format_of_file(path: str) -> str | None:
-    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix.
-
-    Raises
-    ------
-    UsageError
-        If no format has that suffix.
-    """
+    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in ("", ".txt"):
         return None

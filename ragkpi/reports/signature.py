@@ -16,21 +16,12 @@ SHORT_HASH = 8
 
 @dataclass(frozen=True)
 class Signature:
-    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``.
-
-    Attributes
-    ----------
-    fields
-        The values of all fields.
-    defaults
-        Their default values.
-    """
+    """Named fields, ``ragkpi:0.1.0|qrels:sha256:…|N:8841823|l:1|missing:intersection|…``."""
 
     fields: Mapping[str, str]
     defaults: Mapping[str, str]
 
     def long(self) -> str:
-        """Spell out every field."""
         return "|".join(f"{name}:{text}" for name, text in self.fields.items())
 
     def short(self) -> str:
@@ -44,14 +35,9 @@ def signature_of(
 ) -> Signature:
     """Collect the files and settings that the values of an evaluation depend on.
 
-    Parameters
-    ----------
-    settings, metrics
-        The settings and metrics of the evaluation. The corpus size, the pool and the grade map are
-        named only if a metric needs them.
-    files
-        By role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run, from
-        `ragkpi.files.inputs`; None if it was not computed.
+    The corpus size, the pool and the grade map are named only if a metric needs them. `files` has
+    by role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run; None if it was not
+    computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}

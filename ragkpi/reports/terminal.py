@@ -5,9 +5,9 @@ from __future__ import annotations
 import io
 import os
 import re
+import shutil
 import sys
 import textwrap
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TextIO
 
@@ -26,14 +26,8 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
     """Return the columns that fit into a terminal, by number, with the width of each.
 
     Columns of detail go first, from the right; then ids are shortened and prose is wrapped; then
-    further columns go from the right, but never the first two.
-
-    Parameters
-    ----------
-    columns, widths
-        All columns, and the widths of their longest texts.
-    limit
-        The width of the terminal; None for no limit.
+    further columns go from the right, but never the first two. Without a limit, all columns keep
+    the widths of their longest texts.
     """
     fitted = dict(enumerate(widths))
     if limit is None:
@@ -82,8 +76,6 @@ def on_terminal(text: str) -> str:
     """
     if not sys.stdout.isatty():
         return text
-    import shutil  # slow to import: it needs every compressor
-
     width = shutil.get_terminal_size().columns
     items: list[tuple[int, str]] = []  # the margin of each text, and the text
     before = ""
@@ -113,11 +105,8 @@ def _hung(margin: int, text: str, width: int) -> list[str]:
 
 
 def _smallest(column: Column, width: int) -> int:
-    if column.numeric:
-        return width
-    return min(
-        width, max(len(column.name), _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID)
-    )
+    least = _NARROWEST_PROSE if column.role == "prose" else _SHORTEST_ID
+    return width if column.numeric else min(width, max(len(column.name), least))
 
 
 BEST = "*"
@@ -138,10 +127,8 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
     table = report.table(layout)
     starred = any(cell.best for row in table.rows for cell in row)
     texts = [_texts(table, number, layout) for number in range(len(table.columns))]
-    widths = [
-        max(map(len, [column.name, *cells]))
-        for column, cells in zip(table.columns, texts, strict=True)
-    ]
+    named = zip(table.columns, texts, strict=True)
+    widths = [max(map(len, [column.name, *cells])) for column, cells in named]
     fitted = fit(table.columns, widths, layout.width)
     cells = {
         number: [lines_of(text, table.columns[number], width) for text in texts[number]]
@@ -176,74 +163,36 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
     ]
 
 
-def _drawn(table: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
+def _drawn(shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
     """Draw columns, by number the lines of each cell."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table as Drawing
-    from rich.text import Text
+    from rich import box, console, table, text
 
-    drawing = Drawing(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for number in cells:
-        column = table.columns[number]
+        column = shown.columns[number]
         drawing.add_column(
-            Text(visible(column.name)), justify="right" if column.numeric else "left", no_wrap=True
+            text.Text(visible(column.name)),
+            justify="right" if column.numeric else "left",
+            no_wrap=True,
         )
     heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if table.rows:  # one row of tall cells: rich is slow per cell
+    if shown.rows:  # one row of tall cells: rich is slow per cell
         drawing.add_row(
             *(
-                Text("\n").join(
-                    Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
-                    for row, lines, height in zip(table.rows, column_lines, heights, strict=True)
+                text.Text("\n").join(
+                    text.Text(line, "bold green" if row[number].best else _STYLES[row[number].tone])
+                    for row, lines, height in zip(shown.rows, column_lines, heights, strict=True)
                     for line in [*lines, *[""] * (height - len(lines))]
                 )
                 for number, column_lines in cells.items()
             )
         )
     out = io.StringIO()
-    console = Console(
+    console.Console(
         file=out,
         width=1 << 16,  # `fit` chose the widths; rich would cut numbers
         force_terminal=layout.colour == "always",
         color_system="standard" if layout.colour == "always" else None,
         legacy_windows=False,
-    )
-    console.print(drawing)
+    ).print(drawing)
     return out.getvalue()
-
-
-# These endings tell how a file is stored, and nothing about the run.
-_ENDINGS = {
-    *(".gz", ".bz2", ".xz", ".zst"),
-    *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
-}
-
-
-def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs after their files, or after their run ids; no two names are equal.
-
-    Parameters
-    ----------
-    paths
-        The files; folders and endings such as ``.txt.gz`` are not part of a name.
-    run_ids
-        A run id per file, to name the runs after them.
-    """
-    names = list(run_ids) or [_stem(path) for path in paths]
-    for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
-        count = Counter(names)
-        names = [
-            candidate if count[name] > 1 else name
-            for name, candidate in zip(names, candidates, strict=True)
-        ]
-    return names
-
-
-def _stem(path: str) -> str:
-    name = os.path.basename(path) or path
-    stem, ending = os.path.splitext(name)
-    while stem and ending.lower() in _ENDINGS:
-        name = stem
-        stem, ending = os.path.splitext(name)
-    return name

@@ -36,26 +36,12 @@ def trec_lines(
     digits: int | None = None,
     intervals: Mapping[str, Interval] = MappingProxyType({}),
 ) -> Iterator[bytes]:
-    r"""Format scores as trec_eval prints them.
+    r"""Format scores as trec_eval prints them, in blocks of whole lines.
 
-    Parameters
-    ----------
-    scores
-        The scores, in trec_eval's order.
-    per_query, summary
-        Whether each query has lines, and whether all queries together have, named ``all``.
-    name_width
-        The width of the names of numbers: one more for z-scores, for the Z before their names.
-    digits
-        Decimals (significant digits for styles without decimals) instead of trec_eval's.
-    intervals
-        By the names of metrics; the lines over all queries get the bounds in two more columns.
-
-    Yields
-    ------
-    bytes
-        Blocks of whole lines. Query ids and texts are the bytes of the input, but white space in
-        them is written as ``\x0a``, lest it forge a line. NA (NaN) is ``NA``.
+    Names are as wide as `name_width`: one more for z-scores, for the Z before them. The lines over
+    all queries, named ``all``, get the bounds of intervals in two more columns. Query ids and texts
+    are the bytes of the input, but white space in them is written as ``\x0a``, lest it forge a
+    line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
         shown = _in_order(scores.printed("query"))
@@ -88,8 +74,7 @@ def _summary_cells(
     """Return a format and the only value, with the bounds of its interval."""
     style = column.metric.measure.style
     kind = object if style in _TEXTS else np.float64
-    values = np.array([column.summary, *(interval or ())], dtype=kind)
-    form, cells = _cells(style, values, digits)
+    form, cells = _cells(style, np.array([column.summary, *(interval or ())], dtype=kind), digits)
     return b"%b", [b"\t".join(form % cell for cell in cells)]
 
 
@@ -130,7 +115,5 @@ def _lines(
         name.replace(b"%", b"%%") + b"\t%b\t" + form + b"\n"
         for name, (form, _) in zip(names, cells, strict=True)
     )
-    columns: list[Sequence[Any]] = []
-    for _, column in cells:
-        columns += [queries, column]
+    columns = [part for _, column in cells for part in (queries, column)]
     return b"".join([template % row for row in zip(*columns, strict=True)])

@@ -1,6 +1,6 @@
 import pytest
 
-from ragkpi.reports.terminal import run_names
+from ragkpi.reports.layout import run_names
 
 
 @pytest.mark.parametrize(

@@ -25,19 +25,15 @@ from ragkpi.questions.agree.study import (
     Reversal,
 )
 from ragkpi.questions.evaluate.report import interval_note
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.rank_agreement import PERSISTENCE
 from ragkpi.wording import counted, decoded
 
 _DOCUMENTS_NAMED = 3  # per query
 _COLUMNS = [
-    Column("judges"),
-    Column("about"),
-    Column("of"),
+    *map(Column, ("judges", "about", "of")),
     Column("n", "integer", role="detail"),
-    Column("reference", "decimal"),
-    Column("other", "decimal"),
-    Column("value", "decimal"),
+    *(Column(name, "decimal") for name in ("reference", "other", "value")),
     Column("differ most", role="prose"),
 ]
 
@@ -64,14 +60,11 @@ def agree_answer(agreement: Agreement) -> Answer:
 
 def _row(*values: Any) -> list[Cell]:
     """Make cells of values and estimates; the columns without a value stay empty."""
-    cells = [Cell()] * len(_COLUMNS)
-    for column, value in enumerate(values):
-        if isinstance(value, Estimate):
-            known = not math.isnan(value.interval.low)
-            cells[column] = Cell(value.value, value.interval if known else None)
-        else:
-            cells[column] = Cell(value)
-    return cells
+    cells = [
+        Cell(value.value, known(value.interval)) if isinstance(value, Estimate) else Cell(value)
+        for value in values
+    ]
+    return cells + [Cell()] * (len(_COLUMNS) - len(cells))
 
 
 def _rows_of_pair(pair: PairAgreement) -> Iterator[list[Cell]]:
@@ -170,27 +163,15 @@ def _agreement_findings(agreement: Agreement) -> dict[str, Any]:
 
 
 def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
+    names = ("judges", "queries", "documents", "only_first", "only_second", "levels")
+    of_query = ("query", "documents", "agreement", "distance", "differing")
     return {
-        "judges": pair.judges,
-        "queries": pair.queries,
-        "documents": pair.documents,
-        "only_first": pair.only_first,
-        "only_second": pair.only_second,
-        "levels": pair.levels,
+        **{name: getattr(pair, name) for name in names},
         "confusion": pair.counts.astype(int).tolist(),
         **pair.whole,
         "kappa_from": {str(level): estimate for level, estimate in pair.thresholds.items()},
         "bias": {str(level): estimate for level, estimate in pair.bias.items()},
-        "by_query": [
-            {
-                "query": query.query,
-                "documents": query.documents,
-                "agreement": query.agreement,
-                "distance": query.distance,
-                "differing": query.differing,
-            }
-            for query in pair.by_query
-        ],
+        "by_query": [{name: getattr(query, name) for name in of_query} for query in pair.by_query],
     }
 
 
@@ -250,13 +231,14 @@ def _advice(pair: PairAgreement) -> str:
     if pair.whole["agreement"].value == 1:
         return f"{judge} says what {reference} says: either serves."
     biased = _bias(pair.whole["mean_difference"])
-    known = [order for order in pair.orders if not math.isnan(order.agreements["tau_ap"].value)]
-    if not known:
+    tau_of = {order.metric.name: order.agreements["tau_ap"].value for order in pair.orders}
+    ordered = [order for order in pair.orders if not math.isnan(tau_of[order.metric.name])]
+    if not ordered:
         what = "the runs are all alike" if pair.orders else "no runs were given"
         return f"{judge} {biased}; {what}, so nothing is known of how it orders them."
-    worst = min(known, key=lambda order: order.agreements["tau_ap"].value)
-    tau = worst.agreements["tau_ap"].value
-    significant = any(swap.significant for order in known for swap in order.swaps)
+    worst = min(ordered, key=lambda order: tau_of[order.metric.name])
+    tau = tau_of[worst.metric.name]
+    significant = any(swap.significant for order in ordered for swap in order.swaps)
     if significant:
         how, advice = f"unlike {reference}", "do not rank with it"
     elif tau >= ALIKE:
@@ -268,7 +250,7 @@ def _advice(pair: PairAgreement) -> str:
     if runs < _FEW_RUNS:
         advice += f" (as far as {runs} runs can tell)"
     link = "but" if tau >= ALIKE and not significant else "and"
-    by = f" by {worst.metric.name}" if len(known) > 1 else ""
+    by = f" by {worst.metric.name}" if len(ordered) > 1 else ""
     return (
         f"{judge} orders these {runs} runs {how} (tau_AP {tau:.2f}{by}"
         f"{_swapped(worst.swaps)}), {link} {biased}; {advice}."

@@ -8,8 +8,8 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, naming, output_and_plot
 from ragkpi.cli.terminal import by_path, expect_files
 from ragkpi.errors import UsageError
+from ragkpi.reports.layout import run_names
 from ragkpi.reports.output_files import replacing
-from ragkpi.reports.terminal import run_names
 
 # Runs are always compared over the queries that all judges have.
 agree_options = without_pool.without("complete", "common", "debug")

@@ -20,8 +20,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.measures.aggregates import SUM
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.reports.layout import Answer, Cell, Column, Table
-from ragkpi.statistics.bootstrap import Interval
+from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, prediction_powered
 from ragkpi.statistics.significance import CorrectionName, corrected
 from ragkpi.wording import counted, listed, rounded
@@ -33,85 +32,43 @@ _UNLIKELY = 0.05
 
 @dataclass(frozen=True)
 class CorrectedMetric:
-    """A metric of one run, or its difference from the first run.
-
-    Attributes
-    ----------
-    metric, run
-        The metric, and the name of the run.
-    result
-        The estimates.
-    p_corrected
-        Of a difference, corrected for all differences in the call.
-    rare
-        Whether the value is one of two, and people gave the rarer one to hardly any query.
-    """
+    """A metric of one run, or its difference from the first run."""
 
     metric: Metric
     run: str
     result: Corrected
-    p_corrected: float = math.nan
-    rare: bool = False
+    p_corrected: float = math.nan  # of a difference, corrected for all differences in the call
+    rare: bool = False  # people gave the rarer one of its two values to hardly any query
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the queries that people judged differ from the others, by the other judge's values.
+    """How the queries that people judged differ from the others, by the other judge's values."""
 
-    Attributes
-    ----------
-    metric
-        The metric; its values are means over the runs.
-    judged, rest
-        Its mean over the queries that people judged, and over the others.
-    p
-        Of Welch's t test of both being equal, corrected for all metrics.
-    """
-
-    metric: Metric
-    judged: float
-    rest: float
-    p: float
+    metric: Metric  # the metric; its values are means over the runs
+    judged: float  # its mean over the queries that people judged
+    rest: float  # over the others
+    p: float  # of Welch's t test of both being equal, corrected for all metrics
 
     @property
     def doubtful(self) -> bool:
-        """Whether the queries hardly are a random sample."""
         return self.p < _UNLIKELY
 
 
 @dataclass(frozen=True)
 class Correction:
-    """Metrics of runs, corrected by what people judged.
+    """Metrics of runs, corrected by what people judged."""
 
-    Attributes
-    ----------
-    of
-        Whether values are estimated, or differences from the first run.
-    runs, judges
-        The names of the runs; and of people's judgements and of the other judge's.
-    corrected
-        By metric, then by run.
-    refused
-        Metrics that are no means, and why.
-    judged, queries, left_out
-        Queries that people judged, all queries of the other judge, and those that people alone
-        judged.
-    sampling
-        Whether the queries look like a random sample, by metric.
-    level
-        The probability that an interval covers.
-    """
-
-    of: Of
+    of: Of  # whether values are estimated, or differences from the first run
     runs: Sequence[str]
-    judges: tuple[str, str]
-    corrected: list[CorrectedMetric]
-    refused: list[tuple[Metric, str]]
-    judged: int
-    queries: int
-    left_out: int
-    sampling: list[Sampling]
-    level: float
+    judges: tuple[str, str]  # the names of people's judgements and of the other judge's
+    corrected: list[CorrectedMetric]  # by metric, then by run
+    refused: list[tuple[Metric, str]]  # metrics that are no means, and why
+    judged: int  # queries that people judged
+    queries: int  # all queries of the other judge
+    left_out: int  # queries that people alone judged
+    sampling: list[Sampling]  # whether the queries look like a random sample, by metric
+    level: float  # the probability that an interval covers
 
 
 def correct(
@@ -125,24 +82,8 @@ def correct(
 ) -> Correction:
     """Estimate what runs would score if people had judged all queries.
 
-    Parameters
-    ----------
-    runs, judges
-        The names of the runs; and of people's judgements and of the other judge's.
-    human, other
-        The same runs for the same metrics, under people's judgements and under the other judge's,
-        each over all of its queries.
-    of
-        ``"values"`` of every run, or ``"differences"`` from the first one.
-    level, correction
-        Of the intervals; and how the p-values of several differences are corrected.
-
-    Raises
-    ------
-    NothingInCommonError
-        If no query has both judgements.
-    UsageError
-        If fewer than `FEWEST` queries have both, or all queries do, or if no metric is a mean.
+    `human` and `other` are the same runs for the same metrics, under people's judgements and under
+    the other judge's (`judges` in this order), each over all of its queries.
     """
     number = {query: row for row, query in enumerate(other[0].queries)}
     # Both are in byte order, so the judged rows of the one are the kept rows of the other.
@@ -288,15 +229,11 @@ def correction_answer(correction: Correction) -> Answer:
     for entry in correction.corrected:
         result, style = entry.result, entry.metric.measure.style
         cells = [
-            Cell(entry.metric.name),
-            Cell(entry.run),
+            *map(Cell, (entry.metric.name, entry.run)),
             Cell(result.other, style=style),
-            Cell(result.human, _known(result.human_interval), style=style),
-            Cell(result.estimate, _known(result.interval), style=style),
-            Cell(result.tuning),
-            Cell(result.worth),
-            Cell(result.p),
-            Cell(entry.p_corrected),
+            Cell(result.human, known(result.human_interval), style=style),
+            Cell(result.estimate, known(result.interval), style=style),
+            *map(Cell, (result.tuning, result.worth, result.p, entry.p_corrected)),
         ]
         rows.append(cells[shown])
     return Answer(
@@ -306,10 +243,6 @@ def correction_answer(correction: Correction) -> Answer:
         _correction_findings(correction),
         1,
     )
-
-
-def _known(interval: Interval) -> Interval | None:
-    return None if math.isnan(interval.low) else interval
 
 
 def _correction_notes(correction: Correction) -> Iterator[str]:
@@ -370,13 +303,13 @@ def doubts(correction: Correction) -> str:
 
 def _correction_sentences(correction: Correction) -> Iterator[str]:
     people, other = correction.judges
-    known = [entry for entry in correction.corrected if not math.isnan(entry.result.interval.low)]
-    if not known:
+    entries = [entry for entry in correction.corrected if known(entry.result.interval)]
+    if not entries:
         yield "Nothing can be corrected: no value varies among the queries that people judged."
         return
-    for entry in known:
+    for entry in entries:
         yield _corrected_sentence(correction, entry)
-    worth = [entry.result.worth for entry in known]
+    worth = [entry.result.worth for entry in entries]
     least, most = min(worth), max(worth)
     span = f"{least:.0f}" if most - least < 1 else f"{least:.0f} to {most:.0f}"
     queries = f"the {correction.judged} queries of {people}"
@@ -410,20 +343,21 @@ def _correction_findings(correction: Correction) -> dict[str, Any]:
     entries = []
     for entry in correction.corrected:
         result = entry.result
-        finding = {
-            "measure": entry.metric.name,
-            "run": entry.run,
-            "other": result.other,
-            "human": result.human,
-            "human_interval": result.human_interval,
-            "estimate": result.estimate,
-            "interval": result.interval,
-            "believed": result.tuning,
-            "standard_error": result.standard_error,
-            "worth": result.worth,
-        }
-        p_values = {"p": result.p, "p_corrected": entry.p_corrected}
-        entries.append({**finding, **(p_values if differences else {})})
+        entries.append(
+            {
+                "measure": entry.metric.name,
+                "run": entry.run,
+                "other": result.other,
+                "human": result.human,
+                "human_interval": result.human_interval,
+                "estimate": result.estimate,
+                "interval": result.interval,
+                "believed": result.tuning,
+                "standard_error": result.standard_error,
+                "worth": result.worth,
+                **({"p": result.p, "p_corrected": entry.p_corrected} if differences else {}),
+            }
+        )
     return {
         "human": correction.judges[0],
         "other": correction.judges[1],

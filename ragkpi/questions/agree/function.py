@@ -27,7 +27,7 @@ from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import Panel, evaluators, mapped, panel, scales_differ
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.ranking.relevance import READERS, Relevance
-from ragkpi.reports.terminal import run_names
+from ragkpi.reports.layout import run_names
 from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import counted
 
@@ -194,7 +194,10 @@ def correct(
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
     """Name the reference and the judges in question, after their files or their keys."""
-    if isinstance(other, Mapping) and all(_is_whole(judge) for judge in other.values()):
+    if isinstance(other, Mapping) and all(
+        isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")
+        for judge in other.values()
+    ):
         others = {str(name): qrels_of(judge) for name, judge in other.items()}
         return {reference or "qrels": qrels_of(qrels)} | others
     return _named({reference or "qrels": qrels, "other": other})
@@ -206,7 +209,3 @@ def _named(judges: Mapping[str, Any]) -> dict[str, str | Relevance]:
     if all(isinstance(judge, str | os.PathLike) for judge in judges.values()):
         names = run_names([os.fspath(judge) for judge in judges.values()])
     return {name: qrels_of(judge) for name, judge in zip(names, judges.values(), strict=True)}
-
-
-def _is_whole(judge: Any) -> bool:
-    return isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")

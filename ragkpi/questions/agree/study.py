@@ -92,12 +92,7 @@ class Panel:
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     """Join the judgements of several judges by document; negative levels are no judgements.
 
-    Raises
-    ------
-    NothingInCommonError
-        If another judge judged no document that the first one judged.
-    InputError
-        If a judge gave gains and no levels.
+    Refused are gains in place of levels, and judges that judged no document the first one judged.
     """
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
@@ -146,10 +141,8 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
 
 def scales_differ(panel: Panel) -> str:
     """Warn that a judge may use another scale than the reference; empty if none does."""
-    ends = []
-    for judge in range(len(panel.names)):
-        levels = panel.levels(judge)
-        ends.append(f"{levels[0]} to {levels[-1]}")
+    given = map(panel.levels, range(len(panel.names)))
+    ends = [f"{levels[0]} to {levels[-1]}" for levels in given]
     for end, name in zip(ends, panel.names, strict=True):
         if end != ends[0]:
             return (
@@ -160,13 +153,7 @@ def scales_differ(panel: Panel) -> str:
 
 
 def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
-    """Reduce judgements to the queries that all judges have, so that values can be compared.
-
-    Raises
-    ------
-    NothingInCommonError
-        If there is no such query.
-    """
+    """Reduce judgements to the queries that all judges have, so that values can be compared."""
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
     if not shared:
         raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
@@ -178,10 +165,7 @@ def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
 def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:
     """Map a judge's levels to another scale; an empty map changes nothing.
 
-    Raises
-    ------
-    UsageError
-        If the map lacks a level; it may lack negative ones, which are unjudged.
+    The map must have every level of the judge but negative ones, which are unjudged.
     """
     if not levels:
         return judge
@@ -232,20 +216,12 @@ def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two runs in one order under the reference, and in the reverse under the other judgement.
+    """Two runs in one order under the reference, and in the reverse under the other judgement."""
 
-    Attributes
-    ----------
-    better, worse
-        The names of the runs, as the reference orders them.
-    p_reference, p_other
-        Of the difference under either judgement, corrected for all pairs of runs.
-    """
-
-    better: str
+    better: str  # by the reference
     worse: str
-    p_reference: float
-    p_other: float
+    p_reference: float  # of the difference, corrected for all pairs of runs
+    p_other: float  # under the other judgement
 
     @property
     def significant(self) -> bool:
@@ -255,64 +231,27 @@ class Reversal:
 
 @dataclass(frozen=True)
 class OrderAgreement:
-    """How two judgements order R runs by one metric.
-
-    Attributes
-    ----------
-    runs, metric
-        The names of the runs, and the metric.
-    queries
-        How many queries have a value for all runs under both judgements.
-    reference, other : length R
-        The runs' values under each judgement.
-    shifts
-        Other minus reference, for each run.
-    shift
-        The mean of the shifts.
-    agreements
-        The coefficients of `RANK_AGREEMENTS`, by name.
-    swaps
-        Pairs of runs in reverse order, the most significant ones first.
-    leaders
-        The best run under the reference, and the best one under the other judgement.
-    drop
-        The run that falls farthest from its rank under the reference, and by how many ranks.
-    """
+    """How two judgements order R runs by one metric."""
 
     runs: Sequence[str]
     metric: Metric
-    queries: int
-    reference: list[float]
-    other: list[float]
-    shifts: list[Estimate]
-    shift: Estimate
-    agreements: Mapping[str, Estimate]
-    swaps: list[Reversal]
-    leaders: tuple[str, str]
-    drop: tuple[str, int]
+    queries: int  # how many queries have a value for all runs under both judgements
+    reference: list[float]  # the runs' values
+    other: list[float]  # under the other judgement
+    shifts: list[Estimate]  # other minus reference, for each run
+    shift: Estimate  # the mean of the shifts
+    agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
+    swaps: list[Reversal]  # pairs of runs in reverse order, the most significant ones first
+    leaders: tuple[str, str]  # the best run under each judgement
+    drop: tuple[str, int]  # falls farthest from its reference rank, and how far
 
 
 def order_agreement(
-    runs: Sequence[str],
-    reference: Sequence[Scores],
-    other: Sequence[Scores],
-    procedure: Procedure,
+    runs: Sequence[str], reference: Sequence[Scores], other: Sequence[Scores], procedure: Procedure
 ) -> list[OrderAgreement]:
     """Compare the orders of runs, for every metric that can be better or worse.
 
-    Parameters
-    ----------
-    runs
-        The names of the runs.
-    reference, other
-        Their scores, for the same metrics over the same queries, under both judgements.
-    procedure
-        How differences are tested and corrected, and how queries are resampled.
-
-    Raises
-    ------
-    UsageError
-        If there are fewer than two runs, or no metric can be better or worse.
+    `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
     if len(reference) < 2:
         raise UsageError("an order needs two runs; expected two or more, or none")
@@ -393,7 +332,6 @@ def _swaps(
     p_reference: FloatArray,
     p_other: FloatArray,
 ) -> list[Reversal]:
-    """List the pairs of runs in reverse order, the most significant ones first."""
     swaps = []
     for pair in combinations(range(len(runs)), 2):
         better, worse = sorted(pair, key=lambda run: -reference[run])
@@ -408,69 +346,33 @@ SCALES: tuple[Scale, ...] = ("nominal", "ordinal", "interval")
 
 @dataclass(frozen=True)
 class QueryAgreement:
-    """How well two judges agree on the documents of one query.
-
-    Attributes
-    ----------
-    query
-        Its id.
-    documents
-        How many both judged.
-    agreement, first, second, distance
-        Share with the same level, the mean level of each judge, and the mean distance of both.
-    differing
-        Documents with different levels, the farthest apart first: id, first and second level.
-    """
+    """How well two judges agree on the documents of one query."""
 
     query: bytes
-    documents: int
-    agreement: float
-    first: float
-    second: float
-    distance: float
-    differing: list[tuple[bytes, int, int]]
+    documents: int  # how many both judged
+    agreement: float  # the share with the same level
+    first: float  # the mean level of the first judge
+    second: float  # of the second
+    distance: float  # the mean distance of their levels
+    differing: list[tuple[bytes, int, int]]  # id and both levels, the farthest apart first
 
 
 @dataclass(frozen=True)
 class PairAgreement:
-    """How well two judges agree.
-
-    Attributes
-    ----------
-    judges
-        Their names.
-    queries, documents
-        How many both judged.
-    only_first, only_second
-        Documents that one of them alone judged.
-    levels : (L,)
-        All levels that either gives a document that both judged.
-    counts : (L, L)
-        Documents with the level of the row by the first judge, of the column by the second.
-    whole
-        The statistics of `AGREEMENTS`, by name.
-    thresholds
-        Cohen's kappa of "at least this level", by level.
-    bias
-        For each level of the first judge by how much the second one is above it.
-    by_query
-        Every query that both judged, the largest distance first; empty unless asked for.
-    orders
-        How both order runs, by metric; empty without runs.
-    """
+    """How well two judges agree."""
 
     judges: tuple[str, str]
-    queries: int
-    documents: int
-    only_first: int
+    queries: int  # that both judged
+    documents: int  # that both judged
+    only_first: int  # documents that the first alone judged
     only_second: int
-    levels: list[int]
-    counts: FloatArray
-    whole: Mapping[str, Estimate]
-    thresholds: Mapping[int, Estimate]
-    bias: Mapping[int, Estimate]
-    by_query: Sequence[QueryAgreement] = ()
-    orders: Sequence[OrderAgreement] = ()
+    levels: list[int]  # (L,): all levels that either gives a document that both judged
+    counts: FloatArray  # (L, L): documents by level of the first and of the second judge
+    whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
+    thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
+    bias: Mapping[int, Estimate]  # by level of the first judge how much the second is above
+    by_query: Sequence[QueryAgreement] = ()  # the largest distance first; empty unless asked for
+    orders: Sequence[OrderAgreement] = ()  # how both order runs, by metric; empty without runs
 
 
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
@@ -559,31 +461,16 @@ MOST_LEVELS = 40  # more levels are rather measurements, and matrices of them ar
 
 @dataclass(frozen=True)
 class Agreement:
-    """How the judges of a panel agree.
-
-    Attributes
-    ----------
-    panel
-        The judges and their levels.
-    pairs
-        Every two judges that judged a document in common.
-    alpha
-        Krippendorff's alpha of all judges, by scale; empty for two judges.
-    runs
-        The names of the runs; empty without runs.
-    procedure
-        How differences of runs were tested, and queries resampled.
-    """
+    """How the judges of a panel agree."""
 
     panel: Panel
-    pairs: Sequence[PairAgreement]
-    alpha: Mapping[str, Estimate]
+    pairs: Sequence[PairAgreement]  # every two judges that judged a document in common
+    alpha: Mapping[str, Estimate]  # Krippendorff's, of all judges, by scale; empty for two
     runs: Sequence[str]
-    procedure: Procedure
+    procedure: Procedure  # how differences of runs were tested, and queries resampled
 
     @property
     def with_reference(self) -> list[PairAgreement]:
-        """The reference with each of the other judges."""
         return [pair for pair in self.pairs if pair.judges[0] == self.panel.names[0]]
 
 
@@ -609,22 +496,7 @@ def agree(
 ) -> Agreement:
     """Measure how judges agree about documents, and about the order of runs if there are any.
 
-    Parameters
-    ----------
-    panel
-        The judges and their levels.
-    procedure
-        How differences of runs are tested, and queries resampled.
-    runs, scores
-        The runs' names, and for each judge the runs' scores by its judgements, as `evaluators`
-        evaluate them.
-    per_query
-        Whether pairs of judges are compared query by query, too.
-
-    Raises
-    ------
-    UsageError
-        If there are more than `MOST_LEVELS` levels, or runs that cannot be ordered.
+    `scores` are, for each judge, the runs' scores by its judgements, as `evaluators` evaluate them.
     """
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(

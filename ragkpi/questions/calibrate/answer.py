@@ -20,7 +20,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.questions.calibrate.study import FEWEST_HELD_OUT, Calibration, Correlation, Tuning
 from ragkpi.questions.evaluate.report import interval_note
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.correlation import COEFFICIENTS
 
 _FEWEST = 10  # observations: a segment with fewer does not name its best measure
@@ -29,6 +29,7 @@ _COEFFICIENTS = {
     "kendall": "agreement of pairs (Kendall's tau-b)",
     "pearson": "linear correlation (Pearson's r)",
 }
+_OF_TUNING = ("chosen", "folds", "held_out", "held_out_before", "gain", "alphas")
 _OF_ALPHA = (
     Column("alpha", "decimal", digits=2),
     Column("chosen", "decimal", digits=2),
@@ -41,9 +42,12 @@ _OF_ALPHA = (
 def calibration_answer(calibration: Calibration) -> Answer:
     """Put a calibration into words."""
     tuned = {
-        (tuning.metric.name, tuning.segment): _cells_of_alpha(tuning)
-        for tuning in calibration.tunings
-        if tuning.matters == "yes"
+        (t.metric.name, t.segment): [
+            Cell(t.alpha, t.range),
+            *map(Cell, (t.chosen, t.best, t.held_out, t.held_out_before)),
+        ]
+        for t in calibration.tunings
+        if t.matters == "yes"
     }
     columns = [
         Column("measure"),
@@ -59,20 +63,14 @@ def calibration_answer(calibration: Calibration) -> Answer:
     for correlation in calibration.correlations:
         name, segment = correlation.metric.name, correlation.segment
         if correlation.observations or segment == "all":
-            cells = [Cell(name), Cell(segment), Cell(correlation.observations)]
+            cells = [*map(Cell, (name, segment, correlation.observations))]
             for coefficient, value in correlation.coefficients.items():
-                known = not math.isnan(value)
-                cells.append(Cell(value, correlation.intervals[coefficient] if known else None))
+                cells.append(Cell(value, known(correlation.intervals[coefficient])))
             if tuned:
                 cells += tuned.get((name, segment), [Cell()] * len(_OF_ALPHA))
             rows.append(cells)
     table = Table(columns, rows, list(_notes(calibration)))
     return Answer("calibrate", table, list(_sentences(calibration)), _findings(calibration), 1)
-
-
-def _cells_of_alpha(tuning: Tuning) -> list[Cell]:
-    values = (tuning.chosen, tuning.best, tuning.held_out, tuning.held_out_before)
-    return [Cell(tuning.alpha, tuning.range), *map(Cell, values)]
 
 
 def _notes(calibration: Calibration) -> Iterator[str]:
@@ -101,8 +99,8 @@ def _notes(calibration: Calibration) -> Iterator[str]:
 
 def _sentences(calibration: Calibration) -> Iterator[str]:
     overall, lead = calibration.overall, calibration.lead
-    known = [correlation for correlation in overall if not correlation.reason]
-    if not known:
+    correlated = [correlation for correlation in overall if not correlation.reason]
+    if not correlated:
         reason = overall[0].reason if overall else "no value has one per query"
         yield f"Nothing can be said about any measure: {reason}."
         return
@@ -114,7 +112,9 @@ def _sentences(calibration: Calibration) -> Iterator[str]:
         yield _tuning_sentence(tuning)
     if lead is None:
         return
-    best = next(correlation for correlation in known if correlation.metric.name == lead.first[0])
+    best = next(
+        correlation for correlation in correlated if correlation.metric.name == lead.first[0]
+    )
     low, high = best.intervals["spearman"]
     same = f" (and {', '.join(lead.first[1:])}, always alike)" if lead.first[1:] else ""
     ahead = f", ahead of {lead.second} in {lead.share:.0%} of the resamples" if lead.second else ""
@@ -136,11 +136,11 @@ def _sentences(calibration: Calibration) -> Iterator[str]:
 
 
 def _segment_sentence(segment: str, correlations: Sequence[Correlation]) -> str:
-    known = [c for c in correlations if not c.reason and c.observations >= _FEWEST]
-    if len(known) < 2:
+    enough = [c for c in correlations if not c.reason and c.observations >= _FEWEST]
+    if len(enough) < 2:
         most = max(correlation.observations for correlation in correlations)
         return f"Where {segment} there are too few observations to name a measure ({most})."
-    best = max(known, key=lambda correlation: correlation.strength)
+    best = max(enough, key=lambda correlation: correlation.strength)
     return (
         f"Where {segment} {best.metric.name} tracks quality best: "
         f"{best.coefficients['spearman']:.3f} over {best.observations} observations."
@@ -192,12 +192,7 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
                 "matters": tuning.matters,
                 "alpha": tuning.alpha,
                 "interval": tuning.range,
-                "chosen": tuning.chosen,
-                "folds": tuning.folds,
-                "held_out": tuning.held_out,
-                "held_out_before": tuning.held_out_before,
-                "gain": tuning.gain,
-                "alphas": tuning.alphas,
+                **{name: getattr(tuning, name) for name in _OF_TUNING},
                 "rho": tuning.curve.tolist(),
             }
             for tuning in calibration.tunings

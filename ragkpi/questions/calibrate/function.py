@@ -25,7 +25,7 @@ from ragkpi.questions.calibrate.answer import calibration_answer, calibration_ch
 from ragkpi.questions.calibrate.study import calibrate as calibrate_measures
 from ragkpi.questions.calibrate.study import observe
 from ragkpi.ranking.judged import Judged
-from ragkpi.reports.terminal import run_names
+from ragkpi.reports.layout import run_names
 from ragkpi.wording import listed
 
 CALIBRATED = ("P.10", "recall.10", "ndcg_cut.10", "t.10", "t_code.10", "F.10", "Fe.10")
@@ -82,11 +82,7 @@ def calibrate(
 
 
 def _scored(
-    asked: Session,
-    paths: Sequence[str],
-    results: Sequence[Evaluation],
-    scores: Quality,
-    file: str,
+    asked: Session, paths: Sequence[str], results: Sequence[Evaluation], scores: Quality, file: str
 ) -> list[tuple[Judged, Mapping[bytes, float]]]:
     """Pair every run with its quality scores; note the queries that have none."""
     scored = []

@@ -31,24 +31,12 @@ from ragkpi.statistics.correlation import (
 
 @dataclass(frozen=True)
 class Observed:
-    """N observations of quality, and the runs behind them.
+    """N observations of quality, and the runs behind them."""
 
-    Attributes
-    ----------
-    queries
-        The queries that have a score, in byte order.
-    query : (N,)
-        The number of each observation's query in `queries`.
-    quality : (N,)
-        How good the response was.
-    runs
-        Each run, and the rows of its queries that have a score; the N are theirs, run by run.
-    """
-
-    queries: list[bytes]
-    query: IntArray
-    quality: FloatArray
-    runs: Sequence[tuple[Judged, IntArray]]
+    queries: list[bytes]  # the queries that have a score, in byte order
+    query: IntArray  # (N,): the number of each observation's query in `queries`
+    quality: FloatArray  # (N,): how good the response was
+    runs: Sequence[tuple[Judged, IntArray]]  # each with its rows that have a score, run by run
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a metric of every observation, (N,); NaN is NA."""
@@ -57,7 +45,6 @@ class Observed:
 
     @property
     def num_rel(self) -> IntArray:
-        """Relevant documents of each observation's query, (N,)."""
         return np.concatenate([judged.num_rel[rows] for judged, rows in self.runs])
 
 
@@ -85,72 +72,35 @@ _SAME = 1e-12
 
 @dataclass(frozen=True)
 class Sample:
-    """A metric of the n observations of a segment.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric as it was asked for, and which observations.
-    alphas
-        The grid, ascending.
-    x : (n,)
-        The value of each observation.
-    grid : (A, n)
-        The value with each alpha; no rows for a metric without one.
-    quality, query : (n,)
-        The quality of each response, and the number of its query.
-    """
+    """A metric of the n observations of a segment."""
 
     metric: Metric
     segment: Segment
-    alphas: Sequence[float]
-    x: FloatArray
-    grid: FloatArray
-    quality: FloatArray
-    query: IntArray
+    alphas: Sequence[float]  # the grid, ascending
+    x: FloatArray  # (n,): the value of each observation
+    grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
+    quality: FloatArray  # (n,): of each response
+    query: IntArray  # (n,): the number of its query
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The alpha that makes a metric track quality best, by Spearman's rho.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric as it was asked for, and the observations it is over.
-    alphas, curve, band
-        The grid, rho at each of its points, and its bootstrap intervals.
-    alpha
-        The best one; the middle one of several equally good. NaN if there is none.
-    range
-        The interval of the best alpha over resamples of the queries.
-    chosen
-        The share of resamples in which `alpha` is (one of) the best.
-    matters
-        Whether alpha changes rho: ``"no"`` if all alphas order the observations alike,
-        ``"only shifts"`` if they even differ by the same amount.
-    held_out, held_out_before
-        Mean rho over folds of queries that alpha was not chosen on: with the alpha chosen on the
-        other folds, and with the one that was asked for.
-    gain
-        Interval of what the chosen alpha adds to rho on held-out queries; unknown without folds.
-    folds
-        How many folds these are over.
-    """
+    """The alpha that makes a metric track quality best, by Spearman's rho."""
 
     metric: Metric
     segment: Segment
-    alphas: Sequence[float]
-    curve: FloatArray
-    band: Sequence[Interval]
-    alpha: float
-    range: Interval
-    chosen: float
+    alphas: Sequence[float]  # the grid
+    curve: FloatArray  # rho at each alpha
+    band: Sequence[Interval]  # its bootstrap intervals
+    alpha: float  # the best one; the middle one of several equally good. NaN if there is none
+    range: Interval  # the interval of the best alpha over resamples of the queries
+    chosen: float  # the share of resamples in which `alpha` is (one of) the best
+    # Whether alpha changes rho; "only shifts" if all alphas even differ by the same amount.
     matters: Literal["yes", "no", "only shifts"]
-    held_out: float = math.nan
-    held_out_before: float = math.nan
-    gain: Interval = UNKNOWN
-    folds: int = 0
+    held_out: float = math.nan  # mean rho over folds that alpha was not chosen on
+    held_out_before: float = math.nan  # the same with the alpha that was asked for
+    gain: Interval = UNKNOWN  # what the chosen alpha adds to rho held out; unknown without folds
+    folds: int = 0  # how many folds these are over
 
     @property
     def better(self) -> bool:
@@ -159,7 +109,6 @@ class Tuning:
 
     @property
     def best(self) -> float:
-        """Rho at the best alpha."""
         return float(np.nanmax(self.curve)) if np.isfinite(self.curve).any() else math.nan
 
 
@@ -173,19 +122,7 @@ def takes_alpha(metric: Metric) -> bool:
 
 
 def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: int) -> Tuning:
-    """Choose the alpha of a metric for a segment.
-
-    Parameters
-    ----------
-    sample
-        The observations of the segment.
-    replicates : (B, A)
-        Rho at each of the alphas in every resample.
-    bootstrap
-        How the queries were resampled.
-    folds
-        Parts of the queries that each are held out once.
-    """
+    """Choose the alpha of a metric for a segment; `replicates` are rho by resample, (B, A)."""
     rho = _rho_by_alpha(sample.grid, sample.quality)
     (best,) = _middle(_peaks(rho)).tolist()
     optima = _middle(_peaks(replicates))
@@ -292,24 +229,12 @@ _FEWEST_AT_ONCE = 33  # resamples share a step; powers of two collide in the cac
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a metric goes with quality over one segment of the observations.
-
-    Attributes
-    ----------
-    metric, segment
-        The metric; and which observations: all, or those with cutoffs below R, or from R.
-    observations
-        How many.
-    coefficients, intervals
-        By name of the coefficient; NaN where there is none.
-    reason
-        Why there is none.
-    """
+    """How a metric goes with quality over one segment of the observations."""
 
     metric: Metric
     segment: Segment
     observations: int
-    coefficients: Mapping[str, float]
+    coefficients: Mapping[str, float]  # by name; NaN where there is none
     intervals: Mapping[str, Interval]
     reason: str = ""
 
@@ -321,21 +246,11 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Lead:
-    """How surely a metric tracks quality best.
+    """How surely a metric tracks quality best."""
 
-    Attributes
-    ----------
-    first
-        The metric with the greatest rho, and those that have the same rho in every resample.
-    second
-        The next one.
-    share
-        The share of resamples in which the first tracks quality better than the second.
-    """
-
-    first: list[str]
-    second: str
-    share: float
+    first: list[str]  # the metric with the greatest rho, and those always level with it
+    second: str  # the next one
+    share: float  # the share of resamples in which the first tracks quality better than the second
 
 
 @dataclass(frozen=True)
@@ -354,12 +269,10 @@ class Calibration:
 
     @property
     def overall(self) -> list[Correlation]:
-        """The correlations over all observations."""
         return [correlation for correlation in self.correlations if correlation.segment == "all"]
 
     @property
     def overall_tunings(self) -> list[Tuning]:
-        """The tunings over all observations."""
         return [tuning for tuning in self.tunings if tuning.segment == "all"]
 
 
@@ -370,20 +283,9 @@ def calibrate(
     bootstrap: Bootstrap,
     folds: int,
 ) -> Calibration:
-    """Correlate every metric with quality, and choose alpha where it has one.
+    """Correlate every metric with quality, and choose alpha, from an ascending grid, of some.
 
-    Parameters
-    ----------
-    observed
-        Quality and runs.
-    metrics
-        Those without a numeric value per query are refused.
-    alphas
-        The grid, ascending.
-    bootstrap
-        Of the queries.
-    folds
-        Parts of the queries that each are held out once.
+    Metrics without a numeric value per query are refused. Each of the `folds` is held out once.
     """
     offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
     samples = [sample for metric in offered for sample in _samples(observed, metric, alphas)]
@@ -475,7 +377,6 @@ def _correlation(
 
 
 def _reason(x: FloatArray, y: FloatArray) -> str:
-    """Say why there is no correlation; empty if there is one."""
     if len(x) < FEWEST:
         return f"{len(x)} observations, expected {FEWEST}"
     if (y == y[0]).all():

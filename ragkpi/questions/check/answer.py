@@ -60,17 +60,7 @@ class Inspection:
 
 
 def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspection:
-    """Run all checks of the catalogue.
-
-    Parameters
-    ----------
-    parts
-        All parts of the run, whole queries each; none is kept in memory.
-    asked
-        What to check the run against.
-    file
-        The name of the run, for messages.
-    """
+    """Run all checks of the catalogue on the parts of a run, whole queries each; none is kept."""
     findings = [(check, check.finding(asked)) for check in CHECKS]
     ranges = TieRanges(asked)
     queries, documents, last_run_id = 0, 0, b""
@@ -122,9 +112,7 @@ def check_answer(inspections: Sequence[Inspection]) -> Answer:
     several = len(inspections) > 1
     rows = [row for inspection in inspections for row in _rows(inspection)]
     columns = [
-        Column("run"),
-        Column("severity"),
-        Column("finding"),
+        *map(Column, ("run", "severity", "finding")),
         Column("count", "integer"),
         Column("where", role="detail" if several else "core"),
         Column("what", role="prose"),
@@ -149,8 +137,7 @@ def _rows(inspection: Inspection) -> Iterator[list[Cell]]:
         heads = [
             Cell(inspection.file),
             Cell(check.severity, tone=_TONES[check.severity]),
-            Cell(check.name),
-            Cell(finding.count),
+            *map(Cell, (check.name, finding.count)),
         ]
         yield [*heads, Cell(), Cell(finding.text)]
         for line, text in finding.examples:
@@ -187,12 +174,8 @@ def _sentence(inspection: Inspection) -> str:
 
 def _object(inspection: Inspection) -> dict[str, Any]:
     return {
-        "file": inspection.file,
-        "queries": inspection.queries,
-        "documents": inspection.documents,
-        "errors": inspection.count("error"),
-        "warnings": inspection.count("warning"),
-        "notes": inspection.count("note"),
+        **{name: getattr(inspection, name) for name in ("file", "queries", "documents")},
+        **{f"{severity}s": inspection.count(severity) for severity in _TONES},
         "findings": [
             {
                 "name": check.name,

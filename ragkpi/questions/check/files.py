@@ -48,14 +48,13 @@ class Problems:
         self.first: dict[Kind, list[Example]] = {}
 
     def add(self, kind: Kind, line: int, text: str) -> None:
-        """Note a line."""
         self.count[kind] += 1
         if self.count[kind] <= MOST_EXAMPLES:
             self.first.setdefault(kind, []).append(Example(line, text))
 
 
 def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
-    """Split the lines that have all columns; note the others."""
+    """Split the lines that have all columns; note the others, and text after the run id."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
     )
@@ -65,62 +64,37 @@ def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
         else:
             count = len(line.text.split())
             problems.add("columns", line.number, f"{count} columns ({shown(line.text)})")
-    return lines
-
-
-def note_extra_columns(lines: LineColumns, problems: Problems) -> None:
-    """Note the lines with text after the run id."""
     end = lines.end[:, -1]
     rows = np.flatnonzero(end < lines.stop)
     rests = Tokens(lines.text, end[rows], lines.stop[rows])
-    for line, rest in zip(lines.line[rows].tolist(), rests, strict=True):
+    for number, rest in zip(lines.line[rows].tolist(), rests, strict=True):
         if rest.strip():
             count = len(LINE.columns) + len(rest.split())
             text = f"{count} columns, the last of them {shown(rest.strip())}"
-            problems.add("extra_columns", line, text)
+            problems.add("extra_columns", number, text)
+    return lines
 
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """The n readable lines of a run, or of some whole queries of it, in the order of the file.
-
-    Attributes
-    ----------
-    file
-        The name of the file, for messages.
-    queries : list of bytes, length Q
-        Ids as they first appear.
-    query : (n,)
-        The number of each line's query.
-    document, score, line : length n
-        As in `RunColumns`.
-    rank, run_id : Tokens of length n, or None
-        The columns that only TREC runs have.
-    last_run_id
-        The run id of the last line.
-    stretches
-        How many stretches of neighbouring lines the queries take up; Q if none is scattered.
-    problems
-        The lines that could not be read, of all parts so far.
-    """
+    """The n readable lines of a run, or of some whole queries of it, in the order of the file."""
 
     file: str
-    queries: list[bytes]
-    query: IntArray
-    document: Tokens
+    queries: list[bytes]  # length Q: ids as they first appear
+    query: IntArray  # (n,): the number of each line's query
+    document: Tokens  # length n, as in `RunColumns`
     score: FloatArray
     line: IntArray
-    rank: Tokens | None
-    run_id: Tokens | None
+    rank: Tokens | None  # of TREC runs alone
+    run_id: Tokens | None  # of TREC runs alone
     last_run_id: bytes
-    stretches: int
-    problems: Problems
+    stretches: int  # of neighbouring lines that queries take up; Q if none is scattered
+    problems: Problems  # the lines that could not be read, of all parts so far
 
     def __len__(self) -> int:
         return len(self.line)
 
     def name_of_query(self, row: int) -> str:
-        """Return the query of a row, for people."""
         return named(self.queries[self.query[row]])
 
     @cached_property
@@ -141,7 +115,6 @@ class CheckedRun:
 
     @cached_property
     def ranked(self) -> Tokens:
-        """The documents in `order`, (n,)."""
         return self.document.take(self.order)
 
     @cached_property
@@ -220,19 +193,8 @@ T = TypeVar("T")
 class CheckedFile:
     """A file that is read for its mistakes, part after part, once or several times.
 
-    Parameters
-    ----------
-    source
-        The opened file.
-    reading
-        How to read it; None recognises the format.
-    block_size
-        How many bytes are read at a time.
-
-    Attributes
-    ----------
-    scattered
-        Whether the lines of some query are not neighbours; the whole run is then one part.
+    Without a `reading` the format is recognised. If the lines of some query are not neighbours, the
+    whole run is one part.
     """
 
     def __init__(
@@ -337,13 +299,11 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
     if block_size is None:
         whole = whole_text(source)
         if whole is not None and len(lines := scan_tolerantly(whole, problems)):
-            note_extra_columns(lines, problems)
             yield from _of_lines(source.name, lines, problems)
         return
     last: LineColumns | None = None  # the last query of a block may continue in the next block
     for block in blocks(source, block_size):
         lines = scan_tolerantly(block, problems)
-        note_extra_columns(lines, problems)
         if not len(lines):
             continue
         lines = lines if last is None else last.joined(lines)
@@ -388,13 +348,7 @@ def _count_stretches(number: IntArray) -> int:
 
 
 class Mender:
-    """Mends a run part after part, and counts the changes.
-
-    Parameters
-    ----------
-    max_hits
-        The most documents that a query keeps; None for all.
-    """
+    """Mends a run part after part, and counts the changes."""
 
     def __init__(self, max_hits: int | None = None) -> None:
         self._max_hits = max_hits
@@ -426,24 +380,16 @@ class Mender:
 
     @property
     def changes(self) -> list[str]:
-        """The changes, a line each."""
-        changes = []
-        if self._unreadable:
-            changes.append(f"dropped {counted(self._unreadable, 'line')} that cannot be read")
-        if self._repeated:
-            changes.append(
-                f"dropped {counted(self._repeated, 'repeated document')}, "
-                "keeping the highest score of each"
-            )
-        if self._moved:
-            changes.append("sorted the lines by query, score and document")
-        if self._cut:
-            changes.append(f"cut {counted(self._cut, 'document')} below rank {self._max_hits}")
-        if len(self._run_ids) > 1:
-            changes.append("gave all lines the last run id")
-        if not self._numbered:
-            changes.append("numbered the ranks from 1 by the scores")
-        return changes
+        repeated = counted(self._repeated, "repeated document")
+        changes = {
+            f"dropped {counted(self._unreadable, 'line')} that cannot be read": self._unreadable,
+            f"dropped {repeated}, keeping the highest score of each": self._repeated,
+            "sorted the lines by query, score and document": self._moved,
+            f"cut {counted(self._cut, 'document')} below rank {self._max_hits}": self._cut,
+            "gave all lines the last run id": len(self._run_ids) > 1,
+            "numbered the ranks from 1 by the scores": not self._numbered,
+        }
+        return [change for change, made in changes.items() if made]
 
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:

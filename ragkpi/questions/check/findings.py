@@ -39,42 +39,21 @@ class Found:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to check a run against.
+    """What to check a run against."""
 
-    Attributes
-    ----------
-    judgements
-        The qrels; None without any.
-    metrics
-        The measures whose cutoffs and tie ranges are checked.
-    settings
-        The settings of those measures.
-    max_hits
-        The most documents that a query may retrieve; None for any number.
-    """
-
-    judgements: Judgements | None = None
-    metrics: Sequence[Metric] = ()
+    judgements: Judgements | None = None  # the qrels; None without any
+    metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
     settings: Settings = field(default_factory=Settings)
-    max_hits: int | None = None
+    max_hits: int | None = None  # the most documents that a query may retrieve; None for any number
 
     @property
     def cutoffs(self) -> list[int]:
-        """The cutoffs of the measures, ascending."""
         cutoffs = {metric.arguments.get("cutoff") for metric in self.metrics}
         return sorted(cutoff for cutoff in cutoffs if isinstance(cutoff, int))
 
 
 class Part:
-    """Whole queries of a run, joined with the qrels.
-
-    Parameters
-    ----------
-    run
-        The n readable lines of the queries.
-    asked
-        What to check them against.
-    """
+    """Whole queries of a run, n readable lines, joined with the qrels."""
 
     def __init__(self, run: CheckedRun, asked: Asked) -> None:
         self.run, self.asked = run, asked
@@ -137,6 +116,9 @@ class Finding:
     The docstring of a subclass explains the check to users.
     """
 
+    words: tuple[str, str, str]  # what is counted, one and several, and the rest of the sentence
+    counts_queries = False
+
     def __init__(self, asked: Asked) -> None:
         self.asked = asked
         self.count = 0
@@ -147,12 +129,12 @@ class Finding:
         """Look at some whole queries, in the order of the file."""
 
     def found(self) -> Found | None:
-        """Return what was found; None for nothing."""
-        return Found(self.count, self.text(), self.examples) if self.count else None
+        count = self.queries if self.counts_queries else self.count
+        return Found(count, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
-        """Say what was found, if anything was."""
-        raise NotImplementedError
+        singular, plural, rest = self.words
+        return f"{counted(self.count, singular, plural)} {rest}"
 
     def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
         """Count rows, and keep the first ones of the file as examples."""
@@ -175,16 +157,11 @@ class _Lines(Finding):
     """Lines that cannot be read, or only in part."""
 
     kind: Kind
-    words: tuple[str, str, str]
 
     def see(self, part: Part) -> None:
         problems = part.run.problems  # those of all parts so far
         self.count = problems.count[self.kind]
         self.examples = problems.first.get(self.kind, [])
-
-    def text(self) -> str:
-        singular, plural, what = self.words
-        return f"{counted(self.count, singular, plural)} {what}"
 
 
 class Columns(_Lines):
@@ -230,12 +207,11 @@ class ExtraColumns(_Lines):
 class Infinite(Finding):
     """Scores that are infinite: they rank first or last and tie with each other."""
 
+    words = "score is", "scores are", "infinite"
+
     def see(self, part: Part) -> None:
         run = part.run
         self.note(run, np.flatnonzero(np.isinf(run.score)), lambda row: f"score {run.score[row]}")
-
-    def text(self) -> str:
-        return f"{counted(self.count, 'score is', 'scores are')} infinite"
 
 
 class RunIds(Finding):
@@ -296,22 +272,18 @@ class TieRanges:
             self._parts.append(_orders(part, self._asked.judgements))
 
     def extremes(self) -> list[TieRange]:
-        """Return the range of every measure whose extremes are known."""
         judgements = self._asked.judgements
         if judgements is None or not self._parts:
             return []
         orders = [join_hits(parts) for parts in zip(*self._parts, strict=True)]
         if not (orders[0].query >= 0).any():
             return []
-        summaries = [self._summaries(hits, judgements) for hits in orders]
+        judged = [judge(judgements, hits, self._asked.settings)[0] for hits in orders]
+        columns = [score(of_order, self._metrics).columns for of_order in judged]
         return [
-            TieRange(metric.name, *summary)
-            for metric, *summary in zip(self._metrics, *summaries, strict=True)
+            TieRange(metric.name, *(float(column.summary) for column in of_metric))
+            for metric, *of_metric in zip(self._metrics, *columns, strict=True)
         ]
-
-    def _summaries(self, hits: Hits, judgements: Judgements) -> list[float]:
-        judged, _ = judge(judgements, hits, self._asked.settings)
-        return [float(column.summary) for column in score(judged, self._metrics).columns]
 
 
 def has_range(metric: Metric) -> bool:
@@ -441,6 +413,8 @@ class Ranks(Finding):
     rank column shows. --fix numbers the ranks by the scores.
     """
 
+    counts_queries = True
+
     def see(self, part: Part) -> None:
         run = part.run
         if run.rank is None or run.rank_numbers is None:
@@ -464,9 +438,6 @@ class Ranks(Finding):
 
         self.note(run, wrong, describe)
 
-    def found(self) -> Found | None:
-        return Found(self.queries, self.text(), self.examples) if self.count else None
-
     def text(self) -> str:
         return (
             f"ranks disagree with scores in {counted(self.queries, 'query', 'queries')} "
@@ -481,6 +452,9 @@ class OwnQuery(Finding):
     --ignore-identical-ids.
     """
 
+    _what = "the document of the same id; --ignore-identical-ids leaves it out"
+    words = "query retrieves", "queries retrieve", _what
+
     def see(self, part: Part) -> None:
         run = part.run
         queries = Tokens.from_strings(run.queries)
@@ -488,12 +462,6 @@ class OwnQuery(Finding):
         group = np.concatenate([np.arange(len(queries)), run.query])
         rows = np.flatnonzero(both.first_rows(group)[len(queries) :] < len(queries))
         self.note(run, rows, lambda row: f"query {run.name_of_query(row)}")
-
-    def text(self) -> str:
-        return (
-            f"{counted(self.count, 'query retrieves', 'queries retrieve')} the document of the "
-            "same id; --ignore-identical-ids leaves it out"
-        )
 
 
 class Ascending(Finding):
@@ -564,6 +532,8 @@ class TiesAtCutoff(Finding):
     With qrels, the range that each measure could take is printed below the findings.
     """
 
+    counts_queries = True
+
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self._crossed: Counter[int] = Counter()
@@ -584,9 +554,6 @@ class TiesAtCutoff(Finding):
                 f"score {run.score[row]:.6g}"
             ),
         )
-
-    def found(self) -> Found | None:
-        return Found(self.queries, self.text(), self.examples) if self.count else None
 
     def text(self) -> str:
         parts = [
@@ -612,8 +579,6 @@ class NothingRelevant(Finding):
 class _Queries(Finding):
     """A comparison of the queries of the run with the judged ones."""
 
-    words: tuple[str, str, str]
-
     def __init__(self, asked: Asked) -> None:
         super().__init__(asked)
         self.retrieved: set[bytes] = set()
@@ -623,16 +588,12 @@ class _Queries(Finding):
         self.retrieved.update(part.run.queries)
 
     def differing(self) -> Sequence[bytes]:
-        """Return the queries that one side lacks."""
         raise NotImplementedError
 
     def found(self) -> Found | None:
-        queries = self.differing()
-        if self.asked.judgements is None or not queries:
-            return None
-        singular, plural, what = self.words
-        text = f"{counted(len(queries), singular, plural)} {what}"
-        return Found(len(queries), text, [Example(None, listed(queries))])
+        queries = [] if self.asked.judgements is None else self.differing()
+        self.count, self.examples = len(queries), [Example(None, listed(queries))]
+        return super().found()
 
 
 class MissingQueries(_Queries):
@@ -656,6 +617,8 @@ class UnknownQueries(_Queries):
 class QuerySpelling(Finding):
     """Unjudged query ids that are judged ones but for case, white space or leading zeros."""
 
+    words = "query id differs", "query ids differ", f"from a judged one {OF_QUERIES}"
+
     def see(self, part: Part) -> None:
         run, judgements = part.run, self.asked.judgements
         if judgements is None:
@@ -671,16 +634,14 @@ class QuerySpelling(Finding):
 
         self.note(run, run.first_row[misspelt], describe)
 
-    def text(self) -> str:
-        differ = counted(self.count, "query id differs", "query ids differ")
-        return f"{differ} from a judged one {OF_QUERIES}"
-
 
 class DocumentSpelling(Finding):
     """Unjudged documents that are judged for their query but for case, white space, zeros or #.
 
     Leading zeros do not count, nor what follows a # (the number of a passage).
     """
+
+    words = "document id differs", "document ids differ", f"from a judged one {OF_DOCUMENTS}"
 
     def see(self, part: Part) -> None:
         run, judgements = part.run, self.asked.judgements
@@ -694,10 +655,6 @@ class DocumentSpelling(Finding):
                 f"{ascii(judgements.document[int(part.meant[row])])[1:]}"
             ),
         )
-
-    def text(self) -> str:
-        differ = counted(self.count, "document id differs", "document ids differ")
-        return f"{differ} from a judged one {OF_DOCUMENTS}"
 
 
 class _Shares(Finding):
@@ -744,11 +701,9 @@ class NothingJudged(_Shares):
         judged, retrieved = self.shares[-1].tolist()
         if self.asked.judgements is None or judged or not retrieved:
             return None
-        text = (
-            f"none of {counted(retrieved, 'document')} is judged; the run has ids such as "
-            f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
-        )
-        return Found(retrieved, text)
+        ids = f"{named(self.document)}, the qrels {named(self.asked.judgements.document[0])}"
+        none = f"none of {counted(retrieved, 'document')} is judged"
+        return Found(retrieved, f"{none}; the run has ids such as {ids}")
 
 
 CHECKS = (

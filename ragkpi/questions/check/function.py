@@ -107,7 +107,6 @@ def check(
 
 
 def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target: str) -> list[str]:
-    """Write the mended run; return what was changed."""
     if not inspection.documents:
         raise UsageError(
             f"{option('fix')} {target}: nothing of the run can be read, so nothing is written"

@@ -66,7 +66,7 @@ def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Tabl
     rows = []
     for curve in curves.curves:
         for depth in curves.depths:
-            places = (Cell(curve.name), Cell(depth), Cell(depth * (tokens or 0)))
+            places = map(Cell, (curve.name, depth, depth * (tokens or 0)))
             values = [
                 Cell(curve.value(measure.name, depth), curve.interval(measure.name, depth))
                 for measure in measures
@@ -76,7 +76,6 @@ def _depth_table(curves: Curves, tokens: float | None, notes: list[str]) -> Tabl
 
 
 def _reasons(curve: Curve, limits: Limits) -> Iterator[str]:
-    """Say where each limit lies, or that there is none."""
     study, plateau, affordable = curve.study, curve.study.plateau, curve.study.affordable
     if study.collapse:
         yield f"collapse: {_collapse(study.collapse, limits)}"
@@ -196,12 +195,7 @@ _VISIBLE = 0.02  # relative difference that a line's width does not hide
 def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     """Draw success above chance, the distance of BoR from its ceiling, and the ceiling.
 
-    Parameters
-    ----------
-    curves
-        What the table shows: its depths are numbered on the axis, its intervals are bands.
-    traces
-        Of the same runs, at more depths.
+    The depths of the table are the ticks, its intervals are bands; traces have more depths.
     """
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
@@ -286,7 +280,5 @@ def _collapse_rules(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule]
     collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
     rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]
     beyond = sorted(depth for depth in collapses if depth > deepest)
-    notes = (
-        [f"collapse: from K = {', '.join(f'{depth:,}' for depth in beyond)} on"] if beyond else []
-    )
-    return rules, notes
+    depths = ", ".join(f"{depth:,}" for depth in beyond)
+    return rules, [f"collapse: from K = {depths} on"] if beyond else []

@@ -95,7 +95,10 @@ def depth(
     1.6905...
     """
     asked = session((), in_one_order(how))
-    _refuse_nan(max_loss=max_loss, tokens_per_passage=tokens_per_passage, max_tokens=max_tokens)
+    numbers = {"max_loss": max_loss, "tokens_per_passage": tokens_per_passage}
+    for name, number in {**numbers, "max_tokens": max_tokens}.items():
+        if number is not None and number != number:
+            raise UsageError(f"{option(name)} {number}: expected a number")
     limits = Limits(
         whole("at_least", at_least, 1),
         max_loss,
@@ -137,12 +140,6 @@ def depth(
     return Result(report, charts, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels))
 
 
-def _refuse_nan(**numbers: float | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and number != number:
-            raise UsageError(f"{option(name)} {number}: expected a number")
-
-
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     """Return how many passages fit; None for any number."""
     if max_tokens is None:
@@ -177,7 +174,6 @@ def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | Non
 
 
 def _option_of(setting: str) -> str:
-    """Name the option, or the options, of a setting."""
     if setting == "missing":
         zero, common, error = (option("missing", value) for value in ("zero", "common", "error"))
         return f"{zero}, {common} or {error}"

@@ -35,23 +35,13 @@ _BELOW = 100  # depths below it that are drawn
 
 
 class Trace(NamedTuple):
-    """Curves of a run, or of chance alone, over D depths.
+    """Curves of a run, or of chance alone, over D depths."""
 
-    Attributes
-    ----------
-    depths : (D,)
-        Ascending.
-    success, chance : (D,)
-        Shares of the queries that have as many relevant documents as a success takes.
-    bits, ceiling : (D,)
-        BoR and BoR_max; bits and success mean nothing without a run.
-    """
-
-    depths: IntArray
-    success: FloatArray
-    chance: FloatArray
-    bits: FloatArray
-    ceiling: FloatArray
+    depths: IntArray  # (D,): ascending
+    success: FloatArray  # (D,): share of the queries with a success
+    chance: FloatArray  # (D,): how often chance succeeds
+    bits: FloatArray  # (D,): BoR; means nothing without a run, like success
+    ceiling: FloatArray  # (D,): BoR_max
 
 
 def every_depth(depths: Sequence[int]) -> IntArray:
@@ -108,31 +98,18 @@ class Target:
     least: float
 
     def metric(self, depth: int) -> Metric:
-        """Return the measure at a depth."""
         return find_metrics([f"{self.measure}.{depth}"])[0]
 
 
 @dataclass(frozen=True)
 class Reached:
-    """The smallest depth that reaches a target.
-
-    Attributes
-    ----------
-    measure, least
-        The target.
-    depth
-        The smallest depth that reaches it; None if none does.
-    value
-        The mean at that depth, or the greatest mean if no depth reaches the target.
-    deepest
-        The deepest depth that was tried.
-    """
+    """The smallest depth that reaches a target."""
 
     measure: str
     least: float
-    depth: int | None
-    value: float
-    deepest: int
+    depth: int | None  # the smallest depth that reaches it; None if none does
+    value: float  # the mean at that depth, or the greatest mean if no depth reaches the target
+    deepest: int  # the deepest depth that was tried
 
 
 def parse_target(text: str) -> Target:
@@ -176,27 +153,13 @@ Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
 
 @dataclass(frozen=True)
 class Limits:
-    """What a depth must reach, and what it may cost.
+    """What a depth must reach, and what it may cost."""
 
-    Attributes
-    ----------
-    m
-        Relevant documents that make a success.
-    max_loss
-        Bits of BoR that the chosen depth may lie below the best one; None for no such limit.
-    plateau
-        Success that deeper lists may still gain where it has plateaued.
-    target
-        A value to reach, which replaces the limits by plateau, collapse and loss.
-    most
-        The deepest depth that there is room for; None for any.
-    """
-
-    m: int = 1
-    max_loss: float | None = None
-    plateau: float = 0.02
-    target: Target | None = None
-    most: int | None = None
+    m: int = 1  # relevant documents that make a success
+    max_loss: float | None = None  # bits of BoR below the best depth; None for no limit
+    plateau: float = 0.02  # success that deeper lists may still gain where it has plateaued
+    target: Target | None = None  # replaces the limits by plateau, collapse and loss
+    most: int | None = None  # the deepest depth that there is room for; None for any
 
     @property
     def allowed_loss(self) -> float:
@@ -236,29 +199,15 @@ class Affordable:
 
 @dataclass(frozen=True)
 class Choice:
-    """The recommended depth.
-
-    Attributes
-    ----------
-    depth, limit
-        The depth, and which limit set it.
-    success, bits
-        Of the run there. Without a run success is None, and bits are those of the ceiling.
-    chance
-        How often chance succeeds there.
-    doubling
-        Bits of the ceiling that twice the depth costs; None where that is the whole corpus.
-    evidence
-        How likely chance would succeed for as many queries, or for more; None without a run.
-    """
+    """The recommended depth."""
 
     depth: int
     limit: Limit
-    success: float | None
-    bits: float
-    chance: float
-    doubling: float | None
-    evidence: float | None
+    success: float | None  # of the run there; None without a run
+    bits: float  # of the run; without a run those of the ceiling
+    chance: float  # how often chance succeeds there
+    doubling: float | None  # bits that twice the depth costs; None beyond the corpus
+    evidence: float | None  # how likely chance would do as well; None without a run
 
     @property
     def grounded(self) -> bool:
@@ -268,30 +217,14 @@ class Choice:
 
 @dataclass(frozen=True)
 class Study:
-    """What limits the depth of a run, or of a system that always succeeds.
+    """What limits the depth of a run, or of a system that always succeeds."""
 
-    Attributes
-    ----------
-    collapse
-        None if no depth collapses.
-    plateau
-        None without a run, or if success still rises at the deepest depth, or is 0 there.
-    affordable
-        By the run's BoR, or by the ceiling without a run; None if nothing can succeed.
-    choice
-        The smallest depth that a limit sets; None if there is none above 0.
-    reached
-        Where the target is reached; None without a target.
-    final
-        Success at the deepest depth; None without a run.
-    """
-
-    collapse: Collapse | None = None
-    plateau: Plateau | None = None
-    affordable: Affordable | None = None
-    choice: Choice | None = None
-    reached: Reached | None = None
-    final: float | None = None
+    collapse: Collapse | None = None  # None if no depth collapses
+    plateau: Plateau | None = None  # None without a run, or if success still rises, or is 0
+    affordable: Affordable | None = None  # None if nothing can succeed
+    choice: Choice | None = None  # the smallest depth that a limit sets; None if that is 0
+    reached: Reached | None = None  # where the target is reached; None without a target
+    final: float | None = None  # success at the deepest depth; None without a run
 
 
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
@@ -320,17 +253,15 @@ def _in_order(requests: Sequence[str]) -> list[Metric]:
     return [metric for request in requests for metric in find_metrics([request])]
 
 
-def study_run(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
-    """Find the limits of a run's depth, down to the deepest of `depths`."""
-    return _study(judged, depths, limits, BITS)
-
-
 def study_counts(judged: Judged, depths: Sequence[int], limits: Limits) -> Study:
     """Find the limits of depth for a system that always succeeds, down to the whole corpus."""
-    return _study(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
+    return study_run(judged, [*depths, int(corpus_size(judged).max())], limits, CEILING)
 
 
-def _study(judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate) -> Study:
+def study_run(
+    judged: Judged, depths: Sequence[int], limits: Limits, aggregate: Aggregate = BITS
+) -> Study:
+    """Find the limits of a run's depth, down to the deepest of `depths`."""
     deepest = max(depths)
     collapse = _collapse(judged, limits.m)
     affordable = _affordable(judged, depths, limits, aggregate)
@@ -400,11 +331,8 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
     depth = collapse_depth(judged, m)
     if depth is None:
         return None
-    return Collapse(
-        depth,
-        mean_known(chance.lambda_(judged, depth, m)),
-        mean_known(chance.p_rand(judged, depth, m)),
-    )
+    means = (mean_known(of(judged, depth, m)) for of in (chance.lambda_, chance.p_rand))
+    return Collapse(depth, *means)
 
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
@@ -438,10 +366,8 @@ def _affordable(
         middle = (inside + outside) // 2
         within = bits_at(judged, np.array([middle]), limits.m, aggregate)[0] >= enough
         inside, outside = (middle, outside) if within else (inside, middle)
-    bits_there = bits_at(judged, np.array([inside]), limits.m, aggregate)[0]
-    return Affordable(
-        int(inside), float(bits_there), int(every[best]), float(bits[best]), max(depths)
-    )
+    there = float(bits_at(judged, np.array([inside]), limits.m, aggregate)[0])
+    return Affordable(int(inside), there, int(every[best]), float(bits[best]), max(depths))
 
 
 _ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
@@ -449,24 +375,12 @@ _ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth, of a run or, without a name, of chance alone.
+    """Values at every depth, of a run or, without a name, of chance alone."""
 
-    Attributes
-    ----------
-    name
-        Of the run; empty without one.
-    scores
-        Metrics with one cutoff each, or with two neighbouring ones.
-    study
-        The limits that follow from the run.
-    intervals
-        By the names of metrics.
-    """
-
-    name: str
-    scores: Scores
-    study: Study
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    name: str  # of the run; empty without one
+    scores: Scores  # metrics with one cutoff each, or with two neighbouring ones
+    study: Study  # the limits that follow from the run
+    intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
 
     @property
     def measures(self) -> list[Measure]:
@@ -480,7 +394,6 @@ class Curve:
         return None if column is None else column.summary
 
     def interval(self, measure: str, depth: int) -> Interval | None:
-        """Return the interval of that value, if there is one."""
         column = self._columns.get((measure, depth))
         return None if column is None else self.intervals.get(column.name)
 
@@ -515,7 +428,6 @@ class Curves:
 
     @property
     def chosen(self) -> list[int]:
-        """The depths that are recommended."""
         choices = [curve.study.choice for curve in self.curves]
         return [choice.depth for choice in choices if choice is not None]
 

@@ -37,17 +37,9 @@ _MEANING: dict[Verdict, str] = {
 def diagnosis_answer(
     diagnosis: Diagnosis, documents: Tokens, most_queries: int | None, most_missed: int
 ) -> Answer:
-    """Put a diagnosis into words.
+    """Put a diagnosis into words: the worst queries (None for all), with some missed documents.
 
-    Parameters
-    ----------
-    diagnosis
-        The diagnosis.
-    documents
-        The ids of the judged documents, by row of the judgements.
-    most_queries, most_missed
-        How many queries are shown, the worst ones (None for all), and how many missed documents
-        of each.
+    `documents` are the ids of the judged documents, by row of the judgements.
     """
     shown = diagnosis.order.tolist()[:most_queries]
     rows = [row for query in shown for row in _rows(diagnosis, documents, query, most_missed)]
@@ -90,13 +82,8 @@ def _rows(
     names = documents.take(missed.judgement[listed]).tolist()
     for row, name in zip(listed, names, strict=True):
         rank = int(missed.pool_rank[row])
-        yield [
-            *heads,
-            Cell(name),
-            Cell(int(missed.grade[row])),
-            Cell(int(missed.level[row])),
-            Cell(rank) if rank else Cell("not in it", style="text"),
-        ]
+        place = Cell(rank) if rank else Cell("not in it", style="text")
+        yield [*heads, *map(Cell, (name, int(missed.grade[row]), int(missed.level[row]))), place]
     if not listed:
         yield [*heads, *[Cell()] * 4]
 

@@ -50,7 +50,6 @@ class Shares(NamedTuple):
 
     @property
     def lost(self) -> float:
-        """The share that the top K lack."""
         return self.missed_by_pool + self.missed_by_selection
 
     @property
@@ -66,67 +65,36 @@ class Shares(NamedTuple):
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, those with the most gain first.
+    """The n useful documents that the top K lack, by query, those with the most gain first."""
 
-    Attributes
-    ----------
-    query, judgement, grade, level, pool_rank : (n,)
-        Query as in `Judged`, row in the judgements, rubric grade, judged level, and rank in the
-        pool; 0 for documents that it lacks.
-    """
-
-    query: IntArray
-    judgement: IntArray
-    grade: IntArray
-    level: IntArray
-    pool_rank: IntArray
+    query: IntArray  # (n,): as in `Judged`
+    judgement: IntArray  # (n,): row in the judgements
+    grade: IntArray  # (n,): of the rubric
+    level: IntArray  # (n,): as judged
+    pool_rank: IntArray  # (n,): 0 for documents that the pool lacks
 
     def of(self, query: int) -> IntArray:
-        """Return the rows of a query's documents."""
         first, last = np.searchsorted(self.query, [query, query + 1])
         return np.arange(first, last)
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where Q queries lost evidence.
+    """Where Q queries lost evidence."""
 
-    Attributes
-    ----------
-    queries : list of bytes, length Q
-        In byte order.
-    cutoff, thresholds
-        K, and what decides the verdicts.
-    proc, pct_proc, ra_nwg : (Q,)
-        The measures of these names; NaN is NA.
-    verdicts : list, length Q
-        The quadrant of each query.
-    missed
-        The useful documents that the top K lack.
-    order : (Q,)
-        Rows of the queries, the greatest loss first, NA last.
-    outside_pool
-        How many documents of all top K the pool lacks, unless they were added to it.
-    shown, unjudged
-        How many documents all top K hold, and how many of them nobody judged.
-    best_case
-        The mean shares if all unjudged documents shown were of the top grade; None if all are
-        judged, or if the pool cannot be read again.
-    """
-
-    queries: list[bytes]
+    queries: list[bytes]  # length Q: in byte order
     cutoff: int
     thresholds: Thresholds
     proc: FloatArray
     pct_proc: FloatArray
     ra_nwg: FloatArray
-    verdicts: list[Verdict]
+    verdicts: list[Verdict]  # length Q: the quadrant of each query
     missed: Missed
-    order: IntArray
-    outside_pool: int
-    shown: int
+    order: IntArray  # (Q,): rows of the queries, the greatest loss first, NA last
+    outside_pool: int  # documents of all top K that the pool lacks, unless they were added
+    shown: int  # documents of all top K
     unjudged: int
-    best_case: Shares | None = None
+    best_case: Shares | None = None  # if all unjudged documents shown were of the top grade
 
     @property
     def shares(self) -> FloatArray:
@@ -149,7 +117,6 @@ class Diagnosis:
         return self.outside_pool <= _FOREIGN_LIMIT * self.shown
 
     def counts(self) -> Mapping[Verdict, int]:
-        """Count the queries of each verdict."""
         return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
 
 
@@ -216,14 +183,8 @@ def with_shown_at_their_best(
 ) -> tuple[Judgements, Hits] | None:
     """Give every unjudged document of a run's top K the level of the highest grade.
 
-    Parameters
-    ----------
-    run
-        Read with the names of its documents down to the cutoff.
-
-    Returns
-    -------
-    The judgements with these documents, and the run by them; None if all shown are judged.
+    The run was read with the names of its documents down to the cutoff. Return the judgements with
+    these documents, and the run by them; None if all shown are judged.
     """
     holes = find_holes(judgements, [run], settings)
     shown = np.flatnonzero(holes.within(cutoff))

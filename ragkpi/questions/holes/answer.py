@@ -23,29 +23,13 @@ def holes_answer(
     per_query: Literal["hidden", "shown"],
     together: float,
 ) -> Answer:
-    """Put bounds into words.
+    """Put bounds into words, and name the first of the `listed` documents to judge.
 
-    Parameters
-    ----------
-    bounds, names
-        The bounds, and the names of the runs.
-    listed
-        The documents to judge, in order.
-    first
-        How many of them are named.
-    per_query
-        Whether every query has a row.
-    together
-        The share of the uncertainty that these `first` documents remove together.
+    `together` is the share of the uncertainty that these remove together.
     """
     columns = [
-        Column("measure"),
-        Column("run"),
-        Column("query"),
-        Column("judged", "decimal"),
-        Column("value", "decimal"),
-        Column("least", "decimal"),
-        Column("greatest", "decimal"),
+        *map(Column, ("measure", "run", "query")),
+        *(Column(name, "decimal") for name in ("judged", "value", "least", "greatest")),
         Column("width", "decimal", legend="greatest less least"),
     ]
     rows = [
@@ -204,8 +188,12 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
             for name in metrics
         ]
     else:
-        shares = [bounded for bounded in shown if _is_share(bounded)]
-        groups = [shares, *([bounded] for bounded in shown if not _is_share(bounded))]
+        groups: list[list[Bounded]] = [[]]
+        for bounded in shown:
+            if bounded.low >= 0 and bounded.high <= 1:
+                groups[0].append(bounded)
+            else:
+                groups.append([bounded])
         charts = [_chart(_TITLE, [(b.metric.name, b) for b in group]) for group in groups if group]
     holes = counted(len(bounds.holes), "unjudged document")
     notes = [f"{holes} retrieved; point: the value now, bar: what it could be"]
@@ -213,10 +201,6 @@ def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
         refused = ", ".join(metric.name for metric, _ in bounds.refused)
         notes.append(f"not drawn, for they cannot be bounded: {refused}")
     return noted(charts or [_chart(_TITLE, [])], notes)
-
-
-def _is_share(bounded: Bounded) -> bool:
-    return bounded.low >= 0 and bounded.high <= 1
 
 
 def _chart(title: str, shown: Sequence[tuple[str, Bounded]]) -> Chart:

@@ -60,16 +60,8 @@ class Candidate:
 class Candidates(Sequence[Candidate]):
     """The holes that matter, in the order in which to judge them.
 
-    There may be millions, and people read five: they are sorted only as far as needed.
-
-    Parameters
-    ----------
-    holes
-        All holes.
-    share : (n,)
-        The share of uncertainty that each removes.
-    keys
-        The keys of the order, (n,) each, the last one first; equal holes are ordered by their ids.
+    There may be millions, and people read five: they are sorted only as far as needed, by the keys,
+    (n,) each, the last one first; equal holes are ordered by their ids.
     """
 
     def __init__(
@@ -91,7 +83,6 @@ class Candidates(Sequence[Candidate]):
     def __getitem__(self, index: slice) -> list[Candidate]: ...
 
     def __getitem__(self, index: int | slice) -> Candidate | list[Candidate]:
-        """Return one candidate, or some."""
         if not isinstance(index, slice):
             number = range(len(self))[index]
             return self[number : number + 1][0]
@@ -105,7 +96,6 @@ class Candidates(Sequence[Candidate]):
             yield from self._named(order[first : first + _NAMED_AT_ONCE])
 
     def _first(self, count: int) -> IntArray:
-        """Return the numbers of the first holes."""
         chosen, deciding = self._chosen, self._keys[-1]
         if count < len(chosen):
             last = np.partition(deciding[chosen], count - 1)[count - 1]

@@ -50,26 +50,13 @@ SmallInts: TypeAlias = "npt.NDArray[np.int32]"
 
 @dataclass(frozen=True, eq=False)
 class Holes:
-    """The n unjudged documents that R runs retrieved for judged queries.
-
-    Attributes
-    ----------
-    judgements
-        The qrels.
-    runs
-        The names of the runs' documents, length R.
-    query : (n,)
-        The query of each hole, as a number in the judgements, ascending.
-    rank : (R, n)
-        The rank of each hole in each run; `UNRETRIEVED` if the run lacks it.
-    known
-        The numbers of holes that count as judged, and their level.
-    """
+    """The n unjudged documents that R runs retrieved for judged queries."""
 
     judgements: Judgements
-    runs: Sequence[TopDocuments]
-    query: SmallInts
-    rank: SmallInts
+    runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
+    query: SmallInts  # (n,): the query of each hole, as a number in the judgements, ascending
+    rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
+    # Holes that count as judged, and their level.
     known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     def __len__(self) -> int:
@@ -77,7 +64,6 @@ class Holes:
 
     @cached_property
     def best_rank(self) -> SmallInts:
-        """The best rank of each hole in any run, (n,)."""
         return np.asarray(self.rank.min(axis=0, initial=UNRETRIEVED))
 
     @cached_property
@@ -86,7 +72,6 @@ class Holes:
         return {}
 
     def documents(self, chosen: IntArray) -> Tokens:
-        """Return the ids of some holes."""
         query, parts, places = self.query[chosen], [], []
         of_run = (self.rank[:, chosen] < UNRETRIEVED).argmax(axis=0)
         for run, top in enumerate(self.runs):
@@ -136,29 +121,23 @@ def find_holes(judgements: Judgements, runs: Sequence[Hits], settings: Settings)
     places = np.stack([places_of(judgements, top) for top in tops])
     sizes = [np.append(np.diff(top.starts), 0) for top in tops]
     rows = sum(size[group] for size, group in zip(sizes, places, strict=True))
-    unjudged = [_unjudged(run, judgements) for run in runs]
+    unjudged = [np.ones(len(top.document), dtype=bool) for top in tops]
+    for run, of_run in zip(runs, unjudged, strict=True):
+        row = run.rows_of_top(judgements)
+        of_run[row[(row >= 0) & (judgements.level[run.judgement] >= 0)]] = False
     parts = []
     for first, last in spans(np.concatenate([[0], np.cumsum(rows)]), ROWS_AT_ONCE):
-        retrieved = []
-        for top, open_, group in zip(tops, unjudged, places[:, first:last], strict=True):
-            retrieved.append(_retrieved(top, open_, group[group >= 0], deepest))
-        parts.append(_united(retrieved))
+        groups = zip(tops, unjudged, places[:, first:last], strict=True)
+        parts.append(_united([_retrieved(*of_run, deepest) for of_run in groups]))
     query, rank = zip(*parts, strict=True)
     return Holes(judgements, tops, np.concatenate(query), np.concatenate(rank, axis=1))
-
-
-def _unjudged(run: Hits, judgements: Judgements) -> BoolArray:
-    """Whether each document that a run names is unjudged, (n,)."""
-    unjudged = np.ones(len(run.top.document), dtype=bool)
-    rows = run.rows_of_top(judgements)
-    unjudged[rows[(rows >= 0) & (judgements.level[run.judgement] >= 0)]] = False
-    return unjudged
 
 
 def _retrieved(
     top: TopDocuments, unjudged: BoolArray, groups: IntArray, deepest: int
 ) -> tuple[IntArray, IntArray, Tokens]:
     """Return the query, rank and name of the unjudged documents of some queries, (n,) each."""
+    groups = groups[groups >= 0]
     rows, starts = rows_of(top.starts, groups)
     group = np.repeat(groups, np.diff(starts))
     rank = rows - top.starts[group] + 1
@@ -184,32 +163,18 @@ def _united(runs: Sequence[tuple[IntArray, IntArray, Tokens]]) -> tuple[SmallInt
 
 @dataclass(frozen=True, eq=False)
 class OpenRun(OpenRanking):
-    """An `OpenRanking` with the numbers of its holes.
+    """An `OpenRanking` with the numbers of its holes."""
 
-    Attributes
-    ----------
-    number : (Q, U)
-        The numbers, among all n holes, of the at most U own holes of each query; -1 for none.
-    cut
-        Documents that all runs have below this rank stay unjudged.
-    """
-
-    number: IntArray
-    cut: int | None
+    number: IntArray  # (Q, U): of the own holes of each query, among all n; -1 for none
+    cut: int | None  # documents that all runs have below this rank stay unjudged
 
     def assigned(
         self, query: IntArray, levels: IntArray, others: IntArray, scale: Sequence[int]
     ) -> Judged:
-        """Judge V rankings.
+        """Judge V rankings, of the given queries, (V,).
 
-        Parameters
-        ----------
-        query : (V,)
-            The query of each ranking.
-        levels : (V, U)
-            The levels of its own holes; values after the last own hole are ignored.
-        others : (V, len(scale))
-            How many of the other holes have each level of the scale.
+        Their own holes have `levels`, (V, U), of which values after the last own hole are ignored;
+        `others`, (V, len(scale)), says how many of the other holes have each level of the scale.
         """
         judged = self.judged
         size = np.diff(judged.starts)[query]
@@ -241,18 +206,10 @@ class OpenRun(OpenRanking):
 
 
 def open_run(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int | None) -> OpenRun:
-    """Put holes among the hits of a run.
+    """Put holes among the hits of a run, the `judged` one of that number.
 
-    Parameters
-    ----------
-    holes, run
-        The holes, and the number of the run.
-    judged
-        The same run.
-    depth
-        Holes that the run has below this rank are other holes; None for none.
-    cut
-        Documents that all runs have below this rank stay unjudged; None for none.
+    Holes that the run has below `depth` are other holes. Documents that all runs have below the
+    rank `cut` stay unjudged. None stands for no such rank.
     """
     key = (run, depth, cut)
     if key not in holes.opened:
@@ -336,19 +293,11 @@ OTHER = -2  # in `Case.known`: another hole, not one of the run's own
 
 @dataclass(frozen=True)
 class Case:
-    """n queries of a run to bound; in each of them the level of one hole may be known.
+    """n queries of a run to bound; in each of them the level of one hole may be known."""
 
-    Attributes
-    ----------
-    query : (n,)
-        Numbers of queries.
-    known, level : (n,)
-        The place of the known own hole, `OTHER` for another hole, -1 for none; and its level.
-    """
-
-    query: IntArray
-    known: IntArray
-    level: IntArray
+    query: IntArray  # (n,): numbers of queries
+    known: IntArray  # (n,): place of the known own hole, `OTHER` or, for none, -1
+    level: IntArray  # (n,): its level
 
     @classmethod
     def of_all(cls, run: OpenRun) -> Case:
@@ -378,12 +327,10 @@ class Trials:
 
     @property
     def thresholds(self) -> int:
-        """The number of steps of the scale."""
         return len(self.scale) - 1
 
     @property
     def two_levels(self) -> Trials:
-        """The same trials with only the ends of the scale."""
         return Trials(self.run, self.metric, [self.scale[0], self.scale[-1]])
 
     def statistics(
@@ -391,12 +338,7 @@ class Trials:
     ) -> FloatArray:
         """Return the sufficient statistics of V assignments, (V, S).
 
-        Parameters
-        ----------
-        case, row : (V,)
-            The queries, and the row of the case for each assignment.
-        own, other : (V, T)
-            The thresholds.
+        Each has a row of the case, (V,), and thresholds for own and other holes, (V, T).
         """
         longest = int(np.diff(self.run.judged.starts).max(initial=1))
         step = max(1, BATCH // max(1, longest, self.run.number.shape[1]))
@@ -466,10 +408,7 @@ def staircase(trials: Trials, case: Case) -> FloatArray:
 
 
 def _along(
-    trials: Trials,
-    case: Case,
-    end: End,
-    other: Literal["worthless", "at the top"],
+    trials: Trials, case: Case, end: End, other: Literal["worthless", "at the top"]
 ) -> FloatArray:
     """Raise one own hole after the other, from one end of the ranking: (n, U + 1, S)."""
     most = trials.run.num_own[case.query]
@@ -610,10 +549,7 @@ def tallied_staircase(trials: Trials) -> FloatArray:
             )
             extremes.append((own, other, end))
     every = Case.of_all(run)
-    statistics = [
-        trials.statistics(every, every.query, own, other, end) for own, other, end in extremes
-    ]
-    return np.stack(statistics, axis=1)
+    return np.stack([trials.statistics(every, every.query, *given) for given in extremes], axis=1)
 
 
 def _every_step(trials: Trials) -> FloatArray:
@@ -650,12 +586,8 @@ def _tallied_along(trials: Trials, end: End) -> Iterator[FloatArray]:
 def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray:
     """Return the spread over the corners that is left once an own hole is known, (n,).
 
-    It is the mean over both ends of the scale as the level of the hole; see `assignments.corners`.
-
-    Parameters
-    ----------
-    query, place : (n,)
-        The query of each hole, and its place among the own holes.
+    It is the mean over both ends of the scale as the level of the hole; see `corners`. Holes are
+    given by their queries, and by their places among the own holes, (n,) each.
     """
     run, name = trials.run, trials.metric.name
     every = np.arange(len(run.num_own))
@@ -685,10 +617,8 @@ def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray
 
 def spread_of(values: FloatArray) -> FloatArray:
     """Return the greatest less the least of each row, (n, C) to (n,); 0 where all are NA."""
-    known = ~np.isnan(values)
-    low = np.where(known, values, np.inf).min(axis=1)
-    high = np.where(known, values, -np.inf).max(axis=1)
-    return np.where(known.any(axis=1), high - low, 0.0)
+    low, high = ends(values)
+    return np.where(np.isnan(low), 0.0, high - low)
 
 
 _STEPS = 100
@@ -696,16 +626,11 @@ _TOLERANCE = 1e-12
 
 
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
-    """Return the greatest (sign 1) or least (-1) summary of one candidate per query.
+    """Return the greatest (sign 1) or least (-1) summary of one candidate per query, (Q, C, S).
 
     A summary is a monotone function of a ratio of sums (a mean over the known queries is one). So
     queries are changed as long as a change improves it. The end is the extreme: at its value v no
     query has a better numerator - v denominator, and those add up.
-
-    Parameters
-    ----------
-    candidates : (Q, C, S)
-        Sufficient statistics; NaN is NA.
     """
     aggregate = column.metric.measure.aggregate
     known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
@@ -765,13 +690,13 @@ def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bo
         step[of_worse] = len(worse.scale) - 1
         step[of_worse[np.isin(of_worse, of_better)]] = shared
         tried.append([_under(trials, holes, step) for trials in (worse, better)])
-    leads = [sign * (won[:, 0] - lost[:, 0]) for won, lost in tried]
-    second = leads[1] > leads[0]
-    summaries = []
-    for role, of_run in enumerate((scores[1], scores[0])):
-        rows = np.where(second[:, np.newaxis], tried[1][role], tried[0][role])
-        summaries.append(float(MetricScores(worse.metric, rows, of_run.divisor).summary))
-    return sign * (summaries[0] - summaries[1]) > _TOLERANCE
+    first, second = (sign * (won[:, 0] - lost[:, 0]) for won, lost in tried)
+    rows = np.where((second > first)[:, np.newaxis], tried[1], tried[0])
+    won, lost = (
+        float(MetricScores(worse.metric, of_run, run.divisor).summary)
+        for of_run, run in zip(rows, reversed(scores), strict=True)
+    )
+    return sign * (won - lost) > _TOLERANCE
 
 
 def _under(trials: Trials, holes: Holes, step: SmallInts) -> FloatArray:

@@ -38,77 +38,42 @@ Within = Literal["retrieved", "cutoff"]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A value of a run, and the least and the greatest that it can be.
-
-    Attributes
-    ----------
-    metric, run
-        The metric, and the number of the run.
-    now, low, high
-        Over all queries: with unjudged documents as they are, and at the extremes.
-    queries : list of bytes, length Q
-        The evaluated queries.
-    each_now, each_low, each_high : (Q,)
-        The same for each query.
-    exact
-        Whether some assignment reaches the bounds; they may be too wide otherwise.
-    """
+    """A value of a run, and the least and the greatest that it can be."""
 
     metric: Metric
     run: int
-    now: float
-    low: float
+    now: float  # over all queries, with unjudged documents as they are
+    low: float  # at the extremes
     high: float
-    queries: list[bytes]
-    each_now: FloatArray
+    queries: list[bytes]  # length Q: the evaluated queries
+    each_now: FloatArray  # (Q,): of each query
     each_low: FloatArray
     each_high: FloatArray
-    exact: bool
+    exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
 
     @property
     def depth(self) -> int | None:
-        """The last rank that the metric looks at; None for all."""
         return _depth(self.metric)
 
 
 @dataclass(frozen=True)
 class Swap:
-    """Two runs whose order by a value is not settled.
-
-    Attributes
-    ----------
-    metric
-        The metric.
-    better, worse
-        The numbers of the run that is better now, and of the other.
-    certain
-        Whether an assignment is known that reverses them; if not, their bounds overlap.
-    """
+    """Two runs whose order by a value is not settled."""
 
     metric: Metric
-    better: int
+    better: int  # the number of the run that is better now
     worse: int
-    certain: bool
+    certain: bool  # whether an assignment is known that reverses them; if not, their bounds overlap
 
 
 @dataclass(frozen=True, eq=False)
 class RunsWithHoles:
-    """Evaluated runs, and the holes whose levels are varied.
+    """Evaluated runs, and the holes whose levels are varied."""
 
-    Attributes
-    ----------
-    holes
-        All holes of the runs, down to -M.
-    evaluations, settings
-        The evaluations of the runs, and their settings.
-    within
-        Whether all holes are varied, or for each metric those down to its cutoff.
-    """
-
-    holes: Holes
+    holes: Holes  # all holes of the runs, down to -M
     evaluations: Sequence[Evaluation]
     settings: Settings
-    within: Within
+    within: Within  # whether all holes are varied, or for each metric those down to its cutoff
 
     def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
         """Open a run for the assignments of a metric; `holes` may have known levels."""
@@ -121,37 +86,20 @@ class RunsWithHoles:
 
 @dataclass(frozen=True)
 class HoleBounds:
-    """How much the holes of some runs can change.
-
-    Attributes
-    ----------
-    runs
-        The runs and their holes.
-    bounded
-        Every value of every run, by metric.
-    refused
-        Metrics without bounds, and why.
-    judged
-        For each depth (None: all retrieved) and run, the share of places that are empty or whose
-        document is judged.
-    swaps
-        Pairs of runs whose order is not settled.
-    """
+    """How much the holes of some runs can change."""
 
     runs: RunsWithHoles
-    bounded: list[Bounded]
-    refused: list[tuple[Metric, str]]
-    judged: dict[int | None, list[float]]
-    swaps: list[Swap]
+    bounded: list[Bounded]  # every value of every run, by metric
+    refused: list[tuple[Metric, str]]  # metrics without bounds, and why
+    judged: dict[int | None, list[float]]  # by depth and run the share of places judged or empty
+    swaps: list[Swap]  # pairs of runs whose order is not settled
 
     @property
     def holes(self) -> Holes:
-        """All holes of the runs."""
         return self.runs.holes
 
     @property
     def metrics(self) -> list[Metric]:
-        """The metrics with bounds."""
         return list({bounded.metric.name: bounded.metric for bounded in self.bounded}.values())
 
 
@@ -185,22 +133,10 @@ def find_bounds(
 ) -> HoleBounds:
     """Bound every value of every run over all assignments of levels to holes.
 
-    Holes are the unjudged documents that any of the runs retrieves. A hole has the same level in
-    all runs; documents that no run retrieves stay unjudged.
-
-    Parameters
-    ----------
-    judgements
-        The qrels.
-    runs
-        Read with the names of their documents down to `depth_needed`.
-    evaluations
-        The evaluations of the same runs.
-    settings
-        Their settings.
-    within
-        Whether everything ``"retrieved"`` may be a hole, or for each metric only the documents of
-        the runs within the depth that it looks at, its ``"cutoff"``.
+    Holes are the unjudged documents that any of the runs retrieves, with ``"cutoff"`` for each
+    metric those within the depth that it looks at. A hole has the same level in all runs; documents
+    that no run retrieves stay unjudged. The runs were read with the names of their documents down
+    to `depth_needed`.
     """
     opened = RunsWithHoles(find_holes(judgements, runs, settings), evaluations, settings, within)
     bounded: list[Bounded] = []
@@ -277,7 +213,6 @@ def _judged_share(judged: Judged, depth: int | None) -> float:
 
 
 def _swaps(runs: RunsWithHoles, bounded: Sequence[Bounded]) -> list[Swap]:
-    """Find pairs of runs whose bounds overlap by more than a point."""
     swaps = []
     for pair in combinations(bounded, 2):
         metric = pair[0].metric
