@@ -11,7 +11,7 @@ from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageErr
 from ragkpi.files.formats import Reading
 from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Need
-from ragkpi.measures.refusals import cautions, no_level_so_high, refuse_levels, refuse_unserved
+from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.progress import doing, steps
 from ragkpi.ranking.judge import Coverage, JudgementPart

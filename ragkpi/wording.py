@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Literal
 
@@ -139,8 +140,6 @@ def parse_size(text: str) -> int:
     >>> parse_size("5k"), parse_size("113.5M")
     (5000, 113500000)
     """
-    from decimal import Decimal, InvalidOperation
-
     unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
     try:
         size = Decimal(text[:-1] if unit > 1 else text) * unit

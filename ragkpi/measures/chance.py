@@ -21,12 +21,14 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
 from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.measures.measure import (
     CHANCE_ALONE,
+    MEAN,
+    RATIO_OF_MEANS,
     STAIRCASE,
     UNPROVEN,
+    Aggregate,
     Measure,
     Metric,
     names_of,

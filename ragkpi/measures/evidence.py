@@ -16,10 +16,11 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.interface import option
-from ragkpi.measures.aggregates import RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     OTHER_HOLES,
+    RATIO_OF_MEANS,
+    SUM,
     UNCHANGED,
     Bounds,
     Measure,

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import log2, plus_ones
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     STAIRCASE,
@@ -18,6 +17,8 @@ from ragkpi.measures.measure import (
     Bounds,
     GainRatio,
     Measure,
+    log2,
+    plus_ones,
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Gains

@@ -12,9 +12,18 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
 from ragkpi.measures.gain import gain_of_levels, gains_from_zero
-from ragkpi.measures.measure import COUNTS_HOLES, SKIPS_HOLES, Bounds, GainRatio, Measure, record
+from ragkpi.measures.measure import (
+    COUNTS_HOLES,
+    GEOMETRIC_MEAN,
+    SKIPS_HOLES,
+    SMALLEST,
+    Bounds,
+    GainRatio,
+    Measure,
+    log,
+    record,
+)
 from ragkpi.measures.parameters import Cutoffs, Gains
 from ragkpi.measures.tied import existing_ranks, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared

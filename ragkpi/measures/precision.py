@@ -8,8 +8,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
-from ragkpi.measures.measure import CORNERS, STAIRCASE, STAIRCASE_ALONE, UNPROVEN, Measure, record
+from ragkpi.measures.measure import (
+    CORNERS,
+    GEOMETRIC_MEAN,
+    SMALLEST,
+    STAIRCASE,
+    STAIRCASE_ALONE,
+    UNPROVEN,
+    Measure,
+    log,
+    record,
+)
 from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
 from ragkpi.measures.tied import (
     existing_ranks,

@@ -14,15 +14,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.aggregates import Aggregate
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import Aggregate, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.progress import steps
 
@@ -291,11 +290,22 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
 
 
-def quantile(level: float) -> float:
-    """Return the distance from the mean, in standard deviations, that covers a normal level."""
+def special() -> Any:
+    """Return `scipy.special`, whose import takes longer than most evaluations."""
+    import scipy.special
+
+    return scipy.special
+
+
+def _normal() -> Any:
     from statistics import NormalDist  # slow to import
 
-    return NormalDist().inv_cdf(1 - (1 - level) / 2)
+    return NormalDist()
+
+
+def quantile(level: float) -> float:
+    """Return the distance from the mean, in standard deviations, that covers a normal level."""
+    return float(_normal().inv_cdf(1 - (1 - level) / 2))
 
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
@@ -460,13 +470,11 @@ def bca_tails(
     The shifted tails; None where a value is infinite or undefined, or where no replicate, or every
     replicate, is smaller than the estimate.
     """
-    from statistics import NormalDist  # slow to import
-
     # Half of the ties count, or a value with few distinct values would look biased.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
     if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):
         return None
-    normal = NormalDist()
+    normal = _normal()
     bias = normal.inv_cdf(below)
     influence = left_out.mean() - left_out
     spread = (influence**2).sum() ** 1.5

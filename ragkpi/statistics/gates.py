@@ -14,7 +14,7 @@ from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples, special
 from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
 
@@ -254,14 +254,12 @@ def _students(sample: QuerySample, tail: float) -> list[Interval]:
     It is that of the queries' jackknife pseudo-values, which for means are the differences. It is
     `UNKNOWN` where they do not vary, or where a query left out leaves no value.
     """
-    from scipy.special import stdtrit
-
     n, found = sample.queries, []
     with np.errstate(invalid="ignore"):
         for summary, (spread,) in zip(sample.observed(), sample.spreads(), strict=True):
             difference = float(summary[1] - summary[0])
             error = float(spread) / math.sqrt(n)
-            reach = float(stdtrit(n - 1, 1 - tail)) * error
+            reach = float(special().stdtrit(n - 1, 1 - tail)) * error
             valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
             found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)
     return found

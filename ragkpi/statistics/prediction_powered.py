@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
 
 FEWEST = 10  # queries with both judgements; with fewer the intervals are too narrow
 
@@ -146,15 +146,11 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 
 
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
-    from scipy.special import stdtrit
-
     if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
         return UNKNOWN
-    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    half = float(special().stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre - half, centre + half)
 
 
 def _p_value(estimate: float, error: float, freedom: int) -> float:
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(freedom, -abs(estimate) / error))
+    return float(2 * special().stdtr(freedom, -abs(estimate) / error))

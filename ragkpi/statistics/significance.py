@@ -22,13 +22,14 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.measures.aggregates import MEAN, Aggregate, first
+from ragkpi.measures.measure import MEAN, Aggregate, first
 from ragkpi.statistics.bootstrap import (
     Interval,
     QuerySample,
     all_swaps,
     drawn,
     quantile,
+    special,
     sums,
     swapped,
     totals,
@@ -142,14 +143,12 @@ def student(pair: Pair) -> float:
                 where all queries differ by the same
     Source:     Student, The probable error of a mean, 1908
     """
-    from scipy.special import stdtr
-
     differences = pair.differences()
     if differences is None or np.ptp(differences) <= TIED * np.abs(differences).max():
         return math.nan
     n = len(differences)
     error = differences.std(ddof=1) / math.sqrt(n)
-    return float(2 * stdtr(n - 1, -abs(differences.mean() / error)))
+    return float(2 * special().stdtr(n - 1, -abs(differences.mean() / error)))
 
 
 def signed_rank(pair: Pair) -> float:
@@ -173,11 +172,9 @@ def signed_rank(pair: Pair) -> float:
     smaller = min(int(doubled[positive].sum()), total - int(doubled[positive].sum()))
     if len(doubled) <= MOST_EXACT:
         return min(1.0, 2 * float(_all_signs(tuple(sorted(doubled.tolist())))[smaller]))
-    from scipy.special import ndtr
-
     # Each rank is in the sum or not, so the variance of the doubled sum is that of its terms.
     deviation = math.sqrt(float((doubled.astype(np.float64) ** 2).sum()) / 4)
-    return float(2 * ndtr((smaller - total / 2) / deviation))
+    return float(2 * special().ndtr((smaller - total / 2) / deviation))
 
 
 def _doubled_ranks(
@@ -211,12 +208,10 @@ def sign(pair: Pair) -> float:
                 gains win over few large losses.
     Source:     J. Arbuthnot, 1710
     """
-    from scipy.special import bdtr
-
     higher, lower = pair.outcomes()
     if not higher + lower:
         return 1.0
-    return min(1.0, float(2 * bdtr(min(higher, lower), higher + lower, 0.5)))
+    return min(1.0, float(2 * special().bdtr(min(higher, lower), higher + lower, 0.5)))
 
 
 _HALVINGS = 60  # of an interval of at most 2: to the last bit of a double

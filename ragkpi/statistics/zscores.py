@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
+from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.measure import SUM
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, aligned, compare, compare_each
 from ragkpi.statistics.significance import corrected
