@@ -29,20 +29,10 @@ Run: TypeAlias = "str | RunInMemory"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The values of one run, and what to know about them.
+    """The values of one run, the judged run they come from, and what to know about them.
 
-    Attributes
-    ----------
-    scores
-        The values.
-    judged
-        The judged run that they were computed from.
-    coverage
-        The queries that only the qrels have, and those that only the run has.
-    notes
-        What was left out or assumed, a line each.
-    warnings
-        What may mislead readers of the values, a line each.
+    `notes` say what was left out or assumed, `warnings` what may mislead readers of the values, a
+    line each. `coverage` has the queries that only the qrels have, and those that only the run has.
     """
 
     scores: Scores
@@ -119,14 +109,9 @@ class Evaluator:
         return evaluator, part.hits
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
-        """Return what to keep of a run besides its hits.
+        """Return what to keep of a run besides its hits, and names of documents down to `depth`.
 
-        The names of its documents are kept down to `depth` at least.
-
-        Raises
-        ------
-        UsageError, InputError
-            If a value cannot be computed from these qrels.
+        `UsageError` or `InputError` if a value cannot be computed from these qrels.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
@@ -159,11 +144,6 @@ class Evaluator:
 
         Runs that cannot be evaluated become errors, too. Without a corpus size, the documents
         seen in qrels and in all of the runs stand for it.
-
-        Raises
-        ------
-        UsageError
-            If a value cannot be computed from that kind of qrels.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
@@ -220,7 +200,7 @@ class Evaluator:
         return read_run(self.pool, judgements, reading=self._pool_reading)
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
-        """Say whether the documents seen replace a corpus size that metrics need."""
+        """Return whether the documents seen replace a corpus size that metrics need."""
         given = self.settings.corpus_size is not None or self.settings.corpus_sizes
         return _needs("corpus_size", metrics) and not given
 

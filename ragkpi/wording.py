@@ -60,17 +60,10 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:
-    """Write a value for people.
+    """Write a number, a text or bytes for people; NaN is NA, and None nothing at all.
 
-    Parameters
-    ----------
-    value
-        A number, NaN for NA, or a text or bytes; None for nothing at all.
-    style
-        How it is written: ``"decimal"`` with `digits` places (4), ``"significant"`` with
-        `digits` significant ones (6), ``"integer"`` with none.
-    signed
-        Whether a positive number has a plus sign.
+    ``"decimal"`` has `digits` places (4), ``"significant"`` `digits` significant ones (6),
+    ``"integer"`` none. A `signed` positive number has a plus sign.
     """
     if value is None:
         return ""

@@ -53,10 +53,7 @@ _LARGEST = 63  # bits of a corpus size
 def corpus_size(judged: Judged) -> IntArray:
     """Return N, (Q,): the number of documents that could have been retrieved.
 
-    Raises
-    ------
-    UsageError
-        If N is not known, or smaller than the documents judged or retrieved for a query.
+    `UsageError` if it is not known, or smaller than the documents judged or retrieved for a query.
     """
     size = judged.corpus_size
     if size is None:
@@ -130,7 +127,6 @@ def _success_and_chance(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
-    """Return the expected recall of chance, (Q,)."""
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
@@ -286,7 +282,6 @@ _between_depths = partial(
 
 
 def _expected_p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Share of the orders in which at least m relevant documents are among the first K."""
     return _where_possible(judged, m, share_reaching(judged, cutoff, m))
 
 
@@ -316,7 +311,6 @@ def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected success and that of chance."""
     return np.column_stack([_expected_p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
 
 
@@ -334,7 +328,6 @@ def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected success and that of chance, of which the bits are taken over all queries."""
     statistics = chance_statistics(chance(judged, cutoff, m), m)
     return _where_possible(judged, m, share_reaching(judged, cutoff, m), statistics)
 
@@ -377,7 +370,6 @@ def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected recall and that of chance."""
     expected, by_chance = expected_recall(judged, cutoff), _recall_by_chance(judged, cutoff)
     return _where_possible(judged, m, expected, by_chance)
 

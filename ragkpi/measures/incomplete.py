@@ -161,7 +161,6 @@ def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
 
 
 def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
-    """Expected rank-biased precision."""
     weights = weights_at(p, existing_ranks(judged, None))
     gain_of_hit = _scaled_gains(judged, gains)
     return (1.0 - p) * judged.per_query(gain_of_hit * mean_weight(judged, weights))

@@ -34,8 +34,6 @@ class Aggregate:
 
     Attributes
     ----------
-    name
-        Its name in the help text.
     value
         Statistics of queries, (..., S), to per-query values, (...).
     summary
@@ -48,8 +46,6 @@ class Aggregate:
     rises_with_first
         Whether a summary rises with the mean of the first statistic while the others are fixed.
         An interval of that mean is then one of the summary.
-    kind
-        Whether a summary is an ``"estimate"`` from the queries, or their ``"count"``.
     """
 
     name: str
@@ -174,21 +170,11 @@ QUESTIONS: Mapping[Question, str] = {
 class GainRatio(NamedTuple):
     """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
 
-    `ragkpi.measures.hole_tally` bounds all measures of this form by one search.
-
-    Attributes
-    ----------
-    gain
-        Gains of levels, (n,) to (n,); never negative.
-    weight
-        Weights of ranks, (n,) to (n,); 0 at ranks that the measure ignores.
-    ideal
-        ``"sorted"``: the sum for the same documents, the best ones first; ``"highest"``: the
-        highest gain of the query; ``"none"``: 1.
-    over
-        Whether the ideal ranks all ``"judged"`` documents, or only the ``"retrieved"`` ones.
-    floor
-        The least value of a gain in the ideal.
+    `ragkpi.measures.hole_tally` bounds all measures of this form by one search. `gain` turns levels
+    into gains, which are never negative, and `weight` ranks into weights, 0 at ranks that the
+    measure ignores. The `ideal` is the sum for the same documents, the best ones first
+    (``"sorted"``), the highest gain of the query (``"highest"``) or 1 (``"none"``), `over` all
+    ``"judged"`` documents or only the ``"retrieved"`` ones. No gain in it is below `floor`.
     """
 
     gain: Callable[[IntArray], FloatArray]
@@ -220,7 +206,7 @@ class Bounds(NamedTuple):
         and the lowest ranks the least value, and others never raise it. The greatest value has
         levels that fall down the ranks, with other holes worthless. The least value has the top
         level at the last ranks, with other holes at the top. ``"counts"``: only the number of
-        holes of each level matters, not their order. ``"none"``: no bounds are offered.
+        holes of each level matters, not their order. ``"none"``: no bounds, for the `reason`.
     levels
         Whether a staircase uses ``"all"`` levels, or only separates ``"relevant"`` documents from
         others. With all levels, the value must be a ratio of two sums over levels, and a judged
@@ -229,23 +215,20 @@ class Bounds(NamedTuple):
         The depth of the measure, as a multiple of its cutoff.
     other_runs
         ``"refused"`` where other holes move the value both ways.
-    reason
-        Why there are no bounds.
     accepts
         The arguments for which the declaration holds.
     tallied
-        How a `HoleTally` gives the values of many assignments at once. ``"itself"``: the function
-        of the measure does, as it only uses methods that the tally has (`found_at`, `num_rel`
-        ...). A function: it does, (V,). None: each assignment is judged, which takes long for
-        long rankings.
+        How a `HoleTally` gives the values of many assignments at once: by the function of the
+        measure ``"itself"``, which only uses methods that the tally has (`found_at`, `num_rel`
+        ...), or by another function, (V,). None: each assignment is judged, which takes long.
     ratio
         From the arguments to the `GainRatio` of a measure that has this form.
     order
         ``"ignored"`` if only the number of own holes of a level matters, not their ranks.
     outer
-        For ``"counts"``, where there are too many assignments to try: from a run, the numbers of
-        own and other holes of its queries and the arguments to statistics, (Q, C, S), whose
-        extremes are no narrower than the true ones.
+        For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
+        holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are no
+        narrower than the true ones.
     """
 
     search: Search
@@ -410,18 +393,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its parameters, such as ``ndcg_cut.10``: one printed line.
+    """A measure with its parameters, such as ``ndcg_cut.10``: one printed line, by its `name`.
 
-    Attributes
-    ----------
-    measure, arguments
-        The measure, and the arguments of its function besides a judged run.
-    name
-        The printed name.
-    relevance_level
-        The level from which documents are relevant for this metric; None for that of ``-l``.
-    printed_place
-        Its position in printing order among the metrics of one call.
+    `arguments` are those of the measure's function besides a judged run. Documents are relevant
+    from `relevance_level`, None for that of ``-l``. `printed_place` is the position in printing
+    order among the metrics of one call.
     """
 
     measure: Measure
@@ -474,16 +450,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def record(family: list[Measure], name: str = "", **facts: Any) -> Callable[[Function], Function]:
-    """Declare a function as a measure of a family, as a decorator.
+    """Append a function to the measures of a family, as a decorator.
 
-    Parameters
-    ----------
-    family
-        The measures of a file; the record is appended.
-    name
-        The name of the measure, if it is not that of the function.
-    **facts
-        The other attributes of `Measure`.
+    The measure is named like the function unless `name` is given; `facts` are the other attributes
+    of `Measure`.
     """
 
     def decorate(function: Function) -> Function:

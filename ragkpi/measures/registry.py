@@ -14,16 +14,16 @@ import difflib
 import functools
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from typing import NamedTuple, NoReturn
+from typing import NoReturn, TypeAlias
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option, request_text
 from ragkpi.measures import counts, gain, incomplete, precision
 from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
-from ragkpi.measures.parameters import Cutoffs, Parameters
+from ragkpi.measures.parameters import Cutoffs, Parameters, bad_request
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 
@@ -45,11 +45,8 @@ _VARIANTS: Mapping[tuple[str, str, str], str | None] = {
 _RENAMED = {("setf", "beta"), ("iprec", "recall")}
 
 
-class _Leveled(NamedTuple):
-    """A request, and the level from which documents are relevant for it; None for that of -l."""
-
-    text: str
-    level: int | None = None
+# A request, and the level from which documents are relevant for it; None for that of -l.
+_Leveled: TypeAlias = tuple[str, int | None]
 
 
 class _Chosen:
@@ -82,54 +79,6 @@ class _Chosen:
             yield position, Metric(measure, unique + suffix, arguments, level, next(printed_place))
 
 
-def parse_requests(
-    texts: Iterable[str],
-    measures: Mapping[str, Measure],
-    nicknames: Mapping[str, Sequence[str]],
-    find_plugins: Callable[[], Mapping[str, Measure]] = dict,
-) -> list[Metric]:
-    """Resolve the ``-m`` arguments of one command line.
-
-    Parameters
-    ----------
-    texts
-        Each ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname. The name
-        of any measure that has numbers may follow ``num_q_``: see `Measure.num_q`.
-    measures, nicknames
-        All measures by name, in printing order; nicknames with the requests that they stand for.
-    find_plugins
-        Called for further measures, to be printed last, if a name is unknown.
-
-    Returns
-    -------
-    list of Metric
-        In the order of `texts`, each once. The metrics of a nickname, and the defaults of a
-        measure, are in printing order; `Metric.printed_place` is the place of each metric in that
-        order. Requests for one measure add up. Parameters replace the defaults of the same
-        measure, even the defaults that another request or a nickname asks for.
-
-    Raises
-    ------
-    UsageError
-        Naming every bad request, with the nearest names.
-    """
-    texts = split_requests(texts)
-    if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
-        measures = _with_counts(measures)
-    if any(_split(text, measures, nicknames) is None for text in texts):
-        measures = {**measures, **find_plugins()}
-    parser = _Parser(measures, nicknames)
-    problems: list[str] = []
-    for number, text in enumerate(texts):
-        try:
-            parser.add(text, number)
-        except UsageError as problem:
-            problems.append(str(problem))
-    if problems:
-        raise UsageError("; ".join(problems))
-    return parser.metrics()
-
-
 def split_requests(texts: Iterable[str]) -> list[str]:
     """Split ``map,ndcg_cut.10``: a comma before a name separates requests.
 
@@ -146,10 +95,8 @@ def split_requests(texts: Iterable[str]) -> list[str]:
 class _Parser:
     """Collects requests, one after the other, and returns their metrics."""
 
-    def __init__(
-        self, measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
-    ) -> None:
-        self.measures, self.nicknames = measures, nicknames
+    def __init__(self, measures: Mapping[str, Measure]) -> None:
+        self.measures = measures
         self.chosen: dict[tuple[str, int | None], _Chosen] = {}  # by measure and level
 
     def metrics(self) -> list[Metric]:
@@ -169,20 +116,19 @@ class _Parser:
     def add(self, text: str, number: int, from_nickname: bool = False) -> None:
         """Add the request of that number; raise `UsageError` if it is bad."""
         name, dot, parameters, level = self._resolve(text)
-        if name in self.nicknames:
+        if name in NICKNAMES:
             if dot:
-                members = " ".join(self.nicknames[name])
-                raise UsageError(
-                    f"{request_text(text)}: {name} is a nickname and takes no parameters; "
-                    f"give them to its members ({members})"
-                )
-            for member in self.nicknames[name]:
+                members = " ".join(NICKNAMES[name])
+                advice = f"give them to its members ({members})"
+                problem = f"{name} is a nickname and takes no parameters; {advice}"
+                raise bad_request(text, None, problem)
+            for member in NICKNAMES[name]:
                 self.add(member, number, from_nickname=True)
             return
         if dot and not parameters:
-            raise UsageError(
-                f"{request_text(text)}: nothing follows the dot; give {request_text(name)} "
-                f"or {request_text(name)}.PARAMS"
+            plain = request_text(name)
+            raise bad_request(
+                text, None, f"nothing follows the dot; give {plain} or {plain}.PARAMS"
             )
         chosen = self.chosen.setdefault((name, level), _Chosen())
         if not dot:
@@ -191,10 +137,8 @@ class _Parser:
             return
         cut = f"{name}_cut"
         if parameters.isdecimal() and cut in self.measures and name in self.measures:
-            raise UsageError(
-                f"{request_text(text)}: {name} takes no cutoff; expected "
-                f"{request_text(cut)}.{parameters}"
-            )
+            expected = f"{request_text(cut)}.{parameters}"
+            raise bad_request(text, None, f"{name} takes no cutoff; expected {expected}")
         parsed = self.measures[name].parameters.parse(name, parameters)
         (chosen.from_nicknames if from_nickname else chosen.typed).extend(parsed)
         for place, each in enumerate(parsed):
@@ -202,19 +146,18 @@ class _Parser:
 
     def _resolve(self, text: str) -> tuple[str, str, str, int | None]:
         """Return the name, the dot, the parameters and the level of a request."""
-        leveled = _with_level(text)
-        split = _split(leveled.text, self.measures, self.nicknames)
+        plain, level = _with_level(text)
+        split = _split(plain, self.measures)
         if split is None and (translation := self._meant(text)) is not None:
-            leveled = translation
-            split = _split(leveled.text, self.measures, self.nicknames)
+            plain, level = translation
+            split = _split(plain, self.measures)
         name, dot, parameters = split or self._refuse(text)
-        if leveled.level is not None and not (
+        if level is not None and not (
             name in self.measures and _depends_on_level(self.measures[name])
         ):
-            raise UsageError(
-                f"{request_text(text)}: {name} takes no level from which documents are relevant"
-            )
-        return name, dot, parameters, leveled.level
+            problem = f"{name} takes no level from which documents are relevant"
+            raise bad_request(text, None, problem)
+        return name, dot, parameters, level
 
     def _meant(self, text: str) -> _Leveled | None:
         """Translate a name of another tool if both tools mean the same by it.
@@ -225,7 +168,7 @@ class _Parser:
         translation = _translate(text, self.measures)
         if translation is None:
             return None
-        name = translation.text.partition(".")[0]
+        name = translation[0].partition(".")[0]
         is_set = name.startswith("set_") and not text.casefold().startswith("set")
         return None if is_set or name in ("F", "rbp") else translation
 
@@ -233,11 +176,11 @@ class _Parser:
         name = re.split(r"[.(@]", text, maxsplit=1)[0]
         advice = "'ragkpi measures' lists them all"
         if translation := _translate(text, self.measures):
-            level = "" if translation.level is None else f",rel={translation.level}"
-            advice = f"here that is -m {translation.text}{level}"
-        elif near := _near(name, [*self.measures, *self.nicknames]):
+            plain, level = translation
+            advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
+        elif near := _near(name, [*self.measures, *NICKNAMES]):
             advice = f"did you mean {' or '.join(near)}?"
-        raise UsageError(f"{request_text(text)}: no measure is named '{name}'; {advice}")
+        raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
 
 
 def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
@@ -252,21 +195,17 @@ def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
 def _with_level(text: str) -> _Leveled:
     """Separate the level of ``P.5,rel=2``, or of the printed ``P_5_rel=2``."""
     match = re.search(r"[,._]rel=(\d+)$", text)
-    return _Leveled(text) if match is None else _Leveled(text[: match.start()], int(match[1]))
+    return (text, None) if match is None else (text[: match.start()], int(match[1]))
 
 
-def _split(
-    text: str, measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]
-) -> tuple[str, str, str] | None:
-    """Split a request into name, dot and parameters; None for an unknown name."""
+def _split(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
+    """Split a request into name, dot and parameters; None for an unknown name.
+
+    A printed name such as ``P_10`` or ``ra_nwg_10_alpha=0.5`` has them, too.
+    """
     name, dot, parameters = text.partition(".")
-    if name in nicknames or name in measures:
+    if name in NICKNAMES or name in measures:
         return name, dot, parameters
-    return _split_printed(text, measures)
-
-
-def _split_printed(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
-    """Split a printed name such as ``P_10`` or ``ra_nwg_10_alpha=0.5``; None for another text."""
     prefixes = [name for name in measures if text.startswith(f"{name}_")]
     for name in sorted(prefixes, key=len, reverse=True):
         rest = text[len(name) + 1 :]
@@ -284,10 +223,7 @@ def _split_printed(text: str, measures: Mapping[str, Measure]) -> tuple[str, str
 def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     """Translate ``nDCG@10`` to ``ndcg_cut.10``, ``MRR`` to ``recip_rank``; None if unknown.
 
-    Raises
-    ------
-    UsageError
-        If the measure is known, and a parameter is not.
+    `UsageError` if the measure is known, and a parameter is not.
     """
     call = re.fullmatch(_TOOL_NAME, text)
     if call is None:
@@ -315,26 +251,24 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
         ):
             level = int(setting)
         elif (key, setting) != ("judged_only", "False"):
-            raise UsageError(f"{request_text(text)}: {_advice(known[0], key, parameter.strip())}")
+            raise bad_request(text, None, _advice(known[0], key, parameter.strip()))
     if name == "numret" and level is not None:
-        return _Leveled("num_rel_ret", level)
+        return "num_rel_ret", level
     if value is None and name == "judged":
-        raise UsageError(
-            f"{request_text(text)}: of how many documents? Expected a cutoff: Judged@10"
-        )
+        raise bad_request(text, None, "of how many documents? Expected a cutoff: Judged@10")
     if value is None:
         # A name without a cutoff means the uncut measure, if there is one.
         known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
-        return _Leveled(known[0].name, level)
+        return known[0].name, level
     is_cutoff = cutoff is not None and "." not in value and name not in ("setf", "iprec")
     for measure in known:
         if isinstance(measure.parameters, Cutoffs) == is_cutoff:
-            return _Leveled(f"{measure.name}.{value}", level)
+            return f"{measure.name}.{value}", level
     return None
 
 
 def _depends_on_level(measure: Measure) -> bool:
-    """Return whether the level from which documents are relevant can change a measure."""
+    """Return whether a level from which documents are relevant can change a measure."""
     plain = measure.reads == "qrels" and "grade_map" not in measure.needs
     return plain and measure.worth == "level" and measure.question != "gain"
 
@@ -351,7 +285,6 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
 
 
 def _near(name: str, known: Iterable[str]) -> list[str]:
-    """Return up to three known names that resemble a name, whatever the capitals."""
     folded = {name.casefold(): name for name in known if not name.startswith("num_q_")}
     near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
     return [folded[name] for name in near]
@@ -434,13 +367,37 @@ def builtin_measures() -> Mapping[str, Measure]:
 
 
 def find_metrics(texts: Sequence[str]) -> list[Metric]:
-    """Resolve ``-m`` arguments against all measures and nicknames."""
+    """Resolve the ``-m`` arguments of one command line.
+
+    Each is ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname. The name of any
+    measure that has numbers may follow ``num_q_``: see `Measure.num_q`.
+
+    Metrics are in the order of `texts`, each once. The metrics of a nickname, and the defaults of a
+    measure, are in printing order; `Metric.printed_place` is the place of each metric in that
+    order. Requests for one measure add up. Parameters replace the defaults of the same measure,
+    even the defaults that another request or a nickname asks for. `UsageError` names every bad
+    request, with the nearest names.
+    """
     texts = split_requests(texts)
     names = [text.partition(".")[0] for text in texts]
-    members = [member.partition(".")[0] for name in names for member in NICKNAMES.get(name, [name])]
-    if TREC_MEASURES.keys() >= set(members):
-        return parse_requests(texts, TREC_MEASURES, NICKNAMES)
-    return parse_requests(texts, builtin_measures(), NICKNAMES, find_plugins)
+    members = {member.partition(".")[0] for name in names for member in NICKNAMES.get(name, [name])}
+    measures = TREC_MEASURES
+    if not measures.keys() >= members:
+        measures = builtin_measures()
+        if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
+            measures = _with_counts(measures)
+        if any(_split(text, measures) is None for text in texts):
+            measures = {**measures, **find_plugins()}
+    parser = _Parser(measures)
+    problems: list[str] = []
+    for number, text in enumerate(texts):
+        try:
+            parser.add(text, number)
+        except UsageError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise UsageError("; ".join(problems))
+    return parser.metrics()
 
 
 def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
@@ -471,11 +428,6 @@ def find_plugins() -> Mapping[str, Measure]:
     A package offers them by an entry point of the group ``ragkpi.measures`` that loads to a
     `Measure` or a list of them. The search takes longer than a small evaluation, so call this
     only when a name is unknown or when every measure is to be listed.
-
-    Raises
-    ------
-    UsageError
-        If an entry point cannot be loaded, or offers a name that is taken.
     """
     from importlib.metadata import entry_points
 
@@ -518,10 +470,7 @@ def default_requests(rel_info: str) -> list[str]:
 
 
 def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
-    """Raise `UsageError` if a metric cannot be computed from the format or under the settings.
-
-    The message names every such measure, its needs, and measures that work instead.
-    """
+    """Raise `UsageError` if a metric cannot be computed from the format or under the settings."""
     _refuse_wrong_format(metrics, rel_info)
     if settings.ties == "expected":
         _refuse_ties(metrics, rel_info)
@@ -544,10 +493,8 @@ def _names_taking_gains() -> str:
 
 def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
-        raise UsageError(
-            f"{option('gains')}: they are offered for plain qrels, not for "
-            f"{option('rel_info')} {rel_info}"
-        )
+        given = f"{option('rel_info')} {rel_info}"
+        raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {given}")
     if not any(metric.measure.worth == "gain" for metric in metrics):
         served = _names_taking_gains()
         raise UsageError(
@@ -555,27 +502,23 @@ def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
         )
     for metric in metrics:
         if metric.arguments.get("gains"):
-            raise UsageError(
-                f"{request_text(metric.name)}: it says gains of levels, and "
-                f"{option('gains')} those of documents; "
-                "expected one of the two"
-            )
+            problem = f"it says gains of levels, and {option('gains')} those of documents"
+            raise bad_request(metric.name, None, f"{problem}; expected one of the two")
 
 
 def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
+        given = f"{option('rel_info')} {rel_info}"
         raise UsageError(
-            f"{option('ties')} expected: it is offered for plain qrels, not "
-            f"for {option('rel_info')} {rel_info}"
+            f"{option('ties')} expected: it is offered for plain qrels, not for {given}"
         )
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
         known = [name for name, measure in all_measures().items() if measure.expectation]
         have = "has" if len(names) == 1 else "have"
         raise UsageError(
-            f"{option('ties')} expected: {', '.join(names)} {have} no expected value over "
-            f"orders of ties; "
-            f"those that have: {', '.join(known)}"
+            f"{option('ties')} expected: {', '.join(names)} {have} no expected value over orders "
+            f"of ties; those that have: {', '.join(known)}"
         )
 
 
@@ -596,13 +539,10 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
 
 
 def _reads(rel_info: str) -> RelInfo:
-    try:
-        return REL_INFO[rel_info]
-    except KeyError:
+    if rel_info not in REL_INFO:
         known = ", ".join(REL_INFO)
-        raise UsageError(
-            f"{option('rel_info')} {rel_info}: no such format; expected {known}"
-        ) from None
+        raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {known}")
+    return REL_INFO[rel_info]
 
 
 def _options(reads: RelInfo) -> str:

@@ -37,12 +37,8 @@ def confusion(
 ) -> FloatArray:
     """Count the pairs of levels of every query, (Q, L, L).
 
-    Parameters
-    ----------
-    query, first, second : length n
-        The query of each document, from 0 to `queries` - 1, and the levels of both judges.
-    levels : (L,)
-        All levels that occur, ascending.
+    `query`, `first` and `second`, (n,), are the query of each document and the levels of both
+    judges; `levels`, (L,), are all that occur, ascending.
     """
     size = len(levels)
     pair = np.searchsorted(levels, first) * size + np.searchsorted(levels, second)
@@ -109,12 +105,7 @@ def coincidences_of_panel(
 ) -> FloatArray:
     """Count the coincidences of levels that any number of judges gave, (Q, L, L).
 
-    Parameters
-    ----------
-    query : (n,)
-        The number of each document's query.
-    judged : (n, J)
-        The level that each judge gave each document; negative for none.
+    `judged`, (n, J), is the level that each judge gave each document; negative for none.
     """
     size = len(levels)
     by_level = np.stack([(judged == level).sum(axis=1) for level in levels], axis=1)

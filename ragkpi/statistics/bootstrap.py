@@ -30,20 +30,10 @@ BLOCK = 1 << 16
 
 
 def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
-    """Draw `queries` out of `queries` with replacement, `resamples` times.
+    """Draw n queries out of n with replacement: yield how often each is drawn, (rows, n).
 
-    Parameters
-    ----------
-    queries, resamples, seed
-        The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
-        queries))``, whatever the size of the blocks.
-    fewest
-        The least number of rows of a block, for callers with a cost per block.
-
-    Yields
-    ------
-    (rows, queries) array
-        The number of times that each query is drawn; `resamples` rows in all.
+    The indices are the rows of ``default_rng(seed).integers(0, n, size=(resamples, n))``, whatever
+    the size of the blocks. A block has at least `fewest` rows, for callers with a cost per block.
     """
     generator = np.random.default_rng(seed)
     for rows in _rows(resamples, queries, "resamples", fewest):
@@ -102,14 +92,8 @@ def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
 class QuerySample:
     """Scores of metrics that are known for the same n queries, resampled together.
 
-    Attributes
-    ----------
-    metrics
-        The metrics.
-    columns : as long as `metrics`
-        The columns among T of the sufficient statistics of each metric.
-    statistics : (n, R, T)
-        Statistics of every query and run, without NaN.
+    `statistics`, (n, R, T), has those of every query and run, without NaN; `columns` has the
+    columns among T of each metric.
     """
 
     metrics: list[Metric]
@@ -164,13 +148,8 @@ class QuerySample:
 def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
     """Group the metrics of runs by the queries that they are known for.
 
-    Parameters
-    ----------
-    runs
-        Runs with equal `queries` and equal `metrics`. A query whose value is NA in one run is left
-        out of that metric for all runs.
-    wanted
-        Returns whether to keep a metric; must reject texts.
+    The runs have equal queries and equal metrics. A query whose value is NA in one run is left out
+    of that metric for all runs. `wanted` chooses the metrics; it must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
@@ -181,7 +160,6 @@ def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> l
 
 
 def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySample:
-    """Stack the statistics of metrics that are known for the same queries."""
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
@@ -219,10 +197,6 @@ class Bootstrap:
 
     Attributes
     ----------
-    resamples
-        The number of resamples.
-    seed
-        The seed of numpy's `default_rng`; the same seed gives the same digits.
     level
         The probability that an interval covers the value.
     method
@@ -246,19 +220,13 @@ class Bootstrap:
 
 
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
-    """Compute the interval of every metric's summary.
+    """Compute the interval of every metric's summary, by printed names; texts and counts have none.
 
     Sufficient statistics are resampled jointly, so that the interval of a ratio of means is that
     of the ratio. Queries whose value is NA are not part of the sample. Where every query succeeds
     or fails (a statistic of 1 or 0), the rate has Wilson's interval, and a value computed from the
     rate, such as bor, the interval that follows. Resamples of twelve successes are all successes,
-    as if the rate were certain.
-
-    Returns
-    -------
-    dict
-        Intervals by the printed names of metrics, in their order. Texts and numbers of queries
-        have none. `UNKNOWN` where fewer than two queries are known. Bounds may be infinite.
+    as if the rate were certain. `UNKNOWN` where fewer than two queries are known.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
@@ -309,7 +277,6 @@ def quantile(level: float) -> float:
 
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
-    """Return the interval of every metric of 0s and 1s, by Wilson's interval of the rate."""
     bounds = {}
     for metric, columns in zip(sample.metrics, sample.columns, strict=True):
         statistics = sample.statistics[:, 0, columns]
@@ -400,7 +367,6 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
 
 
 def _alike_note(samples: Resampled) -> str:
-    """Return the note for many queries nearly all of which have the same value."""
     alike = [(_differing(values), len(values)) for _, values in samples]
     differing, n = min((pair for pair in alike if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
     if not n:
@@ -435,7 +401,6 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
 
 
 def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) -> list[Tails]:
-    """Shift the tails of every metric for bias and skewness."""
     shifted = []
     for metric, replicate, estimate, jackknife in zip(
         sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
@@ -455,20 +420,10 @@ def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) 
 def bca_tails(
     replicates: FloatArray, estimate: float, left_out: FloatArray, tails: Tails
 ) -> Tails | None:
-    """Shift the tails of an interval for the bias and the skewness of its replicates.
+    """Shift the tails of an interval for the bias and the skewness of its replicates, (B,).
 
-    Parameters
-    ----------
-    replicates, estimate, left_out
-        The values of the resamples, (B,), the value of all n queries, and the values without each
-        query, (n,).
-    tails
-        The tail probabilities without bias and skewness.
-
-    Returns
-    -------
-    The shifted tails; None where a value is infinite or undefined, or where no replicate, or every
-    replicate, is smaller than the estimate.
+    `left_out`, (n,), has the values without each query. None where a value is infinite or
+    undefined, or where no replicate, or every replicate, is smaller than the estimate.
     """
     # Half of the ties count, or a value with few distinct values would look biased.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2

@@ -25,14 +25,9 @@ IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 class Weighted(NamedTuple):
     """The ranks of one variable of G distinct values under weights, (n, B).
 
-    Attributes
-    ----------
-    rows : (n, B)
-        The weights, a row per observation.
-    total, squares, pairs : (B,)
-        The sum of the weights; of the squared distances; the number of ordered untied pairs.
-    distance : (G, B)
-        Twice the distance of each value's rank from the mean rank.
+    `rows`, (n, B), has the weights, a row per observation; `total`, (B,), their sum, `squares` that
+    of the squared distances, and `pairs` the number of ordered untied pairs. `distance`, (G, B), is
+    twice the distance of each value's rank from the mean rank.
     """
 
     rows: FloatArray
@@ -84,14 +79,8 @@ class Reference:
 class Cells:
     """Groups of observations with equal values in A variables and in a reference: C cells.
 
-    Attributes
-    ----------
-    alike : (C,)
-        Numbers of the X groups of cells with equal values in the variables.
-    variables : (A, X)
-        The dense numbers of the values in each of the X groups.
-    reference : (C,)
-        The dense numbers of the reference in each cell.
+    `alike`, (C,), numbers the X groups of cells with equal values in the variables; `variables`,
+    (A, X), and `reference`, (C,), are the dense numbers of their values.
     """
 
     def __init__(self, dense: IndexArray, reference: Reference) -> None:
@@ -314,7 +303,6 @@ class _Merge:
 
 
 def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
-    """Return the start and the end of the group of equal elements around each element."""
     start = np.flatnonzero(new)
     group = np.cumsum(new) - 1
     return start[group], np.append(start[1:], n)[group]

@@ -71,22 +71,14 @@ class BaselineGate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A value of a run against its limit.
+    """A value of a run against its limit, which NA never keeps.
 
     Attributes
     ----------
-    run, name
-        The run, and the name of its value.
-    found, limit
-        The value, and the worst allowed value.
-    passed
-        Whether the value keeps the limit; NA never does.
     bound
         The bound that was compared with the limit: the true value at best (`decided_by`
         ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
         itself was compared; infinite where no interval is valid, so that nothing is shown.
-    at
-        The side of the bound.
     """
 
     run: str
@@ -141,11 +133,6 @@ def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
     """Compare a run with gates; NA misses every gate.
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
-
-    Raises
-    ------
-    UsageError
-        If a gate names a value that was not computed or is not a number.
     """
     numbers = {
         column.name: column for column in scores.printed("summary") if column.metric.measure.numeric

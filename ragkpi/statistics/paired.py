@@ -102,18 +102,9 @@ Family = Literal["metric", "all"]
 class Procedure:
     """The choices of a comparison.
 
-    Attributes
-    ----------
-    test, correction
-        The test of the p-values, and their correction for being many.
-    family
-        The p-values that are corrected together: those of the runs by one ``"metric"``, where each
-        metric is a question of its own, or ``"all"`` of the comparison.
-    trials
-        The number of random swaps, or resamples, of a p-value.
-    bootstrap
-        The choices of the interval of a difference (by percentiles, and for rates of 0 and 1 by
-        `tango`); the test has the same seed.
+    p-values are corrected together for the runs by one ``"metric"``, where each metric is a
+    question of its own, or for ``"all"`` of the comparison. `trials` is the number of random swaps,
+    or resamples, of a p-value. The test has the seed of the bootstrap.
     """
 
     test: TestName = "randomization"
@@ -125,18 +116,12 @@ class Procedure:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of one run against the baseline.
+    """One metric of one run against the baseline, over the queries that have it in all runs.
 
     Attributes
     ----------
-    run, metric
-        The name of the run, and the metric.
-    queries
-        The number of queries that have the value in all runs; everything is over these.
-    baseline, summary, difference
-        The summary of the baseline and of the run, and the second minus the first.
-    interval
-        The interval of the difference; `UNKNOWN` where all queries differ by the same amount.
+    difference, interval
+        The summary of the run minus the baseline's; `UNKNOWN` where all queries differ by the same.
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
@@ -164,16 +149,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs against a baseline.
+    """Runs against a baseline, the first of them, over the queries that all have.
 
-    Attributes
-    ----------
-    names, runs
-        Names and scores, the baseline first, over the queries that all runs have.
-    differences
-        By metric in printing order, then by run.
-    procedure
-        The choices of the comparison.
+    Differences are by metric in printing order, then by run.
     """
 
     names: list[str]
@@ -204,20 +182,6 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
 
     Texts, counts of queries and properties of the collection are left out: no value of them is
     better than another.
-
-    Parameters
-    ----------
-    names, runs
-        The baseline first. The comparison is over the queries that all runs have.
-    procedure
-        Test, correction and interval.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to compare.
-    NothingInCommonError
-        If the runs share no query.
     """
     return compare_each(names, runs, procedure, [0])[0]
 
@@ -231,14 +195,9 @@ def nothing_to_compare(scores: Scores) -> UsageError:
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
-    """Compare the runs with several baselines, each as `compare` does.
+    """Compare the runs with several baselines, given by their indices.
 
     The queries are resampled once for all baselines, which is most of the work.
-
-    Parameters
-    ----------
-    baselines
-        Indices of runs. Each is the first run of its comparison; the others follow in their order.
     """
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
@@ -278,7 +237,6 @@ def _differences(
     replicates: Sequence[FloatArray],
     procedure: Procedure,
 ) -> dict[str, list[Difference]]:
-    """Return the difference of every run from the first, by the names of metrics."""
     seed, paired, observed = procedure.bootstrap.seed, pairs(sample), sample.observed()
     with np.errstate(invalid="ignore"):
         changes = [summary - summary[0] for summary in observed]
@@ -345,7 +303,6 @@ def _intervals(
 
 
 def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
-    """Take an interval from resampled differences, (B,); `UNKNOWN` if it has no width."""
     low, high = order_statistics(differences, bootstrap.tails)
     return UNKNOWN if math.isclose(low, high, rel_tol=1e-9) else Interval(low, high)
 
@@ -386,17 +343,8 @@ _AT_ONCE = 1 << 14  # random numbers; they and the statistics they shuffle stay 
 class MetricPairs:
     """The comparison of each two of R runs by one metric.
 
-    Attributes
-    ----------
-    metric, queries
-        The metric, and the number of queries that have it in all runs.
-    values : (R,)
-        The summary of every run.
-    p : (R, R)
-        p-values of every two runs, corrected for the number of pairs; NaN where the test has no
-        answer, and on the diagonal.
-    letters : length R
-        Runs that share a letter are not shown to differ; see `letters_of`.
+    The queries are those that have it in all runs, `values`, (R,), the summaries, `p`, (R, R), the
+    corrected p-values, NaN where the test has no answer. For `letters` see `letters_of`.
     """
 
     metric: Metric
@@ -432,13 +380,6 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     """Compare every run with every other, by every comparable metric.
 
     The randomization test is `tukey`; other tests are pair by pair, corrected for all pairs.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to compare.
-    NothingInCommonError
-        If the runs share no query.
     """
     if len(runs) < 2:
         raise UsageError("all pairs: expected at least two runs")
@@ -572,20 +513,10 @@ def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray
 
 
 def letters_of(differ: BoolArray) -> list[str]:
-    """Give runs letters: two runs share a letter unless they are shown to differ.
+    """Give runs letters: two runs share one unless they are shown to differ, (R, R).
 
-    Parameters
-    ----------
-    differ : (R, R)
-        Whether two runs are shown to differ, the runs in the order of their letters.
+    Letters are ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between them if any is longer.
 
-    Returns
-    -------
-    length R, the letters of each run in order: ``a`` to ``z``, then ``aa``, ``ab``, …, with commas
-    between them if any is longer than a letter.
-
-    Notes
-    -----
     H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004:
     begin with one letter for all; a pair that differs splits each letter that both have; a letter
     whose runs all share another letter is dropped.

@@ -89,15 +89,7 @@ MOST_EXACT = 50
 
 @dataclass(frozen=True)
 class Pair:
-    """Statistics of one metric for the baseline, the first run of a sample, and another run.
-
-    Attributes
-    ----------
-    aggregate
-        The rule from statistics to values.
-    baseline, other : (n, S)
-        Sufficient statistics of the queries.
-    """
+    """Statistics of one metric, (n, S), for the first run of a sample and for another run."""
 
     aggregate: Aggregate
     baseline: FloatArray
@@ -229,37 +221,21 @@ def interval_of_rates(pair: Pair, level: float) -> Interval | None:
 def tango(higher: int, lower: int, n: int, level: float) -> Interval:
     """Return the score interval of the difference of two rates over the same n queries.
 
+    `higher` is the number of queries on which only the second run succeeds, `lower` that on which
+    only the first does. A one-sided bound with an error of 5 % has the level 0.9.
+
     Formula:    all d with (higher - lower - n d)^2 <= z^2 n (2 q + d (1 - d)), q being the most
                 likely share of queries on which only the first succeeds if the difference is d:
                 2 n q^2 + ((2 n - higher + lower) d - higher - lower) q - lower d (1 - d) = 0
     Source:     T. Tango, Equivalence test and confidence interval for the difference in proportions
                 for the paired-sample design, Statistics in Medicine 17, 1998
 
-    Parameters
-    ----------
-    higher, lower
-        The number of queries on which only the second run succeeds, and only the first.
-    n, level
-        The number of queries, and the probability that the interval covers the difference. A
-        one-sided bound with an error of 5 % has the level 0.9.
-
-    Notes
-    -----
     Coverage was summed over all outcomes, for 500 to 1,500 pairs of rates from 0.02 to 0.98 that
     differ by at most 0.3, with correlations from none to the highest possible. Of 95 % it is at
-    least, and on average:
-
-    ===  ============  ============
-     n   Tango         Newcombe's hybrid score (1998, method 10)
-    ===  ============  ============
-      3  0.974, 0.999  0.901, 0.989
-     12  0.945, 0.983  0.901, 0.977
-     30  0.930, 0.965  0.908, 0.970
-    100  0.936, 0.955  0.931, 0.960
-    ===  ============  ============
-
-    Newcombe's is too narrow where runs agree on nearly all queries, as two versions of a system do:
-    the same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5 % is
+    least, and on average: 0.974 and 0.999 for n = 3, 0.945 and 0.983 for 12, 0.930 and 0.965 for
+    30, 0.936 and 0.955 for 100. Newcombe's hybrid score (1998, method 10) has at least 0.901 for n
+    = 3 and 12: it is too narrow where runs agree on nearly all queries, as two versions of a system
+    do. The same 6 successes and 6 failures give it ±0.14, and Tango's ±0.24. A bound at 5 % is
     wrong in 2.8 % of samples of 12 on average; at worst, for differences of 0 to 0.2 and any share
     of queries on which the runs differ, in 12.5 % (n = 3), 8.7 % (12), 6.7 % (50), 5.8 % (100).
 
@@ -434,10 +410,8 @@ def _each(test: Callable[[Pair], float]) -> Test:
 def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> list[list[float]]:
     """Test every metric of a sample, and every run but the first, against the first run.
 
-    Returns
-    -------
-    Per metric and run a p-value: 1 where no query differs, NaN where the test has no answer and
-    where fewer than two queries are known.
+    The p-value is 1 where no query differs, NaN where the test has no answer and where fewer than
+    two queries are known.
     """
     if sample.queries < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]

@@ -20,21 +20,11 @@ UNKNOWN = -1000000.0
 
 
 def standardize(scores: Scores, norms: Norms) -> Scores:
-    """Turn every per-query value into a z-score; summaries follow from those.
+    """Turn every per-query value into a z-score: (value - mean) / deviation.
 
-    Parameters
-    ----------
-    scores
-        The scores of a run. Texts and num_q stay as they are.
-    norms
-        Mean and deviation by printed name and query.
-
-    Returns
-    -------
-    Scores
-        (value - mean) / deviation for each value; `UNKNOWN` where there is no mean, or where the
-        deviation is 0 and the value is not the mean. Sums and geometric means stay such; any other
-        summary is the mean over queries. All values have the style ``"decimal"``.
+    It is `UNKNOWN` where there is no mean, or where the deviation is 0 and the value is not the
+    mean. Sums and geometric means stay such; any other summary is the mean over queries. Texts and
+    num_q stay as they are. All values have the style ``"decimal"``.
     """
     return scores.only(
         _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
@@ -73,20 +63,12 @@ def _z_scores(
 
 
 def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
-    """Write mean and deviation over runs, for `read_zscores` and for ``trec_eval -Z``.
+    """Write ``query measure mean deviation`` over runs, for `read_zscores` and ``trec_eval -Z``.
 
-    Parameters
-    ----------
-    runs
-        Scores of at least two runs for the same values. A run counts for the queries it has.
-
-    Yields
-    ------
-    bytes
-        ``query measure mean deviation``, by query, measures as asked. The deviation is that of
-        a sample (divisor n - 1), as in NIST's make_zscore_file.py; the numbers have all their
-        digits. Left out are texts, metrics without a line per query (num_q, gm_map), and, with a
-        warning, pairs of query and metric with fewer than two finite values.
+    A run counts for the queries it has. The deviation is that of a sample (divisor n - 1), as in
+    NIST's make_zscore_file.py; the numbers have all their digits. Left out are texts, metrics
+    without a line per query (num_q, gm_map), and, with a warning, pairs of query and metric with
+    fewer than two finite values.
     """
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
