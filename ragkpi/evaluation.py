@@ -57,23 +57,11 @@ class Evaluator:
     Reading and computing are separate: `read` keeps of a run what `needs` returns, and `score`
     computes values from that, as often as wanted.
 
-    Parameters
-    ----------
-    qrels
-        Path of the qrels, ``-`` for standard input; or qrels that were read before.
-    settings
-        The choices that change numbers.
-    rel_info
-        The format of the qrels, as -R names it.
-    pool
-        The first stage that the runs were selected from; None if there is none. Runs and pools
-        are paths or columns.
-    qrels_format, run_format
-        Names of file formats (`ragkpi.files.formats`); None recognises each file's. The
-        format of the pool is always recognised.
+    `qrels` is a path, ``-`` for standard input, or qrels that were read before; `rel_info` is their
+    format as -R names it. The `pool` is the first stage that the runs were selected from; None if
+    there is none. File formats are names (`ragkpi.files.formats`); None recognises each file's, as
+    it is always done for the pool.
 
-    Examples
-    --------
     >>> from ragkpi.measures.registry import find_metrics
     >>> evaluator = Evaluator("fixtures/qrels.txt", Settings())
     >>> scores = evaluator.evaluate("fixtures/runs/bm25.run", find_metrics(["map"])).scores
@@ -116,12 +104,8 @@ class Evaluator:
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
         if self.pool is not None:
-            cutoffs = [
-                metric.arguments["cutoff"]
-                for metric in metrics
-                if "outside_pool" in metric.measure.needs
-            ]
-            depth = max(depth, *cutoffs, 0)
+            of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
+            depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
         return Wanted("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
 

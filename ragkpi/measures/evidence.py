@@ -28,7 +28,7 @@ from ragkpi.measures.measure import (
     names_of,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, NoParameters, Option
+from ragkpi.measures.parameters import Cutoffs, Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
@@ -436,7 +436,7 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     return np.where(existing > 0, complete, np.nan)
 
 
-@_evidence(parameters=NoParameters(), aggregate=SUM, style="integer", better="neither")
+@_evidence(parameters=Grammar(), aggregate=SUM, style="integer", better="neither")
 def num_q_fallback(judged: Judged) -> BoolArray:
     """Number of queries without a document of grade 5, for which weights are fixed.
 

@@ -50,7 +50,6 @@ class GainSequences:
 
     @cached_property
     def length(self) -> IntArray:
-        """Gains of each query, (Q,)."""
         return np.diff(self.starts)
 
     @cached_property
@@ -60,7 +59,6 @@ class GainSequences:
 
     @cached_property
     def dcg(self) -> FloatArray:
-        """Discounted cumulated gain of each query, (Q,)."""
         return self.total(self.discounted)
 
     def dcg_at(self, cutoff: int) -> FloatArray:

@@ -51,17 +51,14 @@ class OpenRanking:
 
     @cached_property
     def relevant(self) -> ChosenRanks:
-        """The ranks of relevant documents."""
         return ChosenRanks.where(self.judged, self.judged.relevant)
 
     @cached_property
     def holes(self) -> ChosenRanks:
-        """The ranks of own holes."""
         return ChosenRanks.where(self.judged, self.hole >= 0)
 
     @cached_property
     def either(self) -> ChosenRanks:
-        """The ranks of relevant documents if all own holes are relevant."""
         return ChosenRanks.where(self.judged, self.judged.relevant | (self.hole >= 0))
 
 
@@ -74,14 +71,12 @@ class ChosenRanks:
 
     @classmethod
     def where(cls, judged: Judged, chosen: BoolArray) -> ChosenRanks:
-        """Return the ranks of chosen hits."""
         query = judged.query[chosen]
         starts = np.searchsorted(query, np.arange(len(judged.queries) + 1))
         return cls(starts, judged.rank[chosen])
 
     @cached_property
     def query(self) -> IntArray:
-        """The query of each rank, (n,)."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
@@ -252,16 +247,13 @@ class HoleTally(Judged):
 
     @cached_property
     def num_judged_ret(self) -> IntArray:
-        """Judged documents retrieved, (V,)."""
         return (self.run.judged.num_judged_ret + self.run.num_own)[self.ways.query]
 
     @cached_property
     def num_rel_ret(self) -> IntArray:
-        """Relevant documents retrieved, (V,)."""
         return self.found_within(self.num_ret)
 
     def found_at(self, cutoff: int) -> IntArray:
-        """Relevant documents among the first `cutoff` retrieved, (V,)."""
         return self.found_within(np.full(len(self.queries), cutoff))
 
     def found_within(self, depth: FloatArray | IntArray) -> IntArray:
@@ -290,12 +282,10 @@ class HoleTally(Judged):
             count = ranks.count(query, np.minimum(ways.cut[above] - 1, deepest))
             total[above] += ranks.sums(precision, query, count)
             query = ways.query[below]
-            ends = [
-                ranks.count(query, depth)
-                for depth in (np.minimum(ways.cut[below], deepest), np.full(len(query), deepest))
-            ]
+            first = ranks.count(query, np.minimum(ways.cut[below], deepest))
+            last = ranks.count(query, np.full(len(query), deepest))
             more_precision, more_share = (
-                ranks.sums(weights, query, ends[1]) - ranks.sums(weights, query, ends[0])
+                ranks.sums(weights, query, last) - ranks.sums(weights, query, first)
                 for weights in (precision, share)
             )
             total[below] += more_precision + self.added_below[below] * more_share
@@ -317,11 +307,8 @@ class HoleTally(Judged):
     def stretches(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
         """Yield stretches of relevant documents without a gap, each way at most once at a time.
 
-        Yields
-        ------
-        (n,), (n,), (n,), (n,)
-            Ways, the first and the last rank of a stretch of each, and the number of relevant
-            documents down to the last.
+        They are ways, the first and the last rank of a stretch of each, and the number of relevant
+        documents down to the last, (n,) each.
         """
         ways = self.ways
         at = np.flatnonzero(ways.at)

@@ -63,7 +63,8 @@ def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
     tails = np.where(certain, [[1.0], [0.0], [0.0]], [[0.0], [1.0], [-np.inf]])
     possible = (np.minimum(R, K) >= m) & ~certain
     if m == 1:
-        tails[:, possible] = _at_least_one(N[possible], K[possible], R[possible])
+        log_none = _log_avoided(N[possible], K[possible], R[possible])
+        tails[:, possible] = _rows(-np.expm1(log_none), np.exp(log_none))
         return tails
     # The smaller tail is summed; the other is its complement.
     large = m * N.astype(np.float64) > R.astype(np.float64) * K
@@ -71,11 +72,6 @@ def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
     tails[:, above] = _above_mean(N[above], K[above], R[above], m)
     tails[:, below] = _below_mean(N[below], K[below], R[below], m)
     return tails
-
-
-def _at_least_one(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
-    log_none = _log_avoided(N, K, R)
-    return _rows(-np.expm1(log_none), np.exp(log_none))
 
 
 def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:

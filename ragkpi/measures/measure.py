@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.parameters import Grammar, NoParameters
+from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
@@ -32,20 +32,12 @@ from ragkpi.wording import Style
 class Aggregate:
     """A rule from statistics to values.
 
-    Attributes
-    ----------
-    value
-        Statistics of queries, (..., S), to per-query values, (...).
-    summary
-        Sums of statistics over queries, (..., S), and their count, (...) or a scalar, to
-        summaries, (...). Leading axes are bootstrap replicates.
-    prints
-        Where its lines appear: ``"both"``, only as ``"summary"`` or only per ``"query"``.
-    absent
-        Each statistic of a query that counts in the means but was not evaluated.
-    rises_with_first
-        Whether a summary rises with the mean of the first statistic while the others are fixed.
-        An interval of that mean is then one of the summary.
+    `value` turns the statistics of queries, (..., S), into per-query values, (...), and `summary`
+    the sums of statistics, (..., S), and the count of the queries into summaries, (...). Leading
+    axes are bootstrap replicates. Lines are printed for queries, the summary or both. Each
+    statistic of a query that counts in the means but was not evaluated is `absent`. Where a summary
+    rises with the mean of the first statistic while the others are fixed, an interval of that mean
+    is one of the summary.
     """
 
     name: str
@@ -62,14 +54,14 @@ def first(statistics: FloatArray) -> FloatArray:
     return statistics[..., 0]
 
 
+@np.errstate(invalid="ignore", divide="ignore")
 def _mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(first(sums) / count)
+    return np.asarray(first(sums) / count)
 
 
+@np.errstate(invalid="ignore", divide="ignore")
 def _ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.asarray(sums[..., 0] / sums[..., 1])
+    return np.asarray(sums[..., 0] / sums[..., 1])
 
 
 def _sum(sums: FloatArray, _: FloatArray | int) -> FloatArray:
@@ -314,7 +306,7 @@ class Measure:
 
     name: str
     function: Callable[..., Any]
-    parameters: Grammar = field(default_factory=NoParameters)
+    parameters: Grammar = field(default_factory=Grammar)
     aggregate: Aggregate = MEAN
     style: Style = "decimal"
     needs: frozenset[Need] = frozenset()

@@ -43,8 +43,9 @@ class Parameters:
     order: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
 class Grammar:
-    """Reads the parameters of a measure."""
+    """Reads the parameters of a measure; this one expects none."""
 
     @property
     def plain_is_a_value(self) -> bool:
@@ -56,35 +57,20 @@ class Grammar:
 
     def defaults(self) -> list[Parameters]:
         """Return the parameters of the bare name."""
-        raise NotImplementedError
+        return [Parameters("", {})]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         """Read the text behind the dot; raise `UsageError` if it does not fit."""
-        raise NotImplementedError
+        advice = f"give {request_text(measure)}"
+        raise bad_request(measure, text, f"{measure} takes no parameters; {advice}")
 
     def describe(self) -> str:
         """Return the allowed parameters in one line, for the help text."""
-        raise NotImplementedError
+        return "none"
 
     def printed(self, measure: str, parameters: Parameters) -> str:
         """Return the printed name."""
         return f"{measure}_{parameters.suffix}" if parameters.suffix else measure
-
-
-@dataclass(frozen=True)
-class NoParameters(Grammar):
-    """A measure without parameters."""
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", {})]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        raise bad_request(
-            measure, text, f"{measure} takes no parameters; give {request_text(measure)}"
-        )
-
-    def describe(self) -> str:
-        return "none"
 
 
 @dataclass(frozen=True)
@@ -156,14 +142,12 @@ class Cutoffs(Grammar):
         if not cutoffs:
             return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
-        return [
-            Parameters(
-                self._suffix(window, options),
-                {"cutoff": window[0] if self.span == 1 else window, **options},
-                window,
-            )
-            for window in windows
-        ]
+        ways = []
+        for window in windows:
+            cutoff = window[0] if self.span == 1 else window
+            arguments = {"cutoff": cutoff, **options}
+            ways.append(Parameters(self._suffix(window, options), arguments, window))
+        return ways
 
     def _suffix(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> str:
         changed = [
@@ -174,12 +158,9 @@ class Cutoffs(Grammar):
         return "_".join([*map(str, cutoffs), *changed])
 
     def describe(self) -> str:
-        what = ",".join(map(str, self.default)) if self.default else "uncut"
-        options = "".join(
-            f"; {key}={option.default:g} ({option.expected})"
-            for key, option in self.options.items()
-        )
-        return f"cutoffs, default {what}{options}"
+        cutoffs = "cutoffs, default " + (",".join(map(str, self.default)) or "uncut")
+        options = [f"{key}={o.default:g} ({o.expected})" for key, o in self.options.items()]
+        return "; ".join([cutoffs, *options])
 
 
 @dataclass(frozen=True)
@@ -248,13 +229,11 @@ class Gains(Grammar):
     gains: bool = True
 
     def defaults(self) -> list[Parameters]:
-        return [Parameters("", self._arguments({}, None))]
+        return [Parameters("", self._arguments({}, self.probability))]
 
     def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
-        arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
-        if self.probability is not None:
-            arguments["p"] = self.probability if probability is None else probability
-        return arguments
+        p = {} if probability is None else {"p": probability}
+        return {"gains": gains, **p} if self.gains else p
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         gains: dict[int, float] = {}
@@ -273,18 +252,16 @@ class Gains(Grammar):
                     raise bad_request(measure, text, f"no parameter '{key}'; it takes p")
                 level = int(key)
                 if level < 0:
-                    raise bad_request(
-                        measure,
-                        text,
-                        f"level {level}; a gain for a negative level would "
-                        "reward unjudged documents, give levels from 0",
-                    )
+                    problem = "a gain for a negative level would reward unjudged documents"
+                    advice = "give levels from 0"
+                    raise bad_request(measure, text, f"level {level}; {problem}, {advice}")
                 if level in gains:
                     raise bad_request(measure, text, f"level {level} is given twice")
                 gains[level] = value
             else:
                 _warn(measure, text, f"'{key}' is not a level and changes nothing")
-        return [Parameters(text, self._arguments(gains, probability))]
+        p = self.probability if probability is None else probability
+        return [Parameters(text, self._arguments(gains, p))]
 
     def describe(self) -> str:
         pairs = "level=gain pairs, default gain = level" if self.gains else ""

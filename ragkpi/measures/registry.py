@@ -85,11 +85,8 @@ def split_requests(texts: Iterable[str]) -> list[str]:
     >>> split_requests(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
     ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
     """
-    return [
-        part
-        for text in texts
-        for part in (re.split(r",(?=[A-Za-z]\w*(?:[.,@(]|$))", text) if "," in text else [text])
-    ]
+    before_name = r",(?=[A-Za-z]\w*(?:[.,@(]|$))"
+    return [part for text in texts for part in re.split(before_name, text)]
 
 
 class _Parser:
@@ -229,14 +226,13 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
     if call is None:
         return None
     name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
-    known = [
-        measure for measure in measures.values() if name in map(str.casefold, measure.known_as)
-    ]
+    known = [each for each in measures.values() if name in map(str.casefold, each.known_as)]
     if not known:
         return None
     level, value = None, cutoff
     for parameter in filter(None, (call["parameters"] or "").split(",")):
         key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
+        takes_level = name == "numret" or _depends_on_level(known[0])
         if (name, key, setting) in _VARIANTS:
             variant = _VARIANTS[name, key, setting]
             known = known if variant is None else [measures[variant]]
@@ -244,11 +240,7 @@ def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
             cutoff = value = setting
         elif (name, key) in _RENAMED and value is None:
             value = setting
-        elif (
-            key == "rel"
-            and setting.isdecimal()
-            and (name == "numret" or _depends_on_level(known[0]))
-        ):
+        elif key == "rel" and setting.isdecimal() and takes_level:
             level = int(setting)
         elif (key, setting) != ("judged_only", "False"):
             raise bad_request(text, None, _advice(known[0], key, parameter.strip()))
@@ -277,10 +269,8 @@ def _advice(measure: Measure, key: str, parameter: str) -> str:
     if key == "rel":
         return f"{measure.name} takes no level from which documents are relevant"
     if key == "judged_only":
-        return (
-            f"here that is {request_text(measure.name)} with "
-            f"{option('unjudged', 'removed')}, which is of all measures"
-        )
+        name, removed = request_text(measure.name), option("unjudged", "removed")
+        return f"here that is {name} with {removed}, which is of all measures"
     return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
 
 
@@ -438,9 +428,8 @@ def find_plugins() -> Mapping[str, Measure]:
         try:
             offered = entry_point.load()
         except Exception as problem:
-            raise UsageError(f"{origin} cannot be loaded: {problem}; mend or uninstall it") from (
-                problem
-            )
+            text = f"{origin} cannot be loaded: {problem}; mend or uninstall it"
+            raise UsageError(text) from problem
         for measure in [offered] if isinstance(offered, Measure) else offered:
             if measure.name in taken or measure.name in plugins:
                 raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
@@ -530,12 +519,13 @@ def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
             wrong.setdefault(measure.reads, {})[measure.name] = None
     if not wrong:
         return
-    needs = "; ".join(
-        f"{', '.join(names)} {'needs' if len(names) == 1 else 'need'} {_options(reads)}"
-        for reads, names in wrong.items()
-    )
+    needs = []
+    for reads, names in wrong.items():
+        formats = [f"{option('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
+        need = "needs" if len(names) == 1 else "need"
+        needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
     serves = f"{option('rel_info')} {rel_info} serves {request_text(_DEFAULTS[given])} and the like"
-    raise UsageError(f"{needs}, not {option('rel_info')} {rel_info}; {serves}")
+    raise UsageError(f"{'; '.join(needs)}, not {option('rel_info')} {rel_info}; {serves}")
 
 
 def _reads(rel_info: str) -> RelInfo:
@@ -543,12 +533,6 @@ def _reads(rel_info: str) -> RelInfo:
         known = ", ".join(REL_INFO)
         raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {known}")
     return REL_INFO[rel_info]
-
-
-def _options(reads: RelInfo) -> str:
-    return " or ".join(
-        f"{option('rel_info')} {name}" for name, read in REL_INFO.items() if read == reads
-    )
 
 
 def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:

@@ -111,15 +111,9 @@ class Scores:
 
     def over(self, rows: IntArray) -> Scores:
         """Return the same run over only the queries of these rows, in their order."""
-        return Scores(
-            self.run_id,
-            [self.queries[row] for row in rows.tolist()],
-            [
-                MetricScores(column.metric, column.statistics[rows], len(rows))
-                for column in self.columns
-            ],
-            len(rows),
-        )
+        queries = [self.queries[row] for row in rows.tolist()]
+        columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
+        return Scores(self.run_id, queries, columns, len(rows))
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

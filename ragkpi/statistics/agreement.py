@@ -13,6 +13,7 @@ Leading axes are bootstrap replicates.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -145,19 +146,15 @@ def krippendorffs_alpha(
     return 1.0 - ratio((values.sum(axis=-1) - 1) * observed, expected)
 
 
-def _kappa(weighting: Weighting) -> AgreementStatistic:
-    return lambda counts, levels: cohens_kappa(counts, levels, weighting)
-
-
 def _alpha(scale: Scale) -> AgreementStatistic:
     return lambda counts, levels: krippendorffs_alpha(coincidences(counts), levels, scale)
 
 
 AGREEMENTS: Mapping[str, AgreementStatistic] = {
     "agreement": raw_agreement,
-    "kappa": _kappa("plain"),
-    "kappa_linear": _kappa("linear"),
-    "kappa_quadratic": _kappa("quadratic"),
+    "kappa": cohens_kappa,
+    "kappa_linear": partial(cohens_kappa, weighting="linear"),
+    "kappa_quadratic": partial(cohens_kappa, weighting="quadratic"),
     "alpha_nominal": _alpha("nominal"),
     "alpha_ordinal": _alpha("ordinal"),
     "alpha_interval": _alpha("interval"),
@@ -258,11 +255,11 @@ def _order(values: FloatArray) -> npt.NDArray[np.int8]:
     return (column > row).astype(np.int8) - (column < row).astype(np.int8)
 
 
+@np.errstate(invalid="ignore")
 def _product_moment(x: FloatArray, y: FloatArray) -> FloatArray:
-    with np.errstate(invalid="ignore"):
-        x, y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
-        root = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
-        return np.clip(ratio((x * y).sum(axis=-1), root), -1.0, 1.0)
+    x, y = (v - v.mean(axis=-1, keepdims=True) for v in (x, y))
+    root = np.sqrt((x * x).sum(axis=-1) * (y * y).sum(axis=-1))
+    return np.clip(ratio((x * y).sum(axis=-1), root), -1.0, 1.0)
 
 
 def _known(value: FloatArray, reference: FloatArray, other: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""Random weights of queries for resamples and swaps, and sums under weights.
+"""Resamples of queries, sums of statistics under them, and the intervals of summaries.
 
 All random numbers of ragkpi start here, from a seed, in one thread and in one order, so the same
 command gives the same digits whatever the number of cores.
@@ -61,12 +61,14 @@ def all_swaps(queries: int) -> FloatArray:
 
 
 def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
-    """Add the rows of `statistics`, (n, T), under every row of the `weights`, to (B, T).
+    """Add the rows of `statistics`, (n, ...), under every row of the `weights`, to (B, ...).
 
     By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
     """
-    columns = np.ascontiguousarray(statistics.T)
-    return np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
+    width = math.prod(statistics.shape[1:])
+    columns = np.ascontiguousarray(statistics.reshape(len(statistics), width).T)
+    added = np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
+    return added.reshape(-1, *statistics.shape[1:])
 
 
 def totals(statistics: FloatArray) -> FloatArray:
@@ -107,8 +109,12 @@ class QuerySample:
 
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
         """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T)."""
-        added = sums(weights, self.statistics.reshape(self.queries, -1))
-        return added.reshape(-1, *self.statistics.shape[1:])
+        return sums(weights, self.statistics)
+
+    def replicates(self, bootstrap: Bootstrap) -> list[FloatArray]:
+        """Return the summaries of resamples, one (B, R) per metric."""
+        weights = drawn(self.queries, bootstrap.resamples, bootstrap.seed)
+        return self.summaries(self.resampled(weights))
 
     def observed(self) -> list[FloatArray]:
         """Return the summaries over all queries, one (R,) per metric."""
@@ -122,27 +128,27 @@ class QuerySample:
         others = totals(self.statistics) - self.statistics
         return self.summaries(others * (self.queries / (self.queries - 1)))
 
+    @np.errstate(invalid="ignore")
     def spreads(self) -> list[FloatArray]:
         """Return the spreads of the differences from the first run, one (R - 1,) per metric.
 
         They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
         (n - 1) * summary without the query, which for means are the differences themselves.
         """
-        with np.errstate(invalid="ignore"):
-            return [
-                # Contiguous rows, so that the digits do not depend on the number of runs.
-                (self.queries - 1)
-                * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
-                for without in self.leave_one_out()
-            ]
+        return [
+            # Contiguous rows, so that the digits do not depend on the number of runs.
+            (self.queries - 1)
+            * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
+            for without in self.leave_one_out()
+        ]
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def summaries(self, sums: FloatArray) -> list[FloatArray]:
         """Turn sums over n queries, (..., T), into summaries, (...) for each metric."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return [
-                np.asarray(metric.measure.aggregate.summary(sums[..., columns], self.queries))
-                for metric, columns in zip(self.metrics, self.columns, strict=True)
-            ]
+        return [
+            np.asarray(metric.measure.aggregate.summary(sums[..., columns], self.queries))
+            for metric, columns in zip(self.metrics, self.columns, strict=True)
+        ]
 
 
 def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
@@ -232,8 +238,7 @@ def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
         if sample.queries < 2:
             continue
-        weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
-        replicates = [summary[:, 0] for summary in sample.summaries(sample.resampled(weights))]
+        replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
         tails = [bootstrap.tails] * len(sample.metrics)
         if bootstrap.method == "bca":
             tails = _bca_tails(sample, replicates, bootstrap.tails)
@@ -277,16 +282,17 @@ def quantile(level: float) -> float:
 
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
-    bounds = {}
-    for metric, columns in zip(sample.metrics, sample.columns, strict=True):
-        statistics = sample.statistics[:, 0, columns]
-        aggregate = metric.measure.aggregate
-        if _is_rate(metric, statistics):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                bounds[metric.name] = _interval_from_rate(statistics, aggregate, level)
-    return bounds
+    of_metrics = [
+        (m, sample.statistics[:, 0, c]) for m, c in zip(sample.metrics, sample.columns, strict=True)
+    ]
+    return {
+        metric.name: _interval_from_rate(statistics, metric.measure.aggregate, level)
+        for metric, statistics in of_metrics
+        if _is_rate(metric, statistics)
+    }
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:
     """Turn Wilson's bounds of the first statistic, (n, S), into bounds of the summary.
 

@@ -175,16 +175,11 @@ def baseline_verdicts(
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     """Return the failed verdicts, one per run and value: that of the limit missed the furthest."""
-    worst: dict[tuple[str, str], Verdict] = {}
+    missed: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in found:
-        key = verdict.run, verdict.name
-        if not verdict.passed and (key not in worst or _missed(verdict) > _missed(worst[key])):
-            worst[key] = verdict
-    return list(worst.values())
-
-
-def _missed(verdict: Verdict) -> float:
-    return abs(verdict.limit - verdict.found)
+        if not verdict.passed:
+            missed.setdefault((verdict.run, verdict.name), []).append(verdict)
+    return [max(of_one, key=lambda v: abs(v.limit - v.found)) for of_one in missed.values()]
 
 
 def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:

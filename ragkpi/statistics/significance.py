@@ -1,14 +1,11 @@
-"""Corrections of p-values for many tests at once.
+"""Two-sided tests of differences between runs, intervals of rates, and corrections for many tests.
 
-All are two-sided. t and Wilcoxon need differences, so they are NA where a summary is not the mean
-of the queries' values. Only scipy.special is imported, in a quarter of the time of scipy.stats.
+t and Wilcoxon need differences of single queries, so they are NA where a summary is not the mean
+of the queries' values. Randomization and bootstrap work on statistics, so for every measure.
 
 Twelve successes against twelve successes have no spread to resample and a standard error of 0, as
 if they proved that two systems are equal. A score interval instead contains the true differences
 that would make such outcomes likely.
-
-All are two-sided. Randomization and bootstrap work on sufficient statistics and so for every
-measure; those of `classical_tests` work on the differences of single queries.
 """
 
 from __future__ import annotations
@@ -21,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray
+from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.measures.measure import MEAN, Aggregate, first
 from ragkpi.statistics.bootstrap import (
     Interval,
@@ -60,15 +57,10 @@ def benjamini_hochberg(p: FloatArray) -> FloatArray:
     return np.minimum.accumulate(scaled[::-1])[::-1][np.argsort(order)]
 
 
-def uncorrected(p: FloatArray) -> FloatArray:
-    """Return the p-values unchanged, as if each test were the only one."""
-    return p
-
-
 CORRECTIONS: Mapping[CorrectionName, Callable[[FloatArray], FloatArray]] = {
     "holm": holm,
     "benjamini-hochberg": benjamini_hochberg,
-    "none": uncorrected,
+    "none": np.copy,
 }
 
 
@@ -102,10 +94,10 @@ class Pair:
             np.isin(self.baseline, (0.0, 1.0)).all() and np.isin(self.other, (0.0, 1.0)).all()
         )
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def per_query(self) -> tuple[FloatArray, FloatArray]:
         """Return both runs' values of every query, (n,)."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
+        return self.aggregate.value(self.baseline), self.aggregate.value(self.other)
 
     def outcomes(self) -> tuple[int, int]:
         """Count the queries on which the other run's value is higher, and lower.
@@ -169,9 +161,7 @@ def signed_rank(pair: Pair) -> float:
     return float(2 * special().ndtr((smaller - total / 2) / deviation))
 
 
-def _doubled_ranks(
-    differences: FloatArray, tolerance: float
-) -> tuple[np.ndarray[tuple[int], np.dtype[np.int64]], np.ndarray[tuple[int], np.dtype[np.bool_]]]:
+def _doubled_ranks(differences: FloatArray, tolerance: float) -> tuple[IntArray, BoolArray]:
     """Return twice the rank of each difference by size, a whole number, and its sign."""
     order = np.argsort(np.abs(differences), kind="stable")
     size = np.abs(differences)[order]
@@ -262,27 +252,18 @@ def tango(higher: int, lower: int, n: int, level: float) -> Interval:
 
 
 TestName = Literal["randomization", "bootstrap", "t", "wilcoxon", "sign"]
-
-# Differences that are equal on paper are not always equal in doubles.
-ROUNDING = 1e-12
-
+ROUNDING = 1e-12  # of which differences that are equal on paper are apart in doubles
 
 Test = Callable[[QuerySample, int, int], list[list[float]]]
 
 
 def pairs(sample: QuerySample) -> list[list[Pair]]:
     """Pair the first run of a sample with every other one, per metric and run."""
-    return [
-        [
-            Pair(
-                metric.measure.aggregate,
-                sample.statistics[:, 0, columns],
-                sample.statistics[:, run, columns],
-            )
-            for run in range(1, sample.statistics.shape[1])
-        ]
-        for metric, columns in zip(sample.metrics, sample.columns, strict=True)
-    ]
+    paired = []
+    for metric, columns in zip(sample.metrics, sample.columns, strict=True):
+        baseline, *others = sample.statistics[:, :, columns].swapaxes(0, 1)
+        paired.append([Pair(metric.measure.aggregate, baseline, other) for other in others])
+    return paired
 
 
 def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
@@ -295,7 +276,7 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
     """
     change = sample.statistics[:, 1:] - sample.statistics[:, :1]
     weights = swapped(sample.queries, trials, seed)
-    moved = sums(weights, change.reshape(sample.queries, -1)).reshape(-1, *change.shape[1:])
+    moved = sums(weights, change)
     return [
         [
             _share_of_swaps(pair, moved[:, run, columns], trials)
@@ -305,6 +286,7 @@ def randomization(sample: QuerySample, trials: int, seed: int) -> list[list[floa
     ]
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
     """Compare the observed difference with swaps that moved sums, (B, S), to the baseline."""
     change = pair.other - pair.baseline
@@ -314,13 +296,10 @@ def _share_of_swaps(pair: Pair, moved: FloatArray, trials: int) -> float:
         moved = sums([all_swaps(int(differs.sum()))], change[differs])
     n = len(change)
     baseline, other = totals(pair.baseline), totals(pair.other)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        observed = pair.aggregate.summary(np.stack([baseline, other]), n)
-        chance = pair.aggregate.summary(other - moved, n) - pair.aggregate.summary(
-            baseline + moved, n
-        )
-        difference = float(observed[1] - observed[0])
-    return _share(chance, difference, observed, certain=every)
+    summary = pair.aggregate.summary
+    observed = summary(np.stack([baseline, other]), n)
+    chance = summary(other - moved, n) - summary(baseline + moved, n)
+    return _share(chance, float(observed[1] - observed[0]), observed, certain=every)
 
 
 def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
@@ -372,14 +351,14 @@ def bootstrap(sample: QuerySample, trials: int, seed: int) -> list[list[float]]:
     ]
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _share_of_resamples(
     strayed: FloatArray, spreads: FloatArray, observed: float, spread: float
 ) -> float:
     """Compare the observed difference with resamples, both in units of their own spread."""
     if spread <= ROUNDING * abs(observed):
         return math.nan
-    with np.errstate(invalid="ignore", divide="ignore"):
-        distance = np.abs(strayed) / spreads
+    distance = np.abs(strayed) / spreads
     # Undefined distances (0/0) could be anything, so they count against the run.
     extreme = int((~(distance < abs(observed) / spread * (1 - ROUNDING))).sum())
     return (extreme + 1) / (len(strayed) + 1)
@@ -415,13 +394,9 @@ def p_values(sample: QuerySample, test: TestName, trials: int, seed: int) -> lis
     """
     if sample.queries < 2:
         return [[math.nan] * len(of_metric) for of_metric in pairs(sample)]
-    tested = TESTS[test](sample, trials, seed)
     return [
-        [
-            1.0 if (pair.baseline == pair.other).all() else p
-            for p, pair in zip(row, of_metric, strict=True)
-        ]
-        for row, of_metric in zip(tested, pairs(sample), strict=True)
+        [1.0 if (pair.baseline == pair.other).all() else p for p, pair in zip(*row, strict=True)]
+        for row in zip(TESTS[test](sample, trials, seed), pairs(sample), strict=True)
     ]
 
 
