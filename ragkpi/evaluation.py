@@ -170,8 +170,7 @@ class Evaluator:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
-            sizes = corpus_sizes(judged.queries, self.settings, seen)
-            judged = replace(judged, corpus_size=sizes)
+            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, seen))
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):

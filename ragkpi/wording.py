@@ -139,8 +139,6 @@ def parse_size(text: str) -> int:
     except InvalidOperation:
         size = Decimal(-1)
     if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
-        raise UsageError(
-            f"{option('corpus_size')} {text}: expected a number of documents such as 5000, "
-            f"5k or 113.5M"
-        )
+        expected = "expected a number of documents such as 5000, 5k or 113.5M"
+        raise UsageError(f"{option('corpus_size')} {text}: {expected}")
     return int(size)

@@ -486,9 +486,8 @@ def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
         raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {given}")
     if not any(metric.measure.worth == "gain" for metric in metrics):
         served = _names_taking_gains()
-        raise UsageError(
-            f"{option('gains')}: none of the measures takes gains; those that do: {served}"
-        )
+        none = "none of the measures takes gains"
+        raise UsageError(f"{option('gains')}: {none}; those that do: {served}")
     for metric in metrics:
         if metric.arguments.get("gains"):
             problem = f"it says gains of levels, and {option('gains')} those of documents"
@@ -498,9 +497,8 @@ def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
 def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
     if rel_info != "qrels":
         given = f"{option('rel_info')} {rel_info}"
-        raise UsageError(
-            f"{option('ties')} expected: it is offered for plain qrels, not for {given}"
-        )
+        offered = "it is offered for plain qrels"
+        raise UsageError(f"{option('ties')} expected: {offered}, not for {given}")
     names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
     if names:
         known = [name for name, measure in all_measures().items() if measure.expectation]

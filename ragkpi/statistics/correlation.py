@@ -150,7 +150,6 @@ UnderWeights = Callable[[FloatArray], FloatArray]
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
 
-
 Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
 
 
@@ -244,9 +243,7 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """
     reference = Reference.of(y)
     cells = reference.cells(x[np.newaxis])
-    fewer, more = sorted(
-        (cells.alike, cells.reference), key=lambda numbers: int(numbers.max(initial=0))
-    )
+    fewer, more = sorted((cells.alike, cells.reference), key=lambda of: int(of.max(initial=0)))
     levels = int(fewer.max(initial=0)).bit_length()
     merges = [_Merge(fewer, more, level) for level in range(levels)]
 
@@ -282,7 +279,8 @@ class _Merge:
         n = len(block)
         new_block = np.append(True, np.diff(block) != 0)
         new_value = new_block | np.append(True, np.diff(y) != 0)
-        self.value = [index[self.upper] for index in _ends(new_value, n)]
+        first, value = np.flatnonzero(new_value), (np.cumsum(new_value) - 1)[self.upper]
+        self.value = first[value], np.append(first[1:], n)[value]
         self.distinct = bool(new_value.all())
         start = np.flatnonzero(new_block)
         self.start, self.end = start, np.append(start[1:], n)
@@ -300,12 +298,6 @@ class _Merge:
         lead -= (counted[self.start] + counted[self.end])[self.block]
         lead *= ordered[self.upper]
         return np.asarray(lead.sum(axis=0), dtype=np.float64)
-
-
-def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
-    start = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    return start[group], np.append(start[1:], n)[group]
 
 
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:

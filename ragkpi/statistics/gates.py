@@ -113,9 +113,8 @@ def parse_gate(text: str) -> Gate:
     name, _, number = text.rpartition("=")
     limit = _finite(number)
     if not name or limit is None:
-        raise UsageError(
-            f"{option('fail_under')} {text}: expected NAME=NUMBER, such as ndcg_cut_10=0.35"
-        )
+        expected = "expected NAME=NUMBER, such as ndcg_cut_10=0.35"
+        raise UsageError(f"{option('fail_under')} {text}: {expected}")
     return Gate(name, limit)
 
 
@@ -123,9 +122,8 @@ def parse_margin(text: str) -> Margin:
     """Read an amount such as ``0.01`` or a share such as ``2%``; `UsageError` otherwise."""
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
-        raise UsageError(
-            f"{option('margin')} {text}: expected a number from 0, or a percentage such as 2%"
-        )
+        expected = "expected a number from 0, or a percentage such as 2%"
+        raise UsageError(f"{option('margin')} {text}: {expected}")
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
@@ -134,9 +132,7 @@ def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
     """
-    numbers = {
-        column.name: column for column in scores.printed("summary") if column.metric.measure.numeric
-    }
+    numbers = {c.name: c for c in scores.printed("summary") if c.metric.measure.numeric}
     return [_verdict(run, _column(gate.name, numbers), gate.limit) for gate in gates]
 
 
@@ -215,9 +211,8 @@ def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)
-    side, tail = (
-        (1, (1 - gate.level) / tests) if gate.decided_by == "worse" else (-1, 1 - gate.level)
-    )
+    worse, error = gate.decided_by == "worse", 1 - gate.level
+    side, tail = (1, error / tests) if worse else (-1, error)
     bounds = {}
     for sample in samples:
         if sample.queries < 2:

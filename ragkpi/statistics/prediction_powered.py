@@ -98,7 +98,7 @@ def prediction_powered(
         tuning=tuning,
         standard_error=error if defined else math.nan,
         worth=float((human @ slope).var(ddof=1) / error**2) if defined else math.nan,
-        p=_p_value(estimate, error, n - 2) if defined else math.nan,
+        p=float(2 * special().stdtr(n - 2, -abs(estimate) / error)) if defined else math.nan,
     )
 
 
@@ -134,7 +134,3 @@ def _t_interval(centre: float, error: float, freedom: int, level: float) -> Inte
         return UNKNOWN
     half = float(special().stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre - half, centre + half)
-
-
-def _p_value(estimate: float, error: float, freedom: int) -> float:
-    return float(2 * special().stdtr(freedom, -abs(estimate) / error))

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms
 from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM
@@ -50,8 +50,8 @@ def _standardize(
 
 
 def _z_scores(
-    of_queries: npt.NDArray[np.float64], queries: Sequence[bytes], norms: Mapping[bytes, Norm]
-) -> npt.NDArray[np.float64]:
+    of_queries: FloatArray, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
+) -> FloatArray:
     unknown = Norm(math.inf, 0.0)  # no value equals this mean
     known = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):  # an infinite value has no distance from `unknown`
@@ -92,9 +92,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
                 yield query + numbers.encode() + b"\n"
 
 
-def _aligned(
-    runs: Sequence[Scores], name: str, queries: Sequence[bytes]
-) -> npt.NDArray[np.float64]:
+def _aligned(runs: Sequence[Scores], name: str, queries: Sequence[bytes]) -> FloatArray:
     """Return the values of runs by a metric, (runs, queries); NaN where none is finite."""
     number = {query: column for column, query in enumerate(queries)}
     aligned = np.full((len(runs), len(queries)), np.nan)
@@ -105,18 +103,16 @@ def _aligned(
     return aligned
 
 
-def _moments(
-    aligned: npt.NDArray[np.float64],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+@np.errstate(invalid="ignore", divide="ignore")
+def _moments(aligned: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and sample deviation over the rows; NaN for columns with fewer than two."""
     present = ~np.isnan(aligned)
     count = present.sum(axis=0)
     low = np.where(present, aligned, np.inf).min(axis=0)
     high = np.where(present, aligned, -np.inf).max(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(present, aligned, 0.0).sum(axis=0) / count
-        # Rounding must not move the mean of equal values, or their z-scores would not be 0.
-        mean = np.where(low == high, low, mean)
-        squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
-        deviation = np.sqrt(squares / (count - 1))
+    mean = np.where(present, aligned, 0.0).sum(axis=0) / count
+    # Rounding must not move the mean of equal values, or their z-scores would not be 0.
+    mean = np.where(low == high, low, mean)
+    squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
+    deviation = np.sqrt(squares / (count - 1))
     return mean, np.where(count >= 2, deviation, np.nan)
