@@ -11,7 +11,7 @@ from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageErr
 from ragkpi.files.formats import Reading
 from ragkpi.interface import option
 from ragkpi.measures.measure import Metric, Need
-from ragkpi.measures.refusals import cautions, no_level_so_high, refuse_levels, refuse_unserved
+from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.progress import doing, steps
 from ragkpi.ranking.judge import Coverage, JudgementPart
@@ -29,20 +29,10 @@ Run: TypeAlias = "str | RunInMemory"
 
 @dataclass(frozen=True)
 class Evaluation:
-    """The values of one run, and what to know about them.
+    """The values of one run, the judged run they come from, and what to know about them.
 
-    Attributes
-    ----------
-    scores
-        The values.
-    judged
-        The judged run that they were computed from.
-    coverage
-        The queries that only the qrels have, and those that only the run has.
-    notes
-        What was left out or assumed, a line each.
-    warnings
-        What may mislead readers of the values, a line each.
+    `notes` say what was left out or assumed, `warnings` what may mislead readers of the values, a
+    line each. `coverage` has the queries that only the qrels have, and those that only the run has.
     """
 
     scores: Scores
@@ -67,23 +57,11 @@ class Evaluator:
     Reading and computing are separate: `read` keeps of a run what `needs` returns, and `score`
     computes values from that, as often as wanted.
 
-    Parameters
-    ----------
-    qrels
-        Path of the qrels, ``-`` for standard input; or qrels that were read before.
-    settings
-        The choices that change numbers.
-    rel_info
-        The format of the qrels, as -R names it.
-    pool
-        The first stage that the runs were selected from; None if there is none. Runs and pools
-        are paths or columns.
-    qrels_format, run_format
-        Names of file formats (`ragkpi.files.formats`); None recognises each file's. The
-        format of the pool is always recognised.
+    `qrels` is a path, ``-`` for standard input, or qrels that were read before; `rel_info` is their
+    format as -R names it. The `pool` is the first stage that the runs were selected from; None if
+    there is none. File formats are names (`ragkpi.files.formats`); None recognises each file's, as
+    it is always done for the pool.
 
-    Examples
-    --------
     >>> from ragkpi.measures.registry import find_metrics
     >>> evaluator = Evaluator("fixtures/qrels.txt", Settings())
     >>> scores = evaluator.evaluate("fixtures/runs/bm25.run", find_metrics(["map"])).scores
@@ -119,24 +97,15 @@ class Evaluator:
         return evaluator, part.hits
 
     def needs(self, metrics: Sequence[Metric], depth: int = 0) -> Wanted:
-        """Return what to keep of a run besides its hits.
+        """Return what to keep of a run besides its hits, and names of documents down to `depth`.
 
-        The names of its documents are kept down to `depth` at least.
-
-        Raises
-        ------
-        UsageError, InputError
-            If a value cannot be computed from these qrels.
+        `UsageError` or `InputError` if a value cannot be computed from these qrels.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
         if self.pool is not None:
-            cutoffs = [
-                metric.arguments["cutoff"]
-                for metric in metrics
-                if "outside_pool" in metric.measure.needs
-            ]
-            depth = max(depth, *cutoffs, 0)
+            of_pool = [metric for metric in metrics if "outside_pool" in metric.measure.needs]
+            depth = max(depth, *(metric.arguments["cutoff"] for metric in of_pool), 0)
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
         return Wanted("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
 
@@ -159,11 +128,6 @@ class Evaluator:
 
         Runs that cannot be evaluated become errors, too. Without a corpus size, the documents
         seen in qrels and in all of the runs stand for it.
-
-        Raises
-        ------
-        UsageError
-            If a value cannot be computed from that kind of qrels.
         """
         refuse_unserved(metrics, self.rel_info, self.settings)
         refuse_levels(metrics, self.relevance.judgements)
@@ -206,8 +170,7 @@ class Evaluator:
         """Add corpus sizes, the pool and documents outside it where metrics need them."""
         judgements = self.relevance.judgements
         if _needs("corpus_size", metrics):
-            sizes = corpus_sizes(judged.queries, self.settings, seen)
-            judged = replace(judged, corpus_size=sizes)
+            judged = replace(judged, corpus_size=corpus_sizes(judged.queries, self.settings, seen))
         if self.pool is not None and self._pool_hits is not None:
             judged = replace(judged, pool=judge_pool(judgements, self._pool_hits, judged))
             if _needs("outside_pool", metrics):
@@ -220,7 +183,7 @@ class Evaluator:
         return read_run(self.pool, judgements, reading=self._pool_reading)
 
     def _counts_documents(self, metrics: Sequence[Metric]) -> bool:
-        """Say whether the documents seen replace a corpus size that metrics need."""
+        """Return whether the documents seen replace a corpus size that metrics need."""
         given = self.settings.corpus_size is not None or self.settings.corpus_sizes
         return _needs("corpus_size", metrics) and not given
 

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import ir_measures
 from ir_measures import measures, providers, util
@@ -63,6 +63,12 @@ class _OfKnown(measures.MeanAgg):  # type: ignore[misc]
             super().add(value)
 
 
+_NO_MEAN = (
+    "over queries is not the mean of their values; ask the provider for it alone: "
+    "ragkpi.ir_measures.provider.calc_aggregate"
+)
+
+
 class _Refused(measures.MeanAgg):  # type: ignore[misc]
     """No mean at all."""
 
@@ -71,20 +77,14 @@ class _Refused(measures.MeanAgg):  # type: ignore[misc]
         self.name = name
 
     def result(self) -> float:
-        raise ValueError(
-            f"{self.name} over queries is not the mean of their values; ask the provider for it "
-            "alone: ragkpi.ir_measures.provider.calc_aggregate"
-        )
+        raise ValueError(f"{self.name} {_NO_MEAN}")
 
 
 class _NotAdded(float):
     """The value of a query, for a measure that is no mean: PyTerrier would add it up."""
 
     def __radd__(self, other: Any) -> float:
-        raise ValueError(
-            "the value over queries is not the mean of their values; ask the provider for it "
-            "alone: ragkpi.ir_measures.provider.calc_aggregate"
-        )
+        raise ValueError(f"the value {_NO_MEAN}")
 
     __add__ = __radd__
 
@@ -134,14 +134,8 @@ globals().update(OWN)
 globals().update({type(measure).__name__: type(measure) for measure in OWN.values()})  # for pickle
 
 
-class _Request(NamedTuple):
-    """A measure of ir_measures as ragkpi has it: what ``-m`` says, under which settings."""
-
-    text: str
-    settings: Settings
-
-
-def _request(measure: Any) -> _Request:
+def _request(measure: Any) -> tuple[str, Settings]:
+    """Return what ``-m`` says for a measure of ir_measures, and under which settings."""
     given = dict(measure.params)
     own = isinstance(measure, _RagkpiMeasure)  # whose level is that of all it computes
     settings = Settings(
@@ -151,25 +145,17 @@ def _request(measure: Any) -> _Request:
         corpus_size=given.get("N"),
     )
     if own:
-        options = "".join(
-            f",{name}={value}"
-            for name, value in given.items()
-            if name not in ("cutoff", "rel", "N")
-        )
-        return _Request(f"{measure.MEASURE.name}.{given['cutoff']}{options}", settings)
-    parameters = ",".join(
-        f"{name}={value}" for name, value in given.items() if name not in ("cutoff", "judged_only")
-    )
+        options = [f",{k}={v}" for k, v in given.items() if k not in ("cutoff", "rel", "N")]
+        return f"{measure.MEASURE.name}.{given['cutoff']}{''.join(options)}", settings
+    parameters = [f"{k}={v}" for k, v in given.items() if k not in ("cutoff", "judged_only")]
     cut = f"@{given['cutoff']}" if "cutoff" in given else ""
-    return _Request(f"{measure.NAME}({parameters}){cut}", settings)
+    return f"{measure.NAME}({','.join(parameters)}){cut}", settings
 
 
 _STANDARD = [
     *("P", "RR", "Rprec", "AP", "R", "Bpref", "NumRet", "NumRel", "NumQ", "SetAP", "SetF", "SetP"),
     *("SetR", "Success", "IPrec", "infAP"),
 ]
-
-
 _CUT = ["ERR", "Judged"]
 
 
@@ -211,22 +197,13 @@ class RagkpiEvaluator(providers.Evaluator):  # type: ignore[misc]
     def _columns(self, run: Any) -> Iterator[tuple[Any, list[bytes], MetricScores]]:
         """Score a run; one column for each measure."""
         given = RunInMemory(_given(util.RunConverter(run)))
-        every = (repr(request.settings) for request in self._requests.values())
-        for settings in dict.fromkeys(every):
-            asked = {
-                measure: request
-                for measure, request in self._requests.items()
-                if repr(request.settings) == settings
-            }
-            evaluator = Evaluator(self._relevance, next(iter(asked.values())).settings)
-            for measure, request in asked.items():
-                metrics = find_metrics([request.text])
-                wanted = evaluator.needs(metrics)
-                hits = given.hits(self._relevance.judgements, wanted)
-                (outcome,) = evaluator.score([hits], metrics)
-                if isinstance(outcome, RagkpiError):
-                    raise outcome
-                yield measure, outcome.scores.queries, outcome.scores.columns[0]
+        for measure, (text, settings) in self._requests.items():
+            evaluator, metrics = Evaluator(self._relevance, settings), find_metrics([text])
+            hits = given.hits(self._relevance.judgements, evaluator.needs(metrics))
+            (outcome,) = evaluator.score([hits], metrics)
+            if isinstance(outcome, RagkpiError):
+                raise outcome
+            yield measure, outcome.scores.queries, outcome.scores.columns[0]
 
     def _iter_calc(self, run: Any) -> Iterator[Any]:
         for measure, queries, column in self._columns(run):

@@ -13,15 +13,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """A piece of work in progress.
-
-    Attributes
-    ----------
-    label
-        Its name, in a word or two.
-    total, done
-        How many steps it has, None if that is unknown, and how many are done.
-    """
+    """A piece of work in progress, and how many of its steps are done; a `total` may be unknown."""
 
     def __init__(self, label: str, total: int | None) -> None:
         self.label = label

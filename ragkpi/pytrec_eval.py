@@ -21,7 +21,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from operator import index
-from typing import Any
+from typing import Any, TypeVar
 
 from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluator
@@ -44,6 +44,8 @@ __all__ = [
     "supported_measures",
     "supported_nicknames",
 ]
+
+Number = TypeVar("Number", int, float)
 
 __version__ = "0.5.11"  # whose interface this is; ir_measures looks for one
 
@@ -267,19 +269,19 @@ def compute_aggregated_measure(measure: str, values: Sequence[float]) -> float:
 
 def parse_run(f_run: Iterable[str]) -> dict[str, dict[str, float]]:
     """Read the lines of a TREC run; `AssertionError` for a document twice in a query."""
-    run: dict[str, dict[str, float]] = defaultdict(dict)
-    for line in f_run:
-        query, _, document, _, score, _ = line.split()
-        assert document not in run[query], f"document {document} of query {query} again"
-        run[query][document] = float(score)
-    return run
+    rows = (line.split() for line in f_run)
+    return _by_query((query, document, float(score)) for query, _, document, _, score, _ in rows)
 
 
 def parse_qrel(f_qrel: Iterable[str]) -> dict[str, dict[str, int]]:
     """Read the lines of TREC qrels; `AssertionError` for a document twice in a query."""
-    qrels: dict[str, dict[str, int]] = defaultdict(dict)
-    for line in f_qrel:
-        query, _, document, level = line.split()
-        assert document not in qrels[query], f"document {document} of query {query} again"
-        qrels[query][document] = int(level)
-    return qrels
+    rows = (line.split() for line in f_qrel)
+    return _by_query((query, document, int(level)) for query, _, document, level in rows)
+
+
+def _by_query(rows: Iterable[tuple[str, str, Number]]) -> dict[str, dict[str, Number]]:
+    of_queries: dict[str, dict[str, Number]] = defaultdict(dict)
+    for query, document, number in rows:
+        assert document not in of_queries[query], f"document {document} of query {query} again"
+        of_queries[query][document] = number
+    return of_queries

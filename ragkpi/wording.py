@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from decimal import Decimal, InvalidOperation
 from itertools import islice
 from typing import Any, Literal
 
@@ -59,17 +60,10 @@ def _spelled(found: re.Match[str]) -> str:
 
 
 def rounded(value: Any, style: Style, digits: int | None = None, signed: bool = False) -> str:
-    """Write a value for people.
+    """Write a number, a text or bytes for people; NaN is NA, and None nothing at all.
 
-    Parameters
-    ----------
-    value
-        A number, NaN for NA, or a text or bytes; None for nothing at all.
-    style
-        How it is written: ``"decimal"`` with `digits` places (4), ``"significant"`` with
-        `digits` significant ones (6), ``"integer"`` with none.
-    signed
-        Whether a positive number has a plus sign.
+    ``"decimal"`` has `digits` places (4), ``"significant"`` `digits` significant ones (6),
+    ``"integer"`` none. A `signed` positive number has a plus sign.
     """
     if value is None:
         return ""
@@ -139,16 +133,12 @@ def parse_size(text: str) -> int:
     >>> parse_size("5k"), parse_size("113.5M")
     (5000, 113500000)
     """
-    from decimal import Decimal, InvalidOperation
-
     unit = {"k": 1_000, "K": 1_000, "M": 1_000_000, "G": 1_000_000_000}.get(text[-1:], 1)
     try:
         size = Decimal(text[:-1] if unit > 1 else text) * unit
     except InvalidOperation:
         size = Decimal(-1)
     if not size.is_finite() or not 0 <= size < 1 << 63 or size != int(size):
-        raise UsageError(
-            f"{option('corpus_size')} {text}: expected a number of documents such as 5000, "
-            f"5k or 113.5M"
-        )
+        expected = "expected a number of documents such as 5000, 5k or 113.5M"
+        raise UsageError(f"{option('corpus_size')} {text}: {expected}")
     return int(size)

@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from ragkpi.measures.aggregates import COUNT, LABEL, MEAN, SUM, Aggregate
-from ragkpi.measures.measure import UNPROVEN, Measure, Metric
+from ragkpi.measures.measure import COUNT, LABEL, MEAN, SUM, UNPROVEN, Aggregate, Measure, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 
 

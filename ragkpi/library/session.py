@@ -16,8 +16,12 @@ from ragkpi.files.inputs import inputs
 from ragkpi.files.texts import QueryLabels, read_query_labels
 from ragkpi.interface import interface, option
 from ragkpi.measures.measure import Metric
-from ragkpi.measures.refusals import default_requests, refuse_unserved
-from ragkpi.measures.registry import find_metrics, find_metrics_as_given
+from ragkpi.measures.registry import (
+    default_requests,
+    find_metrics,
+    find_metrics_as_given,
+    refuse_unserved,
+)
 from ragkpi.measures.scores import Scores
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements

@@ -11,8 +11,7 @@ from functools import partial
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import SUM
-from ragkpi.measures.measure import UNPROVEN, Measure, record
+from ragkpi.measures.measure import SUM, UNPROVEN, Measure, record
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
 from ragkpi.ranking.judged import quotient

@@ -12,21 +12,25 @@ of many hits at once is smaller than any double.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.aggregates import MEAN, RATIO_OF_MEANS, Aggregate
 from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.measures.measure import (
     CHANCE_ALONE,
+    MEAN,
+    RATIO_OF_MEANS,
     STAIRCASE,
     UNPROVEN,
+    Aggregate,
     Measure,
     Metric,
     names_of,
@@ -51,17 +55,14 @@ _LARGEST = 63  # bits of a corpus size
 def corpus_size(judged: Judged) -> IntArray:
     """Return N, (Q,): the number of documents that could have been retrieved.
 
-    Raises
-    ------
-    UsageError
-        If N is not known, or smaller than the documents judged or retrieved for a query.
+    `UsageError` if it is not known, or smaller than the documents judged or retrieved for a query.
     """
     size = judged.corpus_size
     if size is None:
         raise UsageError(
-            f"the size of the corpus is not known; give it with {option('corpus_size')}, "
-            f"with {option('corpus_sizes')} for "
-            "single queries, or in the environment variable RAGKPI_CORPUS_SIZE"
+            f"the size of the corpus is not known; give it with {option('corpus_size')}, with "
+            f"{option('corpus_sizes')} for single queries, or in the environment variable "
+            "RAGKPI_CORPUS_SIZE"
         )
     labelled = np.bincount(
         judged.level_query, weights=judged.level_counts, minlength=len(judged.queries)
@@ -70,12 +71,10 @@ def corpus_size(judged: Judged) -> IntArray:
     too_small = np.flatnonzero(seen > size)
     if len(too_small):
         worst = too_small[np.argmax(seen[too_small])]
-        query = named(judged.queries[worst])
         raise UsageError(
-            f"query {query}: {seen[worst]} documents are judged or retrieved, "
-            f"but the corpus size is {size[worst]}; "
-            f"give {option('corpus_size')} (or {option('corpus_sizes')}) the number of "
-            f"documents that could be retrieved"
+            f"query {named(judged.queries[worst])}: {seen[worst]} documents are judged or "
+            f"retrieved, but the corpus size is {size[worst]}; give {option('corpus_size')} (or "
+            f"{option('corpus_sizes')}) the number of documents that could be retrieved"
         )
     return size
 
@@ -128,7 +127,6 @@ def _success_and_chance(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _recall_by_chance(judged: Judged, cutoff: int) -> FloatArray:
-    """Return the expected recall of chance, (Q,)."""
     return quotient(draws(judged, cutoff), corpus_size(judged))
 
 
@@ -141,19 +139,19 @@ def _log2_mean_chance(sums: FloatArray, count: FloatArray | int) -> FloatArray:
     return np.where(np.isneginf(log2), np.nan, log2)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _bits_of_sums(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.log2(sums[..., 0] / count) - _log2_mean_chance(sums[..., 1:], count))
+    return np.asarray(np.log2(sums[..., 0] / count) - _log2_mean_chance(sums[..., 1:], count))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _ceiling(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(0.0 - _log2_mean_chance(sums, count))
+    return np.asarray(0.0 - _log2_mean_chance(sums, count))
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _log2_ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.log2(sums[..., 0] / sums[..., 1]))
+    return np.asarray(np.log2(sums[..., 0] / sums[..., 1]))
 
 
 def _difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
@@ -162,38 +160,32 @@ def _difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
     return _unless_infinite(deep, shallow)
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _sparse_difference(sums: FloatArray, count: FloatArray | int = 1) -> FloatArray:
-    with np.errstate(divide="ignore", invalid="ignore"):
-        shallow, deep = np.log2(sums[..., 0]), np.log2(sums[..., 1])
-        return _unless_infinite(deep - sums[..., 2] / count, shallow)
+    shallow, deep = np.log2(sums[..., 0]), np.log2(sums[..., 1])
+    return _unless_infinite(deep - sums[..., 2] / count, shallow)
 
 
+@np.errstate(invalid="ignore")
 def _unless_infinite(deep: FloatArray, shallow: FloatArray) -> FloatArray:
     """Subtract; NaN where nothing succeeds at one of the depths."""
-    finite = np.isfinite(deep) & np.isfinite(shallow)
-    difference = np.full(finite.shape, np.nan)
-    np.subtract(deep, shallow, out=difference, where=finite)
-    return difference
+    return np.where(np.isfinite(deep) & np.isfinite(shallow), deep - shallow, np.nan)
+
+
+def _of_sums(name: str, function: Callable[..., FloatArray], **facts: Any) -> Aggregate:
+    """Return the aggregate whose value of a query is its summary of that query alone."""
+    return Aggregate(name, function, function, **facts)
 
 
 SUMMARY_MEAN = replace(MEAN, prints="summary")
 SUMMARY_RATIO = replace(RATIO_OF_MEANS, prints="summary")
-BITS = Aggregate(
-    "log2 of mean success / mean chance", _bits_of_sums, _bits_of_sums, rises_with_first=True
-)
-CEILING = Aggregate("-log2 of the mean chance", _ceiling, _ceiling, prints="summary")
-LOG2_RATIO = Aggregate(
-    "log2 of the ratio of the means", _log2_ratio, _log2_ratio, rises_with_first=True
-)
+BITS = _of_sums("log2 of mean success / mean chance", _bits_of_sums, rises_with_first=True)
+CEILING = _of_sums("-log2 of the mean chance", _ceiling, prints="summary")
+LOG2_RATIO = _of_sums("log2 of the ratio of the means", _log2_ratio, rises_with_first=True)
 LOG2_RATIO_SUMMARY = replace(LOG2_RATIO, prints="summary")
-BITS_DIFFERENCE = Aggregate(
-    "difference of two log2 ratios", _difference, _difference, prints="summary"
-)
-SPARSE_DIFFERENCE = Aggregate(
-    "log2 of a ratio of means, less its cost",
-    _sparse_difference,
-    _sparse_difference,
-    prints="summary",
+BITS_DIFFERENCE = _of_sums("difference of two log2 ratios", _difference, prints="summary")
+SPARSE_DIFFERENCE = _of_sums(
+    "log2 of a ratio of means, less its cost", _sparse_difference, prints="summary"
 )
 
 MEASURES: list[Measure] = []
@@ -218,24 +210,17 @@ def in_collapse_zone(judged: Judged, cutoff: int, m: int) -> bool:
 
 def collapse_depth(judged: Judged, m: int) -> int | None:
     """Return the smallest K in the collapse zone; None if even the whole corpus is not in it."""
-    inside, outside = int(corpus_size(judged).max(initial=0)), 0
-    if not inside or not in_collapse_zone(judged, inside, m):
-        return None
-    while inside - outside > 1:
-        middle = (inside + outside) // 2
-        inside, outside = (
-            (middle, outside) if in_collapse_zone(judged, middle, m) else (inside, middle)
-        )
-    return inside
+    depths = range(1, int(corpus_size(judged).max(initial=0)) + 1)
+    above = bisect_left(depths, True, key=lambda cutoff: in_collapse_zone(judged, cutoff, m))
+    return depths[above] if above < len(depths) else None
 
 
 def collapse_zone(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
     """Warn that chance succeeds too often to tell systems apart, and name a better K."""
     requested = {(metric.arguments["m"], cutoff) for metric in metrics for cutoff in metric.cutoffs}
     for m in sorted({m for m, _ in requested}):
-        deep = sorted(
-            cutoff for m_, cutoff in requested if m_ == m and in_collapse_zone(judged, cutoff, m)
-        )
+        cutoffs = sorted(cutoff for m_, cutoff in requested if m_ == m)
+        deep = [cutoff for cutoff in cutoffs if in_collapse_zone(judged, cutoff, m)]
         if not deep:
             continue
         outside = (collapse_depth(judged, m) or deep[0]) - 1
@@ -284,7 +269,6 @@ _between_depths = partial(
 
 
 def _expected_p_obs(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Share of the orders in which at least m relevant documents are among the first K."""
     return _where_possible(judged, m, share_reaching(judged, cutoff, m))
 
 
@@ -314,7 +298,6 @@ def p_rand(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected success and that of chance."""
     return np.column_stack([_expected_p_obs(judged, cutoff, m), p_rand(judged, cutoff, m)])
 
 
@@ -332,7 +315,6 @@ def ef(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_bor(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected success and that of chance, of which the bits are taken over all queries."""
     statistics = chance_statistics(chance(judged, cutoff, m), m)
     return _where_possible(judged, m, share_reaching(judged, cutoff, m), statistics)
 
@@ -375,7 +357,6 @@ def bor_max_qmean(judged: Judged, cutoff: int, m: int) -> FloatArray:
 
 
 def _expected_ef_recall(judged: Judged, cutoff: int, m: int) -> FloatArray:
-    """Expected recall and that of chance."""
     expected, by_chance = expected_recall(judged, cutoff), _recall_by_chance(judged, cutoff)
     return _where_possible(judged, m, expected, by_chance)
 

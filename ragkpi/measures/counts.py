@@ -11,8 +11,18 @@ import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import COUNT, LABEL, PER_QUERY_TEXT, SUM
-from ragkpi.measures.measure import CORNERS, COUNTS_HOLES, UNCHANGED, UNPROVEN, Measure, record
+from ragkpi.measures.measure import (
+    CORNERS,
+    COUNT,
+    COUNTS_HOLES,
+    LABEL,
+    PER_QUERY_TEXT,
+    SUM,
+    UNCHANGED,
+    UNPROVEN,
+    Measure,
+    record,
+)
 from ragkpi.measures.parameters import RealList
 from ragkpi.ranking.judged import Judged, quotient
 

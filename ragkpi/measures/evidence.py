@@ -16,10 +16,11 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.interface import option
-from ragkpi.measures.aggregates import RATIO_OF_MEANS, SUM
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     OTHER_HOLES,
+    RATIO_OF_MEANS,
+    SUM,
     UNCHANGED,
     Bounds,
     Measure,
@@ -27,7 +28,7 @@ from ragkpi.measures.measure import (
     names_of,
     record,
 )
-from ragkpi.measures.parameters import Cutoffs, NoParameters, Option
+from ragkpi.measures.parameters import Cutoffs, Grammar, Option
 from ragkpi.ranking.judged import Judged, ratio, shared
 
 GRADES = 6  # 1 to 5, and 0 for documents without a label
@@ -81,10 +82,7 @@ def pooled(judged: Judged, cutoff: int) -> IntArray:
 def grades(judged: Judged, levels: IntArray) -> IntArray:
     """Return the rubric grade of judged levels, 0 for negative ones, which are no label.
 
-    Raises
-    ------
-    UsageError
-        If the grade map lacks a level that documents of these queries have.
+    `UsageError` if the grade map lacks a level that documents of these queries have.
     """
     known = np.array(sorted(judged.settings.grade_map.rubric.items()), dtype=np.int64)
     judged.settings.grade_map.refuse_unknown(set(judged.levels.tolist()))
@@ -157,23 +155,15 @@ def _ra_nwg_range(
 ) -> FloatArray:
     """Bound RA-nWG from outside over all labels of some unlabelled documents.
 
-    With fixed weights the least value has own documents worthless and the others at the top, and
-    the greatest the other way round. The weights lie in a box, as they rise with n5 and fall with
-    n4 and n3. The value is a linear function of them over a convex one, so its least over the box
-    is at a corner. For the greatest, the numerator is taken at one corner of the box and the
-    denominator at the opposite corner.
+    Of these `own`, (Q,), are in the top K, and `other`, (Q,), may be labelled elsewhere. With fixed
+    weights the least value has own documents worthless and the others at the top, and the greatest
+    the other way round. The weights lie in a box, as they rise with n5 and fall with n4 and n3. The
+    value is a linear function of them over a convex one, so its least over the box is at a corner.
+    For the greatest, the numerator is taken at one corner of the box and the denominator at the
+    opposite corner.
 
-    Parameters
-    ----------
-    own, other : (Q,)
-        The numbers of unlabelled documents in the top K, and of those that may be labelled
-        elsewhere.
-
-    Returns
-    -------
-    (Q, 3, 1)
-        A lower bound, an upper bound, and NaN where no useful document need exist, else the
-        upper bound again; all NaN where none can.
+    Returned are, (Q, 3, 1), a lower bound, an upper bound, and NaN where no useful document need
+    exist, else the upper bound again; all NaN where none can.
     """
     counts, seen = labelled(judged), shown(judged, cutoff)
     light, heavy = _box(counts, own + other, alpha, cap4, cap3)
@@ -446,7 +436,7 @@ def full_hit(judged: Judged, cutoff: int) -> FloatArray:
     return np.where(existing > 0, complete, np.nan)
 
 
-@_evidence(parameters=NoParameters(), aggregate=SUM, style="integer", better="neither")
+@_evidence(parameters=Grammar(), aggregate=SUM, style="integer", better="neither")
 def num_q_fallback(judged: Judged) -> BoolArray:
     """Number of queries without a document of grade 5, for which weights are fixed.
 

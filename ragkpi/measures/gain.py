@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import log2, plus_ones
 from ragkpi.measures.measure import (
     CORNERS_OF_COUNTS,
     STAIRCASE,
@@ -18,15 +17,13 @@ from ragkpi.measures.measure import (
     Bounds,
     GainRatio,
     Measure,
+    log2,
+    plus_ones,
     record,
 )
 from ragkpi.measures.parameters import Cutoffs, Gains
 from ragkpi.measures.tied import existing_ranks, is_alone, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
-
-if TYPE_CHECKING:
-    from ragkpi.measures.hole_tally import HoleTally
-
 
 MEASURES: list[Measure] = []
 
@@ -44,15 +41,7 @@ _gain = partial(
 
 @dataclass(frozen=True, eq=False)
 class GainSequences:
-    """Gains in one flat array, cut into one sequence per query.
-
-    Attributes
-    ----------
-    starts : (Q+1,)
-        The gains of query q are ``starts[q]:starts[q + 1]``.
-    query, rank, gain : (n,)
-        The query, the 1-based rank and the value of each gain.
-    """
+    """Gains in one flat array, (n,), cut into one sequence per query at `starts`, (Q+1,)."""
 
     starts: IntArray
     query: IntArray
@@ -61,7 +50,6 @@ class GainSequences:
 
     @cached_property
     def length(self) -> IntArray:
-        """Gains of each query, (Q,)."""
         return np.diff(self.starts)
 
     @cached_property
@@ -71,8 +59,11 @@ class GainSequences:
 
     @cached_property
     def dcg(self) -> FloatArray:
-        """Discounted cumulated gain of each query, (Q,)."""
         return self.total(self.discounted)
+
+    def dcg_at(self, cutoff: int) -> FloatArray:
+        """Discounted cumulated gain of the first K documents, (Q,)."""
+        return self.total(np.where(self.rank <= cutoff, self.discounted, 0.0))
 
     def total(self, weights: FloatArray) -> FloatArray:
         """Sum (n,) per query, (Q,), from the first rank to the last."""
@@ -128,15 +119,11 @@ def _actual(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequenc
 
 
 @shared
-def _ideal(
-    judged: Judged, gains: tuple[tuple[int, float], ...], depth: int | None = None
-) -> GainSequences:
+def _ideal(judged: Judged, gains: tuple[tuple[int, float], ...]) -> GainSequences:
     if judged.gains is None:
         of_level = gain_of_levels(judged.levels, dict(gains))
         best_first = np.lexsort((-of_level, judged.level_query))
         counts = judged.level_counts[best_first]
-        if depth is not None:  # no level needs more than that
-            counts = np.minimum(counts, depth)
         query = np.repeat(judged.level_query[best_first], counts)
         gain = np.repeat(of_level[best_first], counts)
     else:
@@ -154,40 +141,27 @@ def actual(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
     return _actual(judged, tuple(gains.items()))
 
 
-def ideal(judged: Judged, gains: Mapping[int, float], depth: int | None = None) -> GainSequences:
-    """Return the positive gains of all judged documents, the best first.
-
-    Ranks below `depth` are left out if they are most; otherwise all depths share one result.
-    """
-    if depth is not None and judged.level_counts.sum() > 4 * depth * len(judged.queries):
-        return _ideal(judged, tuple(gains.items()), depth)
+def ideal(judged: Judged, gains: Mapping[int, float]) -> GainSequences:
+    """Return the positive gains of all judged documents, the best first."""
     return _ideal(judged, tuple(gains.items()))
 
 
-def _by_rank(ranks: IntArray) -> FloatArray:
-    return np.asarray(1.0 / log2(ranks + 1))
+def _discounts(ranks: IntArray, cutoff: int | None) -> FloatArray:
+    weights = np.asarray(1.0 / log2(ranks + 1))
+    return weights if cutoff is None else np.where(ranks <= cutoff, weights, 0.0)
+
+
+def ndcg_ratio(gains: Mapping[int, float] | None = None, cutoff: int | None = None) -> GainRatio:
+    """Return the ratio that `ndcg` is, or `ndcg_cut`."""
+    gain = partial(gain_of_levels, gains=gains or {})
+    return GainRatio(gain, partial(_discounts, cutoff=cutoff))
 
 
 def _dcg_ratio(gains: Mapping[int, float]) -> GainRatio:
-    """Return the sum that `dcg` is."""
-    return GainRatio(partial(gain_of_levels, gains=gains), _by_rank, ideal="none")
+    return ndcg_ratio(gains)._replace(ideal="none")
 
 
-def _ndcg_ratio(gains: Mapping[int, float]) -> GainRatio:
-    """Return the ratio that `ndcg` is."""
-    return GainRatio(partial(gain_of_levels, gains=gains), _by_rank)
-
-
-def _ndcg_cut_ratio(cutoff: int) -> GainRatio:
-    """Return the ratio that `ndcg_cut` is."""
-    return GainRatio(
-        gain=partial(gain_of_levels, gains={}),
-        weight=lambda ranks: np.where(ranks <= cutoff, _by_rank(ranks), 0.0),
-    )
-
-
-def _tallied_binG(tally: HoleTally) -> FloatArray:
-    """Compute `binG` of many ways to judge a ranking."""
+def _tallied_binG(tally: Any) -> FloatArray:  # of a `HoleTally`
     total = np.zeros(len(tally.queries))
     for way, first, last, found in tally.stretches():
         total[way] += (last - first + 1) / log2(2 + last - found)
@@ -197,7 +171,6 @@ def _tallied_binG(tally: HoleTally) -> FloatArray:
 def _expected_dcg(
     judged: Judged, gains: Mapping[int, float], cutoff: int | None = None
 ) -> FloatArray:
-    """Expected discounted cumulated gain, all or down to a cutoff."""
     ranks = existing_ranks(judged, cutoff)
     ranked = actual(judged, gains)
     expected = ranked.gain * mean_weight(judged, 1.0 / np.log2(ranks + 1))
@@ -206,15 +179,11 @@ def _expected_dcg(
 
 
 def _expected_ndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
-    """Expected discounted cumulated gain over that of the best ranking, which no tie changes."""
     return quotient(_expected_dcg(judged, gains), ideal_dcg(judged, gains))
 
 
 def _expected_ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
-    """Expected normalised discounted cumulated gain of the first K documents."""
-    best = ideal(judged, {})
-    within = np.where(best.rank <= cutoff, best.discounted, 0.0)
-    return quotient(_expected_dcg(judged, {}, cutoff), best.total(within))
+    return quotient(_expected_dcg(judged, {}, cutoff), ideal(judged, {}).dcg_at(cutoff))
 
 
 @record(
@@ -291,7 +260,7 @@ def ideal_dcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 @_gain(
-    bounds=Bounds("staircase", "all", accepts=gains_from_zero, ratio=_ndcg_ratio),
+    bounds=Bounds("staircase", "all", accepts=gains_from_zero, ratio=ndcg_ratio),
     ties="monotone",
     expected=_expected_ndcg,
     known_as=("nDCG", "normalized_dcg"),
@@ -356,7 +325,7 @@ def Rndcg(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 @_gain(
     parameters=Cutoffs(),
-    bounds=Bounds("staircase", "all", ratio=_ndcg_cut_ratio),
+    bounds=Bounds("staircase", "all", ratio=ndcg_ratio),
     ties="monotone",
     expected=_expected_ndcg_cut,
     known_as=("nDCG", "normalized_dcg"),
@@ -369,8 +338,4 @@ def ndcg_cut(judged: Judged, cutoff: int) -> FloatArray:
     Edge cases: the gain is the level, always; 0 if no judged document has a level above 0.
     Source:     Järvelin and Kekäläinen, TOIS 2002; trec_eval 10.0
     """
-    sums = [
-        ranked.total(np.where(ranked.rank <= cutoff, ranked.discounted, 0.0))
-        for ranked in (actual(judged, {}), ideal(judged, {}, cutoff))
-    ]
-    return quotient(*sums)
+    return quotient(actual(judged, {}).dcg_at(cutoff), ideal(judged, {}).dcg_at(cutoff))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -30,14 +30,9 @@ _CELLS = 1 << 20  # of a table of queries and holes
 class OpenRanking:
     """A run whose Q queries have holes that may be given any level.
 
-    Attributes
-    ----------
-    judged
-        The run down to the depth of the measure, with its own holes among the hits, unjudged.
-    hole : (H,)
-        The index of each hit among the own holes of its query, from the top; -1 if it is judged.
-    num_other : (Q,)
-        The number of holes further down, or only in the rankings of other runs.
+    `judged` is the run down to the depth of the measure, with its own holes among the hits,
+    unjudged. `hole`, (H,), is the index of each hit among the own holes of its query, from the top;
+    -1 if it is judged. `num_other`, (Q,), counts the holes further down, or only in other runs.
     """
 
     judged: Judged
@@ -56,45 +51,32 @@ class OpenRanking:
 
     @cached_property
     def relevant(self) -> ChosenRanks:
-        """The ranks of relevant documents."""
         return ChosenRanks.where(self.judged, self.judged.relevant)
 
     @cached_property
     def holes(self) -> ChosenRanks:
-        """The ranks of own holes."""
         return ChosenRanks.where(self.judged, self.hole >= 0)
 
     @cached_property
     def either(self) -> ChosenRanks:
-        """The ranks of relevant documents if all own holes are relevant."""
         return ChosenRanks.where(self.judged, self.judged.relevant | (self.hole >= 0))
 
 
 @dataclass(frozen=True, eq=False)
 class ChosenRanks:
-    """Some ranks of each of Q queries, ascending.
-
-    Attributes
-    ----------
-    starts : (Q+1,)
-        The ranks of query q are ``starts[q]:starts[q + 1]``.
-    rank : (n,)
-        The ranks.
-    """
+    """Some ranks of each of Q queries, ascending: ``rank[starts[q]:starts[q + 1]]`` of query q."""
 
     starts: IntArray
     rank: IntArray
 
     @classmethod
     def where(cls, judged: Judged, chosen: BoolArray) -> ChosenRanks:
-        """Return the ranks of chosen hits."""
         query = judged.query[chosen]
         starts = np.searchsorted(query, np.arange(len(judged.queries) + 1))
         return cls(starts, judged.rank[chosen])
 
     @cached_property
     def query(self) -> IntArray:
-        """The query of each rank, (n,)."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
@@ -168,16 +150,8 @@ def level_counts(
     return known, table[query]
 
 
-class SparseLevels(TypedDict):
-    """The fields of a `Judged` with the numbers of documents of each level."""
-
-    level_starts: IntArray
-    levels: IntArray
-    level_counts: IntArray
-
-
-def sparse_levels(levels: IntArray, counts: IntArray) -> SparseLevels:
-    """Return counts per level, (V, L), without those that are 0."""
+def sparse_levels(levels: IntArray, counts: IntArray) -> dict[str, Any]:
+    """Return the fields of a `Judged` for counts per level, (V, L), without those that are 0."""
     row, column = np.nonzero(counts)
     return {
         "level_starts": np.searchsorted(row, np.arange(len(counts) + 1)),
@@ -189,18 +163,9 @@ def sparse_levels(levels: IntArray, counts: IntArray) -> SparseLevels:
 class Ways(NamedTuple):
     """V ways to judge the holes of queries: some at the top of the scale, the others worthless.
 
-    Own holes above `cut` have the same level, and so do those below it.
-
-    Attributes
-    ----------
-    query : (V,)
-        The query.
-    cut : (V,)
-        A rank; 0 if all own holes have the same level.
-    above, at, below : (V,)
-        Whether holes above the cut, the one at it, and those below it are at the top.
-    own, other : (V,)
-        The numbers of own holes and of others at the top.
+    Own holes `above` the rank `cut` have the same level, and so do those `below` it; `at` is the
+    hole at it. `cut` is 0 if all own holes have the same level. `own` and `other` are the numbers
+    of own holes and of others at the top. All are (V,).
     """
 
     query: IntArray
@@ -234,10 +199,7 @@ class Ways(NamedTuple):
 
     def part(self, first: int, last: int) -> Ways:
         """Return the ways from one number to another."""
-        rows = slice(first, last)
-        own, other = self.own[rows], self.other[rows]
-        sides = self.above[rows], self.at[rows], self.below[rows]
-        return Ways(self.query[rows], self.cut[rows], *sides, own, other)
+        return Ways._make(field[first:last] for field in self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,16 +247,13 @@ class HoleTally(Judged):
 
     @cached_property
     def num_judged_ret(self) -> IntArray:
-        """Judged documents retrieved, (V,)."""
         return (self.run.judged.num_judged_ret + self.run.num_own)[self.ways.query]
 
     @cached_property
     def num_rel_ret(self) -> IntArray:
-        """Relevant documents retrieved, (V,)."""
         return self.found_within(self.num_ret)
 
     def found_at(self, cutoff: int) -> IntArray:
-        """Relevant documents among the first `cutoff` retrieved, (V,)."""
         return self.found_within(np.full(len(self.queries), cutoff))
 
     def found_within(self, depth: FloatArray | IntArray) -> IntArray:
@@ -323,12 +282,10 @@ class HoleTally(Judged):
             count = ranks.count(query, np.minimum(ways.cut[above] - 1, deepest))
             total[above] += ranks.sums(precision, query, count)
             query = ways.query[below]
-            ends = [
-                ranks.count(query, depth)
-                for depth in (np.minimum(ways.cut[below], deepest), np.full(len(query), deepest))
-            ]
+            first = ranks.count(query, np.minimum(ways.cut[below], deepest))
+            last = ranks.count(query, np.full(len(query), deepest))
             more_precision, more_share = (
-                ranks.sums(weights, query, ends[1]) - ranks.sums(weights, query, ends[0])
+                ranks.sums(weights, query, last) - ranks.sums(weights, query, first)
                 for weights in (precision, share)
             )
             total[below] += more_precision + self.added_below[below] * more_share
@@ -350,11 +307,8 @@ class HoleTally(Judged):
     def stretches(self) -> Iterator[tuple[IntArray, IntArray, IntArray, IntArray]]:
         """Yield stretches of relevant documents without a gap, each way at most once at a time.
 
-        Yields
-        ------
-        (n,), (n,), (n,), (n,)
-            Ways, the first and the last rank of a stretch of each, and the number of relevant
-            documents down to the last.
+        They are ways, the first and the last rank of a stretch of each, and the number of relevant
+        documents down to the last, (n,) each.
         """
         ways = self.ways
         at = np.flatnonzero(ways.at)
@@ -505,7 +459,6 @@ def _filled(measure: GainRatio, most: int) -> FloatArray:
 
 
 def _retrieved(run: OpenRanking, levels: IntArray) -> IntArray:
-    """Count the judged hits of a run per level, (Q, L)."""
     judged, width = run.judged, len(levels)
     hit = np.flatnonzero((run.hole < 0) & (judged.level >= 0))
     cell = judged.query[hit] * width + np.searchsorted(levels, judged.level[hit])

@@ -20,15 +20,15 @@ _NEGLIGIBLE = 2.0**-60  # the share of a sum that a term needs to change it
 
 
 class Tail(NamedTuple):
-    """P(X >= m) for Q queries.
+    """P(X >= m) for Q queries, (Q,) each.
 
     Attributes
     ----------
-    probability : (Q,)
+    probability
         P(X >= m); 0 where a double cannot hold it.
-    complement : (Q,)
+    complement
         P(X < m), with all its digits where P(X >= m) is next to 1.
-    log2 : (Q,)
+    log2
         log2 P(X >= m), in bits; -inf where X >= m is impossible, finite everywhere else.
     """
 
@@ -40,17 +40,8 @@ class Tail(NamedTuple):
 def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
     """Compute P(X >= m) for every query, each distinct (N, R, K) once.
 
-    Parameters
-    ----------
-    N, R, K : (Q,)
-        Documents in the corpus, relevant ones among them, and draws; 0 <= R, K <= N.
-    m
-        Threshold; 0 or less is always reached.
-
-    Returns
-    -------
-    Tail
-        With a relative error below 1e-14 for m = 1, and below 1e-12 for m > 1.
+    Of N documents R are relevant and K drawn, (Q,) each. The relative error is below 1e-14 for
+    m = 1, and below 1e-12 for m > 1.
     """
     order = np.lexsort((R, K, N))
     sorted_cells = np.stack([N, K, R])[:, order]
@@ -62,9 +53,7 @@ def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
 
 def _changes(columns: IntArray) -> BoolArray:
     """Mark the columns that differ from the column before; the first one does."""
-    changes = np.ones(columns.shape[1], dtype=np.bool_)
-    changes[1:] = (columns[:, 1:] != columns[:, :-1]).any(axis=0)
-    return changes
+    return np.append(True, (np.diff(columns) != 0).any(axis=0))[: columns.shape[1]]
 
 
 def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
@@ -74,7 +63,8 @@ def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
     tails = np.where(certain, [[1.0], [0.0], [0.0]], [[0.0], [1.0], [-np.inf]])
     possible = (np.minimum(R, K) >= m) & ~certain
     if m == 1:
-        tails[:, possible] = _at_least_one(N[possible], K[possible], R[possible])
+        log_none = _log_avoided(N[possible], K[possible], R[possible])
+        tails[:, possible] = _rows(-np.expm1(log_none), np.exp(log_none))
         return tails
     # The smaller tail is summed; the other is its complement.
     large = m * N.astype(np.float64) > R.astype(np.float64) * K
@@ -82,12 +72,6 @@ def _distinct_tails(cells: IntArray, m: int) -> FloatArray:
     tails[:, above] = _above_mean(N[above], K[above], R[above], m)
     tails[:, below] = _below_mean(N[below], K[below], R[below], m)
     return tails
-
-
-def _at_least_one(N: IntArray, K: IntArray, R: IntArray) -> FloatArray:
-    """P(X >= 1) as 1 - P(0)."""
-    log_none = _log_avoided(N, K, R)
-    return _rows(-np.expm1(log_none), np.exp(log_none))
 
 
 def _below_mean(N: IntArray, K: IntArray, R: IntArray, m: int) -> FloatArray:

@@ -12,9 +12,18 @@ from typing import Any
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
 from ragkpi.measures.gain import gain_of_levels, gains_from_zero
-from ragkpi.measures.measure import COUNTS_HOLES, SKIPS_HOLES, Bounds, GainRatio, Measure, record
+from ragkpi.measures.measure import (
+    COUNTS_HOLES,
+    GEOMETRIC_MEAN,
+    SKIPS_HOLES,
+    SMALLEST,
+    Bounds,
+    GainRatio,
+    Measure,
+    log,
+    record,
+)
 from ragkpi.measures.parameters import Cutoffs, Gains
 from ragkpi.measures.tied import existing_ranks, mean_weight
 from ragkpi.ranking.judged import Judged, quotient, shared
@@ -152,7 +161,6 @@ def _rbp_ratio(gains: Mapping[int, float], p: float) -> GainRatio | None:
 
 
 def _expected_rbp(judged: Judged, gains: Mapping[int, float], p: float) -> FloatArray:
-    """Expected rank-biased precision."""
     weights = weights_at(p, existing_ranks(judged, None))
     gain_of_hit = _scaled_gains(judged, gains)
     return (1.0 - p) * judged.per_query(gain_of_hit * mean_weight(judged, weights))

@@ -11,7 +11,7 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.interface import request_text
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.gain import actual, gain_of_levels, ideal
+from ragkpi.measures.gain import actual, ideal, ndcg_ratio
 from ragkpi.measures.measure import (
     CORNERS,
     COUNTS_HOLES,
@@ -127,23 +127,12 @@ def _discounted(gain: FloatArray, rank: IntArray) -> FloatArray:
     return np.asarray(gain / np.log2(rank + 1.0))
 
 
-def _discounts(ranks: IntArray, cutoff: int) -> FloatArray:
-    return np.where(ranks <= cutoff, 1.0 / np.log2(ranks + 1.0), 0.0)
-
-
 def _ndcg_exp_ratio(cutoff: int) -> GainRatio:
-    """Return the ratio that `ndcg_exp` is."""
-    return GainRatio(
-        gain=lambda levels: np.exp2(np.maximum(levels, 0)) - 1,
-        weight=partial(_discounts, cutoff=cutoff),
-    )
+    return ndcg_ratio(cutoff=cutoff)._replace(gain=lambda level: np.exp2(np.maximum(level, 0)) - 1)
 
 
 def _ndcg_local_ratio(cutoff: int) -> GainRatio:
-    """Return the ratio that `ndcg_local` is."""
-    return GainRatio(
-        partial(gain_of_levels, gains={}), partial(_discounts, cutoff=cutoff), over="retrieved"
-    )
+    return ndcg_ratio(cutoff=cutoff)._replace(over="retrieved")
 
 
 @_gain(bounds=Bounds("staircase", "all", ratio=_ndcg_exp_ratio))
@@ -157,14 +146,10 @@ def ndcg_exp(judged: Judged, cutoff: int) -> FloatArray:
                 --gains; ndcg_cut has it as it is.
     Source:     Burges and others, ICML 2005
     """
-    sums = [
-        sequence.total(
-            np.where(
-                sequence.rank <= cutoff, _discounted(np.exp2(sequence.gain) - 1, sequence.rank), 0.0
-            )
-        )
-        for sequence in (actual(judged, {}), ideal(judged, {}, cutoff))
-    ]
+    sums = []
+    for ranked in (actual(judged, {}), ideal(judged, {})):
+        discounted = _discounted(np.exp2(ranked.gain) - 1, ranked.rank)
+        sums.append(ranked.total(np.where(ranked.rank <= cutoff, discounted, 0.0)))
     return quotient(*sums)
 
 

@@ -1,18 +1,141 @@
-"""What a measure declares, and a metric: a measure with its parameters filled in."""
+"""What a measure declares, its aggregate, and a metric: a measure with its parameters filled in.
+
+A measure returns one row of S sufficient statistics per query. For most measures S is 1, the row
+is the value and the summary is the mean. For Bits-over-Random the row is (success, chance) and the
+summary is the log of the ratio of their means. Both are functions of sums over queries, so means,
+bootstrap intervals and paired tests work for every measure alike.
+
+trec_eval is written in C. numpy's vectorised logarithms round a few arguments in a thousand
+differently, enough to change a printed fourth decimal once in a while; `log` and `log2` do not.
+"""
 
 from __future__ import annotations
 
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple, TypeVar
 
+import numpy as np
+import numpy.typing as npt
+
 from ragkpi.arrays import FloatArray, IntArray
-from ragkpi.measures.aggregates import MEAN, Aggregate, count_of
-from ragkpi.measures.parameters import Grammar, NoParameters
+from ragkpi.measures.parameters import Grammar
 from ragkpi.ranking.judged import Judged
 from ragkpi.ranking.relevance import AnyJudged
 from ragkpi.wording import Style
+
+
+@dataclass(frozen=True)
+class Aggregate:
+    """A rule from statistics to values.
+
+    `value` turns the statistics of queries, (..., S), into per-query values, (...), and `summary`
+    the sums of statistics, (..., S), and the count of the queries into summaries, (...). Leading
+    axes are bootstrap replicates. Lines are printed for queries, the summary or both. Each
+    statistic of a query that counts in the means but was not evaluated is `absent`. Where a summary
+    rises with the mean of the first statistic while the others are fixed, an interval of that mean
+    is one of the summary.
+    """
+
+    name: str
+    value: Callable[[FloatArray], FloatArray]
+    summary: Callable[[FloatArray, FloatArray | int], FloatArray]
+    prints: Literal["both", "summary", "query"] = "both"
+    absent: float = 0.0
+    rises_with_first: bool = False
+    kind: Literal["estimate", "count"] = "estimate"
+
+
+def first(statistics: FloatArray) -> FloatArray:
+    """Return the only statistic of each row: the value itself."""
+    return statistics[..., 0]
+
+
+@np.errstate(invalid="ignore", divide="ignore")
+def _mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    return np.asarray(first(sums) / count)
+
+
+@np.errstate(invalid="ignore", divide="ignore")
+def _ratio(sums: FloatArray, _: FloatArray | int = 1) -> FloatArray:
+    return np.asarray(sums[..., 0] / sums[..., 1])
+
+
+def _sum(sums: FloatArray, _: FloatArray | int) -> FloatArray:
+    return first(sums)
+
+
+def _count(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    return np.broadcast_to(np.asarray(count, dtype=np.float64), sums.shape[:-1])
+
+
+def _known(aggregate: Aggregate, sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        known = ~np.isnan(aggregate.summary(sums, count))
+    return np.where(known, np.asarray(count, dtype=np.float64), 0.0)
+
+
+def _exp_mean(sums: FloatArray, count: FloatArray | int) -> FloatArray:
+    return np.asarray(np.exp(_mean(sums, count)))
+
+
+# No lambdas: results are pickled with their measures, and pickle stores functions by name.
+MEAN = Aggregate("mean over queries", first, _mean, rises_with_first=True)
+SUM = Aggregate("sum over queries", first, _sum)
+COUNT = Aggregate("number of queries", first, _count, prints="summary", kind="count")
+
+
+def count_of(aggregate: Aggregate) -> Aggregate:
+    """Return the aggregate that counts the queries of a summary; 0 where the summary is NA."""
+    return replace(COUNT, summary=partial(_known, aggregate))
+
+
+# trec_eval's stand-in for 0 in geometric means.
+SMALLEST = 0.00001
+GEOMETRIC_MEAN = Aggregate(
+    "geometric mean over queries",
+    first,
+    _exp_mean,
+    prints="summary",
+    absent=math.log(SMALLEST),
+)
+RATIO_OF_MEANS = Aggregate("ratio of the means over queries", _ratio, _ratio, rises_with_first=True)
+LABEL = Aggregate("text of the run", first, _sum, prints="summary")
+PER_QUERY_TEXT = Aggregate("none", first, _sum, prints="query")
+
+
+def log(numbers: FloatArray) -> FloatArray:
+    """Return the natural logarithms of positive numbers, (n,)."""
+    return _each(math.log, numbers)
+
+
+def log2(numbers: FloatArray | IntArray) -> FloatArray:
+    """Return the base-2 logarithms of positive numbers, (n,)."""
+    if np.issubdtype(numbers.dtype, np.integer):
+        largest = int(numbers.max(initial=0))
+        if largest <= len(numbers):  # ranks repeat from query to query: take each once
+            return _each(math.log2, np.arange(1, largest + 1))[numbers - 1]
+    return _each(math.log2, numbers)
+
+
+def _each(function: Callable[[float], float], numbers: npt.NDArray[np.generic]) -> FloatArray:
+    return np.fromiter(map(function, numbers.tolist()), dtype=np.float64, count=len(numbers))
+
+
+def plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
+    """Add 1.0 to each of the totals `count` times, rounding where the single additions round."""
+    remaining = count.astype(np.float64)
+    while remaining.any():
+        # Additions of 1 are exact up to the next power of two, so those are one addition.
+        to_power = np.ceil(np.ldexp(1.0, np.frexp(totals)[1]) - totals)
+        step = np.minimum(remaining, np.maximum(to_power, 1.0))
+        totals = totals + step
+        remaining = remaining - step
+    return totals
+
 
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelInfo = Literal["qrels", "qrels_jg", "prefs", "any"]
@@ -39,21 +162,11 @@ QUESTIONS: Mapping[Question, str] = {
 class GainRatio(NamedTuple):
     """A measure of the form: sum of gain times weight of the rank, over an ideal sum.
 
-    `ragkpi.measures.hole_tally` bounds all measures of this form by one search.
-
-    Attributes
-    ----------
-    gain
-        Gains of levels, (n,) to (n,); never negative.
-    weight
-        Weights of ranks, (n,) to (n,); 0 at ranks that the measure ignores.
-    ideal
-        ``"sorted"``: the sum for the same documents, the best ones first; ``"highest"``: the
-        highest gain of the query; ``"none"``: 1.
-    over
-        Whether the ideal ranks all ``"judged"`` documents, or only the ``"retrieved"`` ones.
-    floor
-        The least value of a gain in the ideal.
+    `ragkpi.measures.hole_tally` bounds all measures of this form by one search. `gain` turns levels
+    into gains, which are never negative, and `weight` ranks into weights, 0 at ranks that the
+    measure ignores. The `ideal` is the sum for the same documents, the best ones first
+    (``"sorted"``), the highest gain of the query (``"highest"``) or 1 (``"none"``), `over` all
+    ``"judged"`` documents or only the ``"retrieved"`` ones. No gain in it is below `floor`.
     """
 
     gain: Callable[[IntArray], FloatArray]
@@ -85,7 +198,7 @@ class Bounds(NamedTuple):
         and the lowest ranks the least value, and others never raise it. The greatest value has
         levels that fall down the ranks, with other holes worthless. The least value has the top
         level at the last ranks, with other holes at the top. ``"counts"``: only the number of
-        holes of each level matters, not their order. ``"none"``: no bounds are offered.
+        holes of each level matters, not their order. ``"none"``: no bounds, for the `reason`.
     levels
         Whether a staircase uses ``"all"`` levels, or only separates ``"relevant"`` documents from
         others. With all levels, the value must be a ratio of two sums over levels, and a judged
@@ -94,23 +207,20 @@ class Bounds(NamedTuple):
         The depth of the measure, as a multiple of its cutoff.
     other_runs
         ``"refused"`` where other holes move the value both ways.
-    reason
-        Why there are no bounds.
     accepts
         The arguments for which the declaration holds.
     tallied
-        How a `HoleTally` gives the values of many assignments at once. ``"itself"``: the function
-        of the measure does, as it only uses methods that the tally has (`found_at`, `num_rel`
-        ...). A function: it does, (V,). None: each assignment is judged, which takes long for
-        long rankings.
+        How a `HoleTally` gives the values of many assignments at once: by the function of the
+        measure ``"itself"``, which only uses methods that the tally has (`found_at`, `num_rel`
+        ...), or by another function, (V,). None: each assignment is judged, which takes long.
     ratio
         From the arguments to the `GainRatio` of a measure that has this form.
     order
         ``"ignored"`` if only the number of own holes of a level matters, not their ranks.
     outer
-        For ``"counts"``, where there are too many assignments to try: from a run, the numbers of
-        own and other holes of its queries and the arguments to statistics, (Q, C, S), whose
-        extremes are no narrower than the true ones.
+        For ``"counts"`` with too many assignments to try: from a run, the numbers of own and other
+        holes of its queries and the arguments to statistics, (Q, C, S), whose extremes are no
+        narrower than the true ones.
     """
 
     search: Search
@@ -196,7 +306,7 @@ class Measure:
 
     name: str
     function: Callable[..., Any]
-    parameters: Grammar = field(default_factory=NoParameters)
+    parameters: Grammar = field(default_factory=Grammar)
     aggregate: Aggregate = MEAN
     style: Style = "decimal"
     needs: frozenset[Need] = frozenset()
@@ -275,18 +385,11 @@ class Measure:
 
 @dataclass(frozen=True)
 class Metric:
-    """A measure with its parameters, such as ``ndcg_cut.10``: one printed line.
+    """A measure with its parameters, such as ``ndcg_cut.10``: one printed line, by its `name`.
 
-    Attributes
-    ----------
-    measure, arguments
-        The measure, and the arguments of its function besides a judged run.
-    name
-        The printed name.
-    relevance_level
-        The level from which documents are relevant for this metric; None for that of ``-l``.
-    printed_place
-        Its position in printing order among the metrics of one call.
+    `arguments` are those of the measure's function besides a judged run. Documents are relevant
+    from `relevance_level`, None for that of ``-l``. `printed_place` is the position in printing
+    order among the metrics of one call.
     """
 
     measure: Measure
@@ -339,16 +442,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def record(family: list[Measure], name: str = "", **facts: Any) -> Callable[[Function], Function]:
-    """Declare a function as a measure of a family, as a decorator.
+    """Append a function to the measures of a family, as a decorator.
 
-    Parameters
-    ----------
-    family
-        The measures of a file; the record is appended.
-    name
-        The name of the measure, if it is not that of the function.
-    **facts
-        The other attributes of `Measure`.
+    The measure is named like the function unless `name` is given; `facts` are the other attributes
+    of `Measure`.
     """
 
     def decorate(function: Function) -> Function:

@@ -21,6 +21,16 @@ RECALL_POINTS = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 NINE_CUTOFFS = (5, 10, 15, 20, 30, 100, 200, 500, 1000)
 
 
+def bad_request(measure: str, parameters: str | None, problem: str) -> UsageError:
+    """Return the error of a request that begins with how the user asked for it."""
+    return UsageError(f"{request_text(measure, parameters)}: {problem}")
+
+
+def _warn(measure: str, parameters: str | None, problem: str) -> None:
+    text = f"{request_text(measure, parameters)}: {problem}"
+    warnings.warn(text, RagkpiWarning, stacklevel=3)
+
+
 @dataclass(frozen=True)
 class Parameters:
     """One way to call a measure: the printed suffix of its name, and the arguments.
@@ -33,8 +43,9 @@ class Parameters:
     order: tuple[float, ...] = ()
 
 
+@dataclass(frozen=True)
 class Grammar:
-    """Reads the parameters of a measure."""
+    """Reads the parameters of a measure; this one expects none."""
 
     @property
     def plain_is_a_value(self) -> bool:
@@ -46,15 +57,16 @@ class Grammar:
 
     def defaults(self) -> list[Parameters]:
         """Return the parameters of the bare name."""
-        raise NotImplementedError
+        return [Parameters("", {})]
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         """Read the text behind the dot; raise `UsageError` if it does not fit."""
-        raise NotImplementedError
+        advice = f"give {request_text(measure)}"
+        raise bad_request(measure, text, f"{measure} takes no parameters; {advice}")
 
     def describe(self) -> str:
         """Return the allowed parameters in one line, for the help text."""
-        raise NotImplementedError
+        return "none"
 
     def printed(self, measure: str, parameters: Parameters) -> str:
         """Return the printed name."""
@@ -62,34 +74,11 @@ class Grammar:
 
 
 @dataclass(frozen=True)
-class NoParameters(Grammar):
-    """A measure without parameters."""
-
-    def defaults(self) -> list[Parameters]:
-        return [Parameters("", {})]
-
-    def parse(self, measure: str, text: str) -> list[Parameters]:
-        raise UsageError(
-            f"{request_text(measure, text)}: {measure} takes no parameters; "
-            f"give {request_text(measure)}"
-        )
-
-    def describe(self) -> str:
-        return "none"
-
-
-@dataclass(frozen=True)
 class Option:
-    """A ``key=value`` parameter of a measure.
+    """A ``key=value`` parameter of a measure, which `convert` (`int` or `float`) reads.
 
-    Attributes
-    ----------
-    default
-        The value of an option that is left out; it is not part of the printed name.
-    convert
-        `int` or `float`.
-    least, most, expected
-        The allowed finite values, as numbers and in words.
+    Its printed name leaves out the default. `least`, `most` and `expected` are the allowed finite
+    values, as numbers and in words.
     """
 
     default: float
@@ -99,29 +88,22 @@ class Option:
     expected: str = "a number"
 
     def read(self, measure: str, key: str, text: str) -> float:
-        """Convert and check one value; `UsageError` if it does not fit."""
         try:
             value = self.convert(text)
         except ValueError:
             value = math.nan
         known = self.least <= value <= self.most and abs(value) < math.inf
         if text.strip() != text or "_" in text or not known:
-            raise UsageError(f"{request_text(measure)}: {key}={text}; expected {self.expected}")
+            raise bad_request(measure, None, f"{key}={text}; expected {self.expected}")
         return value
 
 
 @dataclass(frozen=True)
 class Cutoffs(Grammar):
-    """Ranks at which to cut, and `key=value` options for all of them.
+    """Ranks at which to cut, and `key=value` options for all of them, in printing order.
 
-    Attributes
-    ----------
-    default
-        The cutoffs of the bare name; empty if the bare name is the uncut measure.
-    options
-        The measure's ``key=value`` parameters, in the order in which they are printed.
-    span
-        The consecutive cutoffs of one value: 1, or 2 for differences between depths.
+    `default` has the cutoffs of the bare name; it is empty if that is the uncut measure. `span` is
+    the number of consecutive cutoffs of one value: 1, or 2 for differences between depths.
     """
 
     default: tuple[int, ...] = NINE_CUTOFFS
@@ -144,16 +126,14 @@ class Cutoffs(Grammar):
                 cutoffs.append(_cutoff(measure, item))
             elif key not in self.options:
                 known = ", ".join(self.options) or "cutoffs only"
-                raise UsageError(
-                    f"{request_text(measure, text)}: no parameter '{key}'; it takes {known}"
-                )
+                raise bad_request(measure, text, f"no parameter '{key}'; it takes {known}")
             elif key in options:
-                raise UsageError(f"{request_text(measure, text)}: '{key}' is given twice")
+                raise bad_request(measure, text, f"'{key}' is given twice")
             else:
                 options[key] = self.options[key].read(f"{measure}.{text}", key, value)
         _refuse_duplicates(measure, text, cutoffs)
         if cutoffs and len(cutoffs) < self.span:
-            raise UsageError(f"{request_text(measure, text)}: needs at least {self.span} cutoffs")
+            raise bad_request(measure, text, f"needs at least {self.span} cutoffs")
         return self._parameters(sorted(cutoffs) if self.span > 1 else cutoffs, options)
 
     def _parameters(self, cutoffs: Sequence[int], changed: Mapping[str, float]) -> list[Parameters]:
@@ -162,14 +142,12 @@ class Cutoffs(Grammar):
         if not cutoffs:
             return [Parameters(self._suffix((), options), {"cutoff": None, **options})]
         windows = [tuple(cutoffs[i : i + self.span]) for i in range(len(cutoffs) - self.span + 1)]
-        return [
-            Parameters(
-                self._suffix(window, options),
-                {"cutoff": window[0] if self.span == 1 else window, **options},
-                window,
-            )
-            for window in windows
-        ]
+        ways = []
+        for window in windows:
+            cutoff = window[0] if self.span == 1 else window
+            arguments = {"cutoff": cutoff, **options}
+            ways.append(Parameters(self._suffix(window, options), arguments, window))
+        return ways
 
     def _suffix(self, cutoffs: Sequence[int], options: Mapping[str, float]) -> str:
         changed = [
@@ -180,12 +158,9 @@ class Cutoffs(Grammar):
         return "_".join([*map(str, cutoffs), *changed])
 
     def describe(self) -> str:
-        what = ",".join(map(str, self.default)) if self.default else "uncut"
-        options = "".join(
-            f"; {key}={option.default:g} ({option.expected})"
-            for key, option in self.options.items()
-        )
-        return f"cutoffs, default {what}{options}"
+        cutoffs = "cutoffs, default " + (",".join(map(str, self.default)) or "uncut")
+        options = [f"{key}={o.default:g} ({o.expected})" for key, o in self.options.items()]
+        return "; ".join([cutoffs, *options])
 
 
 @dataclass(frozen=True)
@@ -216,18 +191,10 @@ class RealCutoffs(Grammar):
 
 @dataclass(frozen=True)
 class RealList(Grammar):
-    """Numbers that together are the parameter of one metric, in their order.
+    """Numbers that together are one `argument` of a metric, in their order.
 
-    Attributes
-    ----------
-    default
-        The numbers of the bare name.
-    argument
-        The name of the argument of the measure's function.
-    length
-        The required count of numbers; None for any.
-    used
-        The count of numbers that matter; trec_eval accepts more and ignores them.
+    `length` is the required count of numbers, None for any. `used` is the count of numbers that
+    matter; trec_eval accepts more and ignores them.
     """
 
     default: tuple[float, ...]
@@ -241,16 +208,9 @@ class RealList(Grammar):
     def parse(self, measure: str, text: str) -> list[Parameters]:
         numbers = tuple(_real(measure, item) for item in text.split(","))
         if self.length is not None and len(numbers) != self.length:
-            raise UsageError(
-                f"{request_text(measure, text)}: {len(numbers)} numbers; expected {self.length}"
-            )
+            raise bad_request(measure, text, f"{len(numbers)} numbers; expected {self.length}")
         if self.used is not None and len(numbers) > self.used:
-            warnings.warn(
-                f"{request_text(measure, text)}: only the first {self.used} of "
-                f"{len(numbers)} numbers count",
-                RagkpiWarning,
-                stacklevel=2,
-            )
+            _warn(measure, text, f"only the first {self.used} of {len(numbers)} numbers count")
         return [Parameters(text, {self.argument: numbers})]
 
     def describe(self) -> str:
@@ -261,25 +221,19 @@ class RealList(Grammar):
 class Gains(Grammar):
     """``level=gain`` pairs: the gain of documents judged at that level; by default the level.
 
-    Attributes
-    ----------
-    probability
-        The default of the parameter ``p`` of rank-biased precision; None without that parameter.
-    gains
-        Whether pairs are allowed.
+    `probability` is the default of the parameter ``p`` of rank-biased precision, None without that
+    parameter; `gains` is whether pairs are allowed.
     """
 
     probability: float | None = None
     gains: bool = True
 
     def defaults(self) -> list[Parameters]:
-        return [Parameters("", self._arguments({}, None))]
+        return [Parameters("", self._arguments({}, self.probability))]
 
     def _arguments(self, gains: dict[int, float], probability: float | None) -> dict[str, Any]:
-        arguments: dict[str, Any] = {"gains": gains} if self.gains else {}
-        if self.probability is not None:
-            arguments["p"] = self.probability if probability is None else probability
-        return arguments
+        p = {} if probability is None else {"p": probability}
+        return {"gains": gains, **p} if self.gains else p
 
     def parse(self, measure: str, text: str) -> list[Parameters]:
         gains: dict[int, float] = {}
@@ -287,34 +241,27 @@ class Gains(Grammar):
         for item in text.split(","):
             key, equals, number = item.partition("=")
             if not equals or "=" in number:
-                raise UsageError(f"{request_text(measure, text)}: '{item}'; expected key=value")
+                raise bad_request(measure, text, f"'{item}'; expected key=value")
             value = _real(measure, number)
             if key == "p" and self.probability is not None:
                 if probability is not None:
-                    raise UsageError(f"{request_text(measure, text)}: 'p' is given twice")
+                    raise bad_request(measure, text, "'p' is given twice")
                 probability = value
             elif re.fullmatch(r"[+-]?\d+", key):
                 if not self.gains:
-                    raise UsageError(
-                        f"{request_text(measure, text)}: no parameter '{key}'; it takes p"
-                    )
+                    raise bad_request(measure, text, f"no parameter '{key}'; it takes p")
                 level = int(key)
                 if level < 0:
-                    raise UsageError(
-                        f"{request_text(measure, text)}: level {level}; a gain for a "
-                        f"negative level would "
-                        "reward unjudged documents, give levels from 0"
-                    )
+                    problem = "a gain for a negative level would reward unjudged documents"
+                    advice = "give levels from 0"
+                    raise bad_request(measure, text, f"level {level}; {problem}, {advice}")
                 if level in gains:
-                    raise UsageError(f"{request_text(measure, text)}: level {level} is given twice")
+                    raise bad_request(measure, text, f"level {level} is given twice")
                 gains[level] = value
             else:
-                warnings.warn(
-                    f"{request_text(measure, text)}: '{key}' is not a level and changes nothing",
-                    RagkpiWarning,
-                    stacklevel=2,
-                )
-        return [Parameters(text, self._arguments(gains, probability))]
+                _warn(measure, text, f"'{key}' is not a level and changes nothing")
+        p = self.probability if probability is None else probability
+        return [Parameters(text, self._arguments(gains, p))]
 
     def describe(self) -> str:
         pairs = "level=gain pairs, default gain = level" if self.gains else ""
@@ -337,27 +284,18 @@ def _cutoff(measure: str, text: str) -> int:
         cutoff = int(text)
     elif re.fullmatch(r"\+?\d+\.\d*", text):
         cutoff = int(text.partition(".")[0])
-        warnings.warn(
-            f"{request_text(measure)}: cutoff {text} is read as {cutoff}, as trec_eval does",
-            RagkpiWarning,
-            stacklevel=2,
-        )
+        _warn(measure, None, f"cutoff {text} is read as {cutoff}, as trec_eval does")
     else:
         cutoff = 0
     if not 1 <= cutoff < 2**62:
-        raise UsageError(
-            f"{request_text(measure, text)}: '{text}' is not a cutoff; expected a rank from 1"
-        )
+        raise bad_request(measure, text, f"'{text}' is not a cutoff; expected a rank from 1")
     return cutoff
 
 
 def _refuse_duplicates(measure: str, text: str, cutoffs: Sequence[float]) -> None:
-    """Raise `UsageError` if a cutoff is given twice."""
     for position, cutoff in enumerate(cutoffs):
         if cutoff in cutoffs[:position]:
-            raise UsageError(
-                f"{request_text(measure, text)}: {shortest(cutoff)} is given twice; give it once"
-            )
+            raise bad_request(measure, text, f"{shortest(cutoff)} is given twice; give it once")
 
 
 def _real(measure: str, text: str) -> float:
@@ -365,4 +303,4 @@ def _real(measure: str, text: str) -> float:
         number = float(text)
         if math.isfinite(number):
             return number
-    raise UsageError(f"{request_text(measure)}: '{text}' is not a number; expected one such as 0.5")
+    raise bad_request(measure, None, f"'{text}' is not a number; expected one such as 0.5")

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SMALLEST, log
-from ragkpi.measures.measure import CORNERS, STAIRCASE, STAIRCASE_ALONE, UNPROVEN, Measure, record
+from ragkpi.measures.measure import (
+    CORNERS,
+    GEOMETRIC_MEAN,
+    SMALLEST,
+    STAIRCASE,
+    STAIRCASE_ALONE,
+    UNPROVEN,
+    Measure,
+    log,
+    record,
+)
 from ragkpi.measures.parameters import RECALL_POINTS, Cutoffs, RealCutoffs, RealList
 from ragkpi.measures.tied import (
     existing_ranks,
@@ -22,10 +31,6 @@ from ragkpi.measures.tied import (
     tied_ranks,
 )
 from ragkpi.ranking.judged import Judged, quotient, shared
-
-if TYPE_CHECKING:
-    from ragkpi.measures.hole_tally import HoleTally
-
 
 MEASURES: list[Measure] = []
 
@@ -47,7 +52,6 @@ _AP = ("AP", "MAP", "average_precision")
 
 
 def _expected_P(judged: Judged, cutoff: int) -> FloatArray:
-    """Expected precision: relevant documents expected among the first K, / K."""
     return expected_found_at(judged, last_rank(judged, cutoff)) / cutoff
 
 
@@ -64,7 +68,7 @@ def P(judged: Judged, cutoff: int) -> FloatArray:
 
 
 def expected_recall(judged: Judged, cutoff: int) -> FloatArray:
-    """Expected recall: relevant documents expected among the first K, / R."""
+    """Return the expected recall over all orders of equal scores, (Q,)."""
     return quotient(expected_found_at(judged, last_rank(judged, cutoff)), judged.num_rel)
 
 
@@ -81,7 +85,6 @@ def recall(judged: Judged, cutoff: int) -> FloatArray:
 
 
 def _expected_relative_P(judged: Judged, cutoff: int) -> FloatArray:
-    """Expected precision relative to the best that is possible."""
     expected = expected_found_at(judged, last_rank(judged, cutoff))
     return quotient(expected, np.minimum(cutoff, judged.num_rel))
 
@@ -98,14 +101,9 @@ def relative_P(judged: Judged, cutoff: int) -> FloatArray:
     return quotient(judged.found_at(cutoff), np.minimum(cutoff, judged.num_rel))
 
 
-def _expected_success(judged: Judged, cutoff: int) -> FloatArray:
-    """Share of the orders in which any relevant document is among the first K."""
-    return share_reaching(judged, cutoff, 1)
-
-
 @_cut(
     parameters=Cutoffs((1, 5, 10)),
-    expected=_expected_success,
+    expected=partial(share_reaching, m=1),
     known_as=("Success", "hit", "hits", "hit_rate", "hitrate"),
 )
 def success(judged: Judged, cutoff: int) -> FloatArray:
@@ -120,7 +118,6 @@ def success(judged: Judged, cutoff: int) -> FloatArray:
 
 
 def _expected_Rprec(judged: Judged) -> FloatArray:
-    """Expected precision at R."""
     depth = np.minimum(judged.num_rel, last_rank(judged, None))[judged.query]
     return quotient(expected_found_at(judged, depth), judged.num_rel)
 
@@ -143,7 +140,6 @@ def Rprec(judged: Judged) -> FloatArray:
 
 
 def _expected_recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
-    """Expected reciprocal rank of the first relevant document."""
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     top = np.flatnonzero(judged.relevant & (judged.found == 1))
     query, first, size = judged.query[top], tied.first[top], (tied.last - tied.first + 1)[top]
@@ -193,7 +189,7 @@ def recip_rank(judged: Judged, cutoff: int | None = None) -> FloatArray:
 
 
 def _expected_average_precision(judged: Judged, cutoff: int | None = None) -> FloatArray:
-    """Expected average precision, over all documents or the first K.
+    """Sum the expected precisions at relevant documents, over R.
 
     Above a relevant document at rank i of its group are all relevant ones above the group, and on
     average the share (i - a) / (n - 1) of the others in the group.
@@ -294,11 +290,8 @@ def _relevant_at(judged: Judged, point: float) -> FloatArray:
     return whole + (exact - whole >= 0.5)
 
 
-def _tallied_iprec_at_recall(tally: HoleTally, point: float) -> FloatArray:
-    """Compute `iprec_at_recall` of many ways to judge a ranking.
-
-    Precision rises along a stretch of relevant documents, so it is highest at the last one.
-    """
+def _tallied_iprec_at_recall(tally: Any, point: float) -> FloatArray:
+    """Precision rises along a stretch of relevant documents, so it is highest at the last one."""
     needed = np.maximum(_relevant_at(tally, point), 1.0)
     best = np.zeros(len(tally.queries))
     for way, _, last, found in tally.stretches():

@@ -1,19 +1,284 @@
-"""All measures in printing order, the nicknames for sets of them, and the way to find them.
+"""All measures in printing order, what `-m` asks for, and whether metrics suit the input.
 
 Every family of measures is a file, which declares its measures beside their functions. This file
-only lists the families. `-m`, the `measures` command, help and tests read the records.
+lists the families and the nicknames for sets of measures. `-m`, the `measures` command, help and
+tests read the records.
+
+A name of another tool (``nDCG@10``, ``AP(rel=2)@100``, ``MRR``) has its meaning in ir_measures. If
+ragkpi computes something else, or nothing, under that name, it is refused with the nearest.
 """
 
 from __future__ import annotations
 
+import difflib
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import count
+from typing import NoReturn, TypeAlias
 
 from ragkpi.errors import UsageError
+from ragkpi.interface import option, request_text
 from ragkpi.measures import counts, gain, incomplete, precision
-from ragkpi.measures.measure import Measure, Metric
-from ragkpi.measures.requests import parse_requests, split_requests
+from ragkpi.measures.measure import Caution, Measure, Metric, RelInfo, names_of
+from ragkpi.measures.parameters import Cutoffs, Parameters, bad_request
+from ragkpi.ranking.judged import Judged, Settings
+from ragkpi.ranking.judgements import Judgements
+
+# Where something was typed: the number of the request, and that of its parameter.
+_Position = tuple[int, int]
+
+_TOOL_NAME = (
+    r"(?P<name>[A-Za-z][\w-]*?)(?:\((?P<parameters>[^()]*)\))?"
+    r"(?:@(?P<cutoff>\d+(?:\.\d+)?)|[._](?P<rank>[1-9]\d*))?"
+)
+# Parameters of other tools that select a measure; None selects the measure itself.
+_VARIANTS: Mapping[tuple[str, str, str], str | None] = {
+    ("ndcg", "dcg", "log2"): None,
+    ("ndcg", "dcg", "exp-log2"): "ndcg_exp",
+    ("setp", "relative", "True"): "set_relative_P",
+    ("setp", "relative", "False"): None,
+}
+# Parameters of other tools whose value is the parameter of the measure.
+_RENAMED = {("setf", "beta"), ("iprec", "recall")}
+
+
+# A request, and the level from which documents are relevant for it; None for that of -l.
+_Leveled: TypeAlias = tuple[str, int | None]
+
+
+class _Chosen:
+    """Everything that the requests of a command line choose of one measure at one level."""
+
+    def __init__(self) -> None:
+        self.plain = False
+        self.typed: list[Parameters] = []  # replace the defaults
+        self.from_nicknames: list[Parameters] = []  # add to the defaults
+        self.positions: dict[str | None, _Position] = {}  # by suffix, None without parameters
+
+    def metrics(
+        self, measure: Measure, level: int | None, printed_place: Iterator[int]
+    ) -> Iterator[tuple[_Position, Metric]]:
+        """Yield each metric and the position where it was typed, cutoffs ascending."""
+        grammar = measure.parameters
+        chosen = [*self.typed, *self.from_nicknames]
+        if self.plain and (grammar.plain_is_a_value or not self.typed):
+            chosen += grammar.defaults()
+        distinct = list({parameters.suffix: parameters for parameters in chosen}.values())
+        distinct.sort(key=lambda parameters: parameters.order)
+        printed = [grammar.printed(measure.name, parameters) for parameters in distinct]
+        suffix = "" if level is None else f"_rel={level}"
+        for name, parameters in zip(printed, distinct, strict=True):
+            # trec_eval prints 0.12 for 0.125 and for 0.121: equal names get all their digits.
+            unique = name if printed.count(name) == 1 else f"{measure.name}_{parameters.suffix}"
+            positions = self.positions
+            position = min(positions[key] for key in (parameters.suffix, None) if key in positions)
+            arguments = parameters.arguments
+            yield position, Metric(measure, unique + suffix, arguments, level, next(printed_place))
+
+
+def split_requests(texts: Iterable[str]) -> list[str]:
+    """Split ``map,ndcg_cut.10``: a comma before a name separates requests.
+
+    >>> split_requests(["map,P.5,10,bor.10,m=3", "AP(rel=2)@9,P@5"])
+    ['map', 'P.5,10', 'bor.10,m=3', 'AP(rel=2)@9', 'P@5']
+    """
+    before_name = r",(?=[A-Za-z]\w*(?:[.,@(]|$))"
+    return [part for text in texts for part in re.split(before_name, text)]
+
+
+class _Parser:
+    """Collects requests, one after the other, and returns their metrics."""
+
+    def __init__(self, measures: Mapping[str, Measure]) -> None:
+        self.measures = measures
+        self.chosen: dict[tuple[str, int | None], _Chosen] = {}  # by measure and level
+
+    def metrics(self) -> list[Metric]:
+        """Return the metrics in the order in which they were typed."""
+        levels: dict[str, list[int | None]] = {}
+        for name, level in self.chosen:
+            levels.setdefault(name, []).append(level)
+        printed_place = count()
+        metrics = [
+            positioned
+            for name, measure in self.measures.items()
+            for level in sorted(levels.get(name, ()), key=lambda level: (level is not None, level))
+            for positioned in self.chosen[name, level].metrics(measure, level, printed_place)
+        ]
+        return [metric for _, metric in sorted(metrics, key=lambda positioned: positioned[0])]
+
+    def add(self, text: str, number: int, from_nickname: bool = False) -> None:
+        """Add the request of that number; raise `UsageError` if it is bad."""
+        name, dot, parameters, level = self._resolve(text)
+        if name in NICKNAMES:
+            if dot:
+                members = " ".join(NICKNAMES[name])
+                advice = f"give them to its members ({members})"
+                problem = f"{name} is a nickname and takes no parameters; {advice}"
+                raise bad_request(text, None, problem)
+            for member in NICKNAMES[name]:
+                self.add(member, number, from_nickname=True)
+            return
+        if dot and not parameters:
+            plain = request_text(name)
+            raise bad_request(
+                text, None, f"nothing follows the dot; give {plain} or {plain}.PARAMS"
+            )
+        chosen = self.chosen.setdefault((name, level), _Chosen())
+        if not dot:
+            chosen.plain = True
+            chosen.positions.setdefault(None, (number, 0))
+            return
+        cut = f"{name}_cut"
+        if parameters.isdecimal() and cut in self.measures and name in self.measures:
+            expected = f"{request_text(cut)}.{parameters}"
+            raise bad_request(text, None, f"{name} takes no cutoff; expected {expected}")
+        parsed = self.measures[name].parameters.parse(name, parameters)
+        (chosen.from_nicknames if from_nickname else chosen.typed).extend(parsed)
+        for place, each in enumerate(parsed):
+            chosen.positions.setdefault(each.suffix, (number, 0 if from_nickname else place))
+
+    def _resolve(self, text: str) -> tuple[str, str, str, int | None]:
+        """Return the name, the dot, the parameters and the level of a request."""
+        plain, level = _with_level(text)
+        split = _split(plain, self.measures)
+        if split is None and (translation := self._meant(text)) is not None:
+            plain, level = translation
+            split = _split(plain, self.measures)
+        name, dot, parameters = split or self._refuse(text)
+        if level is not None and not (
+            name in self.measures and _depends_on_level(self.measures[name])
+        ):
+            problem = f"{name} takes no level from which documents are relevant"
+            raise bad_request(text, None, problem)
+        return name, dot, parameters, level
+
+    def _meant(self, text: str) -> _Leveled | None:
+        """Translate a name of another tool if both tools mean the same by it.
+
+        Few people mean the set of all retrieved documents by ``Recall``; F and RBP have other
+        parameters here.
+        """
+        translation = _translate(text, self.measures)
+        if translation is None:
+            return None
+        name = translation[0].partition(".")[0]
+        is_set = name.startswith("set_") and not text.casefold().startswith("set")
+        return None if is_set or name in ("F", "rbp") else translation
+
+    def _refuse(self, text: str) -> NoReturn:
+        name = re.split(r"[.(@]", text, maxsplit=1)[0]
+        advice = "'ragkpi measures' lists them all"
+        if translation := _translate(text, self.measures):
+            plain, level = translation
+            advice = f"here that is -m {plain}" + ("" if level is None else f",rel={level}")
+        elif near := _near(name, [*self.measures, *NICKNAMES]):
+            advice = f"did you mean {' or '.join(near)}?"
+        raise bad_request(text, None, f"no measure is named '{name}'; {advice}")
+
+
+def _with_counts(measures: Mapping[str, Measure]) -> Mapping[str, Measure]:
+    """Add ``num_q_NAME`` after every measure that has numbers."""
+    return {
+        each.name: each
+        for measure in measures.values()
+        for each in ((measure, measure.num_q) if measure.numeric else (measure,))
+    }
+
+
+def _with_level(text: str) -> _Leveled:
+    """Separate the level of ``P.5,rel=2``, or of the printed ``P_5_rel=2``."""
+    match = re.search(r"[,._]rel=(\d+)$", text)
+    return (text, None) if match is None else (text[: match.start()], int(match[1]))
+
+
+def _split(text: str, measures: Mapping[str, Measure]) -> tuple[str, str, str] | None:
+    """Split a request into name, dot and parameters; None for an unknown name.
+
+    A printed name such as ``P_10`` or ``ra_nwg_10_alpha=0.5`` has them, too.
+    """
+    name, dot, parameters = text.partition(".")
+    if name in NICKNAMES or name in measures:
+        return name, dot, parameters
+    prefixes = [name for name in measures if text.startswith(f"{name}_")]
+    for name in sorted(prefixes, key=len, reverse=True):
+        rest = text[len(name) + 1 :]
+        for parameters in (rest, rest.replace("_", ",")):
+            try:
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore")  # the parser warns when it parses them again
+                    measures[name].parameters.parse(name, parameters)
+            except UsageError:
+                continue
+            return name, ".", parameters
+    return None
+
+
+def _translate(text: str, measures: Mapping[str, Measure]) -> _Leveled | None:
+    """Translate ``nDCG@10`` to ``ndcg_cut.10``, ``MRR`` to ``recip_rank``; None if unknown.
+
+    `UsageError` if the measure is known, and a parameter is not.
+    """
+    call = re.fullmatch(_TOOL_NAME, text)
+    if call is None:
+        return None
+    name, cutoff = call["name"].casefold(), call["cutoff"] or call["rank"]
+    known = [each for each in measures.values() if name in map(str.casefold, each.known_as)]
+    if not known:
+        return None
+    level, value = None, cutoff
+    for parameter in filter(None, (call["parameters"] or "").split(",")):
+        key, _, setting = (part.strip().strip("'\"") for part in parameter.partition("="))
+        takes_level = name == "numret" or _depends_on_level(known[0])
+        if (name, key, setting) in _VARIANTS:
+            variant = _VARIANTS[name, key, setting]
+            known = known if variant is None else [measures[variant]]
+        elif key == "cutoff" and cutoff is None:
+            cutoff = value = setting
+        elif (name, key) in _RENAMED and value is None:
+            value = setting
+        elif key == "rel" and setting.isdecimal() and takes_level:
+            level = int(setting)
+        elif (key, setting) != ("judged_only", "False"):
+            raise bad_request(text, None, _advice(known[0], key, parameter.strip()))
+    if name == "numret" and level is not None:
+        return "num_rel_ret", level
+    if value is None and name == "judged":
+        raise bad_request(text, None, "of how many documents? Expected a cutoff: Judged@10")
+    if value is None:
+        # A name without a cutoff means the uncut measure, if there is one.
+        known.sort(key=lambda measure: isinstance(measure.parameters, Cutoffs))
+        return known[0].name, level
+    is_cutoff = cutoff is not None and "." not in value and name not in ("setf", "iprec")
+    for measure in known:
+        if isinstance(measure.parameters, Cutoffs) == is_cutoff:
+            return f"{measure.name}.{value}", level
+    return None
+
+
+def _depends_on_level(measure: Measure) -> bool:
+    """Return whether a level from which documents are relevant can change a measure."""
+    plain = measure.reads == "qrels" and "grade_map" not in measure.needs
+    return plain and measure.worth == "level" and measure.question != "gain"
+
+
+def _advice(measure: Measure, key: str, parameter: str) -> str:
+    if key == "rel":
+        return f"{measure.name} takes no level from which documents are relevant"
+    if key == "judged_only":
+        name, removed = request_text(measure.name), option("unjudged", "removed")
+        return f"here that is {name} with {removed}, which is of all measures"
+    return f"here {measure.name} takes no parameter {parameter}; 'ragkpi measures' says which"
+
+
+def _near(name: str, known: Iterable[str]) -> list[str]:
+    folded = {name.casefold(): name for name in known if not name.startswith("num_q_")}
+    near = difflib.get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)
+    return [folded[name] for name in near]
+
 
 ENTRY_POINTS = "ragkpi.measures"
 
@@ -92,13 +357,37 @@ def builtin_measures() -> Mapping[str, Measure]:
 
 
 def find_metrics(texts: Sequence[str]) -> list[Metric]:
-    """Resolve ``-m`` arguments against all measures and nicknames."""
+    """Resolve the ``-m`` arguments of one command line.
+
+    Each is ``NAME``, ``NAME.PARAMS``, a printed spelling (``P_10``), or a nickname. The name of any
+    measure that has numbers may follow ``num_q_``: see `Measure.num_q`.
+
+    Metrics are in the order of `texts`, each once. The metrics of a nickname, and the defaults of a
+    measure, are in printing order; `Metric.printed_place` is the place of each metric in that
+    order. Requests for one measure add up. Parameters replace the defaults of the same measure,
+    even the defaults that another request or a nickname asks for. `UsageError` names every bad
+    request, with the nearest names.
+    """
     texts = split_requests(texts)
     names = [text.partition(".")[0] for text in texts]
-    members = [member.partition(".")[0] for name in names for member in NICKNAMES.get(name, [name])]
-    if TREC_MEASURES.keys() >= set(members):
-        return parse_requests(texts, TREC_MEASURES, NICKNAMES)
-    return parse_requests(texts, builtin_measures(), NICKNAMES, find_plugins)
+    members = {member.partition(".")[0] for name in names for member in NICKNAMES.get(name, [name])}
+    measures = TREC_MEASURES
+    if not measures.keys() >= members:
+        measures = builtin_measures()
+        if any("num_q_" in text for text in texts):  # 90 more measures take half a millisecond
+            measures = _with_counts(measures)
+        if any(_split(text, measures) is None for text in texts):
+            measures = {**measures, **find_plugins()}
+    parser = _Parser(measures)
+    problems: list[str] = []
+    for number, text in enumerate(texts):
+        try:
+            parser.add(text, number)
+        except UsageError as problem:
+            problems.append(str(problem))
+    if problems:
+        raise UsageError("; ".join(problems))
+    return parser.metrics()
 
 
 def find_metrics_as_given(texts: Sequence[str]) -> list[Metric]:
@@ -129,11 +418,6 @@ def find_plugins() -> Mapping[str, Measure]:
     A package offers them by an entry point of the group ``ragkpi.measures`` that loads to a
     `Measure` or a list of them. The search takes longer than a small evaluation, so call this
     only when a name is unknown or when every measure is to be listed.
-
-    Raises
-    ------
-    UsageError
-        If an entry point cannot be loaded, or offers a name that is taken.
     """
     from importlib.metadata import entry_points
 
@@ -144,11 +428,124 @@ def find_plugins() -> Mapping[str, Measure]:
         try:
             offered = entry_point.load()
         except Exception as problem:
-            raise UsageError(f"{origin} cannot be loaded: {problem}; mend or uninstall it") from (
-                problem
-            )
+            text = f"{origin} cannot be loaded: {problem}; mend or uninstall it"
+            raise UsageError(text) from problem
         for measure in [offered] if isinstance(offered, Measure) else offered:
             if measure.name in taken or measure.name in plugins:
                 raise UsageError(f"{origin}: the name '{measure.name}' is taken; choose another")
             plugins[measure.name] = measure
     return plugins
+
+
+# The formats of -R, and which measures read each.
+REL_INFO: Mapping[str, RelInfo] = {
+    "qrels": "qrels",
+    "qrels_jg": "qrels_jg",
+    "prefs": "prefs",
+    "qrels_prefs": "prefs",
+}
+
+# The nickname of the measures that are computed without -m.
+_DEFAULTS: Mapping[RelInfo, str] = {
+    "qrels": "official",
+    "qrels_jg": "qrels_jg",
+    "prefs": "prefs",
+}
+
+
+def default_requests(rel_info: str) -> list[str]:
+    """Return the default of ``-m`` for a format; `UsageError` for an unknown one."""
+    return [_DEFAULTS[_reads(rel_info)]]
+
+
+def refuse_unserved(metrics: Sequence[Metric], rel_info: str, settings: Settings) -> None:
+    """Raise `UsageError` if a metric cannot be computed from the format or under the settings."""
+    _refuse_wrong_format(metrics, rel_info)
+    if settings.ties == "expected":
+        _refuse_ties(metrics, rel_info)
+    if settings.gains is not None:
+        _refuse_real_gains(metrics, rel_info)
+
+
+def refuse_levels(metrics: Sequence[Metric], judgements: Judgements) -> None:
+    """Raise `InputError` if qrels have fractional levels and a metric needs levels."""
+    needing = dict.fromkeys(m.measure.name for m in metrics if m.measure.worth == "level")
+    if needing and judgements.gain is not None:
+        need = "needs" if len(needing) == 1 else "need"
+        served = _names_taking_gains()
+        judgements.refuse_gains(f"{', '.join(needing)} {need} levels; real gains serve {served}")
+
+
+def _names_taking_gains() -> str:
+    return ", ".join(n for n, measure in all_measures().items() if measure.worth == "gain")
+
+
+def _refuse_real_gains(metrics: Sequence[Metric], rel_info: str) -> None:
+    if rel_info != "qrels":
+        given = f"{option('rel_info')} {rel_info}"
+        raise UsageError(f"{option('gains')}: they are offered for plain qrels, not for {given}")
+    if not any(metric.measure.worth == "gain" for metric in metrics):
+        served = _names_taking_gains()
+        none = "none of the measures takes gains"
+        raise UsageError(f"{option('gains')}: {none}; those that do: {served}")
+    for metric in metrics:
+        if metric.arguments.get("gains"):
+            problem = f"it says gains of levels, and {option('gains')} those of documents"
+            raise bad_request(metric.name, None, f"{problem}; expected one of the two")
+
+
+def _refuse_ties(metrics: Sequence[Metric], rel_info: str) -> None:
+    if rel_info != "qrels":
+        given = f"{option('rel_info')} {rel_info}"
+        offered = "it is offered for plain qrels"
+        raise UsageError(f"{option('ties')} expected: {offered}, not for {given}")
+    names = dict.fromkeys(m.measure.name for m in metrics if m.measure.expectation is None)
+    if names:
+        known = [name for name, measure in all_measures().items() if measure.expectation]
+        have = "has" if len(names) == 1 else "have"
+        raise UsageError(
+            f"{option('ties')} expected: {', '.join(names)} {have} no expected value over orders "
+            f"of ties; those that have: {', '.join(known)}"
+        )
+
+
+def _refuse_wrong_format(metrics: Sequence[Metric], rel_info: str) -> None:
+    given = _reads(rel_info)
+    wrong: dict[RelInfo, dict[str, None]] = {}
+    for measure in (metric.measure for metric in metrics):
+        if measure.reads not in ("any", given):
+            wrong.setdefault(measure.reads, {})[measure.name] = None
+    if not wrong:
+        return
+    needs = []
+    for reads, names in wrong.items():
+        formats = [f"{option('rel_info')} {name}" for name in REL_INFO if REL_INFO[name] == reads]
+        need = "needs" if len(names) == 1 else "need"
+        needs.append(f"{', '.join(names)} {need} {' or '.join(formats)}")
+    serves = f"{option('rel_info')} {rel_info} serves {request_text(_DEFAULTS[given])} and the like"
+    raise UsageError(f"{'; '.join(needs)}, not {option('rel_info')} {rel_info}; {serves}")
+
+
+def _reads(rel_info: str) -> RelInfo:
+    if rel_info not in REL_INFO:
+        known = ", ".join(REL_INFO)
+        raise UsageError(f"{option('rel_info')} {rel_info}: no such format; expected {known}")
+    return REL_INFO[rel_info]
+
+
+def cautions(judged: Judged, metrics: Sequence[Metric]) -> list[str]:
+    """Return the warnings about metrics whose inputs break their assumptions, in their order."""
+    concerned: dict[Caution, list[Metric]] = {}
+    for metric in metrics:
+        for caution in metric.measure.cautions:
+            concerned.setdefault(caution, []).append(metric)
+    return [line for caution, affected in concerned.items() for line in caution(judged, affected)]
+
+
+def no_level_so_high(metrics: Sequence[Metric], judgements: Judgements) -> list[str]:
+    """Warn of metrics whose own relevance level is above all judged levels."""
+    highest = int(judgements.level.max(initial=-1))
+    empty = [metric for metric in metrics if (metric.relevance_level or 0) > highest]
+    if not empty:
+        return []
+    return [f"{names_of(empty)}: no document is relevant: the highest judged level is {highest}"]

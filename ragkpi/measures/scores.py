@@ -22,8 +22,6 @@ class MetricScores:
 
     Attributes
     ----------
-    metric
-        The metric.
     statistics : (Q, S)
         Sufficient statistics of every query; a row with NaN is NA. Text metrics have (Q, 1) of
         objects.
@@ -73,18 +71,10 @@ class MetricScores:
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """The scores of a run.
+    """The scores of a run, whose file ends with the run id.
 
-    Attributes
-    ----------
-    run_id
-        The last run id of the file.
-    queries : list of bytes, length Q
-        The evaluated queries, in byte order.
-    columns
-        The scores by each metric, in the order of ``-m``; names are distinct.
-    divisor
-        The number of queries of summaries; see `MetricScores`.
+    Queries are in byte order, columns in the order of ``-m``, with distinct names. The divisor is
+    that of `MetricScores`.
     """
 
     run_id: bytes
@@ -98,11 +88,9 @@ class Scores:
         return [column.metric for column in self.columns]
 
     def __getitem__(self, name: str) -> MetricScores:
-        """Return a column by the printed name of its metric; `KeyError` without one."""
         return self._by_name[name]
 
     def __contains__(self, name: str) -> bool:
-        """Return whether there is a metric of that printed name."""
         return name in self._by_name
 
     @cached_property
@@ -123,15 +111,9 @@ class Scores:
 
     def over(self, rows: IntArray) -> Scores:
         """Return the same run over only the queries of these rows, in their order."""
-        return Scores(
-            self.run_id,
-            [self.queries[row] for row in rows.tolist()],
-            [
-                MetricScores(column.metric, column.statistics[rows], len(rows))
-                for column in self.columns
-            ],
-            len(rows),
-        )
+        queries = [self.queries[row] for row in rows.tolist()]
+        columns = [MetricScores(c.metric, c.statistics[rows], len(rows)) for c in self.columns]
+        return Scores(self.run_id, queries, columns, len(rows))
 
 
 def score(judged: AnyJudged, metrics: Sequence[Metric], divisor: int | None = None) -> Scores:

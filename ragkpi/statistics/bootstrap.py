@@ -1,4 +1,4 @@
-"""Random weights of queries for resamples and swaps, and sums under weights.
+"""Resamples of queries, sums of statistics under them, and the intervals of summaries.
 
 All random numbers of ragkpi start here, from a seed, in one thread and in one order, so the same
 command gives the same digits whatever the number of cores.
@@ -14,15 +14,14 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.aggregates import Aggregate
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import Aggregate, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.progress import steps
 
@@ -31,20 +30,10 @@ BLOCK = 1 << 16
 
 
 def drawn(queries: int, resamples: int, seed: int, fewest: int = 1) -> Iterator[FloatArray]:
-    """Draw `queries` out of `queries` with replacement, `resamples` times.
+    """Draw n queries out of n with replacement: yield how often each is drawn, (rows, n).
 
-    Parameters
-    ----------
-    queries, resamples, seed
-        The indices are the rows of ``default_rng(seed).integers(0, queries, size=(resamples,
-        queries))``, whatever the size of the blocks.
-    fewest
-        The least number of rows of a block, for callers with a cost per block.
-
-    Yields
-    ------
-    (rows, queries) array
-        The number of times that each query is drawn; `resamples` rows in all.
+    The indices are the rows of ``default_rng(seed).integers(0, n, size=(resamples, n))``, whatever
+    the size of the blocks. A block has at least `fewest` rows, for callers with a cost per block.
     """
     generator = np.random.default_rng(seed)
     for rows in _rows(resamples, queries, "resamples", fewest):
@@ -72,12 +61,14 @@ def all_swaps(queries: int) -> FloatArray:
 
 
 def sums(weights: Iterable[FloatArray], statistics: FloatArray) -> FloatArray:
-    """Add the rows of `statistics`, (n, T), under every row of the `weights`, to (B, T).
+    """Add the rows of `statistics`, (n, ...), under every row of the `weights`, to (B, ...).
 
     By einsum and not by a matrix product: BLAS may split the sums by the number of cores.
     """
-    columns = np.ascontiguousarray(statistics.T)
-    return np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
+    width = math.prod(statistics.shape[1:])
+    columns = np.ascontiguousarray(statistics.reshape(len(statistics), width).T)
+    added = np.concatenate([np.einsum("bn,tn->bt", sample, columns) for sample in weights])
+    return added.reshape(-1, *statistics.shape[1:])
 
 
 def totals(statistics: FloatArray) -> FloatArray:
@@ -103,14 +94,8 @@ def _bits(words: npt.NDArray[np.uint64], count: int) -> FloatArray:
 class QuerySample:
     """Scores of metrics that are known for the same n queries, resampled together.
 
-    Attributes
-    ----------
-    metrics
-        The metrics.
-    columns : as long as `metrics`
-        The columns among T of the sufficient statistics of each metric.
-    statistics : (n, R, T)
-        Statistics of every query and run, without NaN.
+    `statistics`, (n, R, T), has those of every query and run, without NaN; `columns` has the
+    columns among T of each metric.
     """
 
     metrics: list[Metric]
@@ -124,8 +109,12 @@ class QuerySample:
 
     def resampled(self, weights: Iterable[FloatArray]) -> FloatArray:
         """Add the statistics of the queries under weights, (B, n) in blocks, to (B, R, T)."""
-        added = sums(weights, self.statistics.reshape(self.queries, -1))
-        return added.reshape(-1, *self.statistics.shape[1:])
+        return sums(weights, self.statistics)
+
+    def replicates(self, bootstrap: Bootstrap) -> list[FloatArray]:
+        """Return the summaries of resamples, one (B, R) per metric."""
+        weights = drawn(self.queries, bootstrap.resamples, bootstrap.seed)
+        return self.summaries(self.resampled(weights))
 
     def observed(self) -> list[FloatArray]:
         """Return the summaries over all queries, one (R,) per metric."""
@@ -139,39 +128,34 @@ class QuerySample:
         others = totals(self.statistics) - self.statistics
         return self.summaries(others * (self.queries / (self.queries - 1)))
 
+    @np.errstate(invalid="ignore")
     def spreads(self) -> list[FloatArray]:
         """Return the spreads of the differences from the first run, one (R - 1,) per metric.
 
         They are standard deviations of the jackknife pseudo-values of the queries, n * summary -
         (n - 1) * summary without the query, which for means are the differences themselves.
         """
-        with np.errstate(invalid="ignore"):
-            return [
-                # Contiguous rows, so that the digits do not depend on the number of runs.
-                (self.queries - 1)
-                * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
-                for without in self.leave_one_out()
-            ]
+        return [
+            # Contiguous rows, so that the digits do not depend on the number of runs.
+            (self.queries - 1)
+            * np.ascontiguousarray((without[:, 1:] - without[:, :1]).T).std(axis=1, ddof=1)
+            for without in self.leave_one_out()
+        ]
 
+    @np.errstate(divide="ignore", invalid="ignore")
     def summaries(self, sums: FloatArray) -> list[FloatArray]:
         """Turn sums over n queries, (..., T), into summaries, (...) for each metric."""
-        with np.errstate(divide="ignore", invalid="ignore"):
-            return [
-                np.asarray(metric.measure.aggregate.summary(sums[..., columns], self.queries))
-                for metric, columns in zip(self.metrics, self.columns, strict=True)
-            ]
+        return [
+            np.asarray(metric.measure.aggregate.summary(sums[..., columns], self.queries))
+            for metric, columns in zip(self.metrics, self.columns, strict=True)
+        ]
 
 
 def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> list[QuerySample]:
     """Group the metrics of runs by the queries that they are known for.
 
-    Parameters
-    ----------
-    runs
-        Runs with equal `queries` and equal `metrics`. A query whose value is NA in one run is left
-        out of that metric for all runs.
-    wanted
-        Returns whether to keep a metric; must reject texts.
+    The runs have equal queries and equal metrics. A query whose value is NA in one run is left out
+    of that metric for all runs. `wanted` chooses the metrics; it must reject texts.
     """
     groups: dict[bytes, tuple[BoolArray, list[Sequence[MetricScores]]]] = {}
     for of_runs in zip(*(run.columns for run in runs), strict=True):
@@ -182,7 +166,6 @@ def query_samples(runs: Sequence[Scores], wanted: Callable[[Metric], bool]) -> l
 
 
 def _sample(metrics: list[Sequence[MetricScores]], known: BoolArray) -> QuerySample:
-    """Stack the statistics of metrics that are known for the same queries."""
     ends = np.cumsum([0, *(of_runs[0].statistics.shape[1] for of_runs in metrics)]).tolist()
     return QuerySample(
         metrics=[of_runs[0].metric for of_runs in metrics],
@@ -220,10 +203,6 @@ class Bootstrap:
 
     Attributes
     ----------
-    resamples
-        The number of resamples.
-    seed
-        The seed of numpy's `default_rng`; the same seed gives the same digits.
     level
         The probability that an interval covers the value.
     method
@@ -247,26 +226,19 @@ class Bootstrap:
 
 
 def intervals(scores: Scores, bootstrap: Bootstrap) -> dict[str, Interval]:
-    """Compute the interval of every metric's summary.
+    """Compute the interval of every metric's summary, by printed names; texts and counts have none.
 
     Sufficient statistics are resampled jointly, so that the interval of a ratio of means is that
     of the ratio. Queries whose value is NA are not part of the sample. Where every query succeeds
     or fails (a statistic of 1 or 0), the rate has Wilson's interval, and a value computed from the
     rate, such as bor, the interval that follows. Resamples of twelve successes are all successes,
-    as if the rate were certain.
-
-    Returns
-    -------
-    dict
-        Intervals by the printed names of metrics, in their order. Texts and numbers of queries
-        have none. `UNKNOWN` where fewer than two queries are known. Bounds may be infinite.
+    as if the rate were certain. `UNKNOWN` where fewer than two queries are known.
     """
     bounds = {column.name: UNKNOWN for column in scores.estimates()}
     for sample in query_samples([scores], lambda metric: metric.is_estimate):
         if sample.queries < 2:
             continue
-        weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
-        replicates = [summary[:, 0] for summary in sample.summaries(sample.resampled(weights))]
+        replicates = [summary[:, 0] for summary in sample.replicates(bootstrap)]
         tails = [bootstrap.tails] * len(sample.metrics)
         if bootstrap.method == "bca":
             tails = _bca_tails(sample, replicates, bootstrap.tails)
@@ -291,25 +263,36 @@ def wilson(successes: float, n: int, level: float) -> Interval:
     return Interval(0.0 if successes == 0 else low, 1.0 if successes == n else high)
 
 
-def quantile(level: float) -> float:
-    """Return the distance from the mean, in standard deviations, that covers a normal level."""
+def special() -> Any:
+    """Return `scipy.special`, whose import takes longer than most evaluations."""
+    import scipy.special
+
+    return scipy.special
+
+
+def _normal() -> Any:
     from statistics import NormalDist  # slow to import
 
-    return NormalDist().inv_cdf(1 - (1 - level) / 2)
+    return NormalDist()
+
+
+def quantile(level: float) -> float:
+    """Return the distance from the mean, in standard deviations, that covers a normal level."""
+    return float(_normal().inv_cdf(1 - (1 - level) / 2))
 
 
 def _intervals_of_rates(sample: QuerySample, level: float) -> dict[str, Interval]:
-    """Return the interval of every metric of 0s and 1s, by Wilson's interval of the rate."""
-    bounds = {}
-    for metric, columns in zip(sample.metrics, sample.columns, strict=True):
-        statistics = sample.statistics[:, 0, columns]
-        aggregate = metric.measure.aggregate
-        if _is_rate(metric, statistics):
-            with np.errstate(divide="ignore", invalid="ignore"):
-                bounds[metric.name] = _interval_from_rate(statistics, aggregate, level)
-    return bounds
+    of_metrics = [
+        (m, sample.statistics[:, 0, c]) for m, c in zip(sample.metrics, sample.columns, strict=True)
+    ]
+    return {
+        metric.name: _interval_from_rate(statistics, metric.measure.aggregate, level)
+        for metric, statistics in of_metrics
+        if _is_rate(metric, statistics)
+    }
 
 
+@np.errstate(divide="ignore", invalid="ignore")
 def _interval_from_rate(statistics: FloatArray, aggregate: Aggregate, level: float) -> Interval:
     """Turn Wilson's bounds of the first statistic, (n, S), into bounds of the summary.
 
@@ -390,7 +373,6 @@ def few_queries_note(samples: Resampled, bootstrap: Bootstrap) -> str:
 
 
 def _alike_note(samples: Resampled) -> str:
-    """Return the note for many queries nearly all of which have the same value."""
     alike = [(_differing(values), len(values)) for _, values in samples]
     differing, n = min((pair for pair in alike if 0 < pair[0] < FEW_DIFFERING), default=(0, 0))
     if not n:
@@ -425,7 +407,6 @@ def order_statistics(replicates: FloatArray, tails: Tails) -> Interval:
 
 
 def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) -> list[Tails]:
-    """Shift the tails of every metric for bias and skewness."""
     shifted = []
     for metric, replicate, estimate, jackknife in zip(
         sample.metrics, replicates, sample.observed(), sample.leave_one_out(), strict=True
@@ -445,28 +426,16 @@ def _bca_tails(sample: QuerySample, replicates: list[FloatArray], tails: Tails) 
 def bca_tails(
     replicates: FloatArray, estimate: float, left_out: FloatArray, tails: Tails
 ) -> Tails | None:
-    """Shift the tails of an interval for the bias and the skewness of its replicates.
+    """Shift the tails of an interval for the bias and the skewness of its replicates, (B,).
 
-    Parameters
-    ----------
-    replicates, estimate, left_out
-        The values of the resamples, (B,), the value of all n queries, and the values without each
-        query, (n,).
-    tails
-        The tail probabilities without bias and skewness.
-
-    Returns
-    -------
-    The shifted tails; None where a value is infinite or undefined, or where no replicate, or every
-    replicate, is smaller than the estimate.
+    `left_out`, (n,), has the values without each query. None where a value is infinite or
+    undefined, or where no replicate, or every replicate, is smaller than the estimate.
     """
-    from statistics import NormalDist  # slow to import
-
     # Half of the ties count, or a value with few distinct values would look biased.
     below = ((replicates < estimate).mean() + (replicates <= estimate).mean()) / 2
     if not (np.isfinite(estimate) and np.isfinite(left_out).all() and 0 < below < 1):
         return None
-    normal = NormalDist()
+    normal = _normal()
     bias = normal.inv_cdf(below)
     influence = left_out.mean() - left_out
     spread = (influence**2).sum() ** 1.5

@@ -25,14 +25,9 @@ IndexArray: TypeAlias = "npt.NDArray[np.intp]"
 class Weighted(NamedTuple):
     """The ranks of one variable of G distinct values under weights, (n, B).
 
-    Attributes
-    ----------
-    rows : (n, B)
-        The weights, a row per observation.
-    total, squares, pairs : (B,)
-        The sum of the weights; of the squared distances; the number of ordered untied pairs.
-    distance : (G, B)
-        Twice the distance of each value's rank from the mean rank.
+    `rows`, (n, B), has the weights, a row per observation; `total`, (B,), their sum, `squares` that
+    of the squared distances, and `pairs` the number of ordered untied pairs. `distance`, (G, B), is
+    twice the distance of each value's rank from the mean rank.
     """
 
     rows: FloatArray
@@ -84,14 +79,8 @@ class Reference:
 class Cells:
     """Groups of observations with equal values in A variables and in a reference: C cells.
 
-    Attributes
-    ----------
-    alike : (C,)
-        Numbers of the X groups of cells with equal values in the variables.
-    variables : (A, X)
-        The dense numbers of the values in each of the X groups.
-    reference : (C,)
-        The dense numbers of the reference in each cell.
+    `alike`, (C,), numbers the X groups of cells with equal values in the variables; `variables`,
+    (A, X), and `reference`, (C,), are the dense numbers of their values.
     """
 
     def __init__(self, dense: IndexArray, reference: Reference) -> None:
@@ -160,7 +149,6 @@ UnderWeights = Callable[[FloatArray], FloatArray]
 # If less than this share of a sum of squares is left around the mean, digits were lost.
 _LOST = 1e-6
 _WHOLE_IN_SINGLE = 2**24
-
 
 Coefficient: TypeAlias = "Callable[[FloatArray, FloatArray | Reference], UnderWeights]"
 
@@ -255,9 +243,7 @@ def kendall(x: FloatArray, y: FloatArray | Reference) -> UnderWeights:
     """
     reference = Reference.of(y)
     cells = reference.cells(x[np.newaxis])
-    fewer, more = sorted(
-        (cells.alike, cells.reference), key=lambda numbers: int(numbers.max(initial=0))
-    )
+    fewer, more = sorted((cells.alike, cells.reference), key=lambda of: int(of.max(initial=0)))
     levels = int(fewer.max(initial=0)).bit_length()
     merges = [_Merge(fewer, more, level) for level in range(levels)]
 
@@ -293,7 +279,8 @@ class _Merge:
         n = len(block)
         new_block = np.append(True, np.diff(block) != 0)
         new_value = new_block | np.append(True, np.diff(y) != 0)
-        self.value = [index[self.upper] for index in _ends(new_value, n)]
+        first, value = np.flatnonzero(new_value), (np.cumsum(new_value) - 1)[self.upper]
+        self.value = first[value], np.append(first[1:], n)[value]
         self.distinct = bool(new_value.all())
         start = np.flatnonzero(new_block)
         self.start, self.end = start, np.append(start[1:], n)
@@ -311,13 +298,6 @@ class _Merge:
         lead -= (counted[self.start] + counted[self.end])[self.block]
         lead *= ordered[self.upper]
         return np.asarray(lead.sum(axis=0), dtype=np.float64)
-
-
-def _ends(new: npt.NDArray[np.bool_], n: int) -> tuple[IndexArray, IndexArray]:
-    """Return the start and the end of the group of equal elements around each element."""
-    start = np.flatnonzero(new)
-    group = np.cumsum(new) - 1
-    return start[group], np.append(start[1:], n)[group]
 
 
 def once(coefficient: Coefficient, x: FloatArray, y: FloatArray) -> float:

@@ -14,7 +14,7 @@ from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples, special
 from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
 
@@ -71,22 +71,14 @@ class BaselineGate:
 
 @dataclass(frozen=True)
 class Verdict:
-    """A value of a run against its limit.
+    """A value of a run against its limit, which NA never keeps.
 
     Attributes
     ----------
-    run, name
-        The run, and the name of its value.
-    found, limit
-        The value, and the worst allowed value.
-    passed
-        Whether the value keeps the limit; NA never does.
     bound
         The bound that was compared with the limit: the true value at best (`decided_by`
         ``"worse"``), or at worst (``"noninferior"``), at the level of confidence. NaN if the value
         itself was compared; infinite where no interval is valid, so that nothing is shown.
-    at
-        The side of the bound.
     """
 
     run: str
@@ -121,9 +113,8 @@ def parse_gate(text: str) -> Gate:
     name, _, number = text.rpartition("=")
     limit = _finite(number)
     if not name or limit is None:
-        raise UsageError(
-            f"{option('fail_under')} {text}: expected NAME=NUMBER, such as ndcg_cut_10=0.35"
-        )
+        expected = "expected NAME=NUMBER, such as ndcg_cut_10=0.35"
+        raise UsageError(f"{option('fail_under')} {text}: {expected}")
     return Gate(name, limit)
 
 
@@ -131,9 +122,8 @@ def parse_margin(text: str) -> Margin:
     """Read an amount such as ``0.01`` or a share such as ``2%``; `UsageError` otherwise."""
     amount = _finite(text.removesuffix("%"))
     if amount is None or amount < 0:
-        raise UsageError(
-            f"{option('margin')} {text}: expected a number from 0, or a percentage such as 2%"
-        )
+        expected = "expected a number from 0, or a percentage such as 2%"
+        raise UsageError(f"{option('margin')} {text}: {expected}")
     return Margin(amount / 100, relative=True) if text.endswith("%") else Margin(amount)
 
 
@@ -141,15 +131,8 @@ def verdicts(run: str, scores: Scores, gates: Iterable[Gate]) -> list[Verdict]:
     """Compare a run with gates; NA misses every gate.
 
     Gates name metrics as printed (``ndcg_cut_10``) or as in ``-m`` (``ndcg_cut.10``).
-
-    Raises
-    ------
-    UsageError
-        If a gate names a value that was not computed or is not a number.
     """
-    numbers = {
-        column.name: column for column in scores.printed("summary") if column.metric.measure.numeric
-    }
+    numbers = {c.name: c for c in scores.printed("summary") if c.metric.measure.numeric}
     return [_verdict(run, _column(gate.name, numbers), gate.limit) for gate in gates]
 
 
@@ -188,16 +171,11 @@ def baseline_verdicts(
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
     """Return the failed verdicts, one per run and value: that of the limit missed the furthest."""
-    worst: dict[tuple[str, str], Verdict] = {}
+    missed: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in found:
-        key = verdict.run, verdict.name
-        if not verdict.passed and (key not in worst or _missed(verdict) > _missed(worst[key])):
-            worst[key] = verdict
-    return list(worst.values())
-
-
-def _missed(verdict: Verdict) -> float:
-    return abs(verdict.limit - verdict.found)
+        if not verdict.passed:
+            missed.setdefault((verdict.run, verdict.name), []).append(verdict)
+    return [max(of_one, key=lambda v: abs(v.limit - v.found)) for of_one in missed.values()]
 
 
 def _column(name: str, numbers: Mapping[str, MetricScores]) -> MetricScores:
@@ -233,9 +211,8 @@ def _bounds(runs: Sequence[Scores], gate: BaselineGate) -> dict[str, float]:
     """
     samples = query_samples(runs, lambda metric: metric.is_comparable)
     tests = sum(len(sample.metrics) for sample in samples)
-    side, tail = (
-        (1, (1 - gate.level) / tests) if gate.decided_by == "worse" else (-1, 1 - gate.level)
-    )
+    worse, error = gate.decided_by == "worse", 1 - gate.level
+    side, tail = (1, error / tests) if worse else (-1, error)
     bounds = {}
     for sample in samples:
         if sample.queries < 2:
@@ -254,14 +231,12 @@ def _students(sample: QuerySample, tail: float) -> list[Interval]:
     It is that of the queries' jackknife pseudo-values, which for means are the differences. It is
     `UNKNOWN` where they do not vary, or where a query left out leaves no value.
     """
-    from scipy.special import stdtrit
-
     n, found = sample.queries, []
     with np.errstate(invalid="ignore"):
         for summary, (spread,) in zip(sample.observed(), sample.spreads(), strict=True):
             difference = float(summary[1] - summary[0])
             error = float(spread) / math.sqrt(n)
-            reach = float(stdtrit(n - 1, 1 - tail)) * error
+            reach = float(special().stdtrit(n - 1, 1 - tail)) * error
             valid = math.isfinite(reach) and error > ROUNDING * np.abs(summary).max()
             found.append(Interval(difference - reach, difference + reach) if valid else UNKNOWN)
     return found

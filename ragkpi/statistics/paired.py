@@ -1,4 +1,4 @@
-"""Reduction of several runs to the same queries, over which they can be compared."""
+"""Comparisons of runs over the queries that all of them have: with a baseline, or all pairs."""
 
 from __future__ import annotations
 
@@ -23,7 +23,6 @@ from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
     QuerySample,
-    drawn,
     order_statistics,
     query_samples,
 )
@@ -39,29 +38,12 @@ from ragkpi.statistics.significance import (
 )
 from ragkpi.wording import counted
 
-# The queries of a comparison: all judged ones, where a missing one is an empty ranking, or those
-# that all runs have.
-Queries = Literal["all", "common"]
 
+def aligned(names: Sequence[str], runs: Sequence[Scores]) -> list[Scores]:
+    """Reduce runs to the queries that all of them have, and warn of dropped ones.
 
-def aligned(
-    names: Sequence[str], runs: Sequence[Scores], queries: Queries = "common"
-) -> list[Scores]:
-    """Reduce runs to the same queries, so that their values can be compared.
-
-    Parameters
-    ----------
-    queries
-        ``"common"`` reduces the runs to the queries that all of them have, and warns of dropped
-        ones. ``"all"`` expects runs that were evaluated over every judged query
-        (``missing="zero"``), as only measures know the value of an empty ranking.
-
-    Raises
-    ------
-    NothingInCommonError
-        If they share no query.
-    UsageError
-        If they were evaluated for different metrics, or with ``"all"`` over different queries.
+    `NothingInCommonError` if they share no query, `UsageError` if they were evaluated for different
+    metrics.
     """
     expected = [metric.name for metric in runs[0].metrics]
     for name, run in zip(names, runs, strict=True):
@@ -69,13 +51,6 @@ def aligned(
             raise UsageError(f"{name} was evaluated for other metrics than {names[0]}")
     if all(run.queries == runs[0].queries for run in runs):
         return list(runs)
-    if queries == "all":
-        fewest = min(range(len(runs)), key=lambda run: len(runs[run].queries))
-        raise UsageError(
-            f"{names[fewest]} was evaluated over {len(runs[fewest].queries)} queries alone; "
-            f"evaluate a missing query as an empty ranking ({option('missing', 'zero')}, "
-            f"missing='zero')"
-        )
     shared = set(runs[0].queries).intersection(*(run.queries for run in runs))
     if not shared:
         raise NothingInCommonError(f"{', '.join(names)} share no query; nothing can be compared")
@@ -86,9 +61,8 @@ def aligned(
     ]
     number = counted(len(shared), "query", "queries")
     warnings.warn(
-        f"compared over the {number} that all runs have, dropping "
-        f"{', '.join(dropped)}; {option('missing', 'zero')} evaluates a missing query as an "
-        f"empty ranking instead",
+        f"compared over the {number} that all runs have, dropping {', '.join(dropped)}; "
+        f"{option('missing', 'zero')} evaluates a missing query as an empty ranking instead",
         RagkpiWarning,
         stacklevel=3,
     )
@@ -102,18 +76,9 @@ Family = Literal["metric", "all"]
 class Procedure:
     """The choices of a comparison.
 
-    Attributes
-    ----------
-    test, correction
-        The test of the p-values, and their correction for being many.
-    family
-        The p-values that are corrected together: those of the runs by one ``"metric"``, where each
-        metric is a question of its own, or ``"all"`` of the comparison.
-    trials
-        The number of random swaps, or resamples, of a p-value.
-    bootstrap
-        The choices of the interval of a difference (by percentiles, and for rates of 0 and 1 by
-        `tango`); the test has the same seed.
+    p-values are corrected together for the runs by one ``"metric"``, where each metric is a
+    question of its own, or for ``"all"`` of the comparison. `trials` is the number of random swaps,
+    or resamples, of a p-value. The test has the seed of the bootstrap.
     """
 
     test: TestName = "randomization"
@@ -125,18 +90,12 @@ class Procedure:
 
 @dataclass(frozen=True)
 class Difference:
-    """One metric of one run against the baseline.
+    """One metric of one run against the baseline, over the queries that have it in all runs.
 
     Attributes
     ----------
-    run, metric
-        The name of the run, and the metric.
-    queries
-        The number of queries that have the value in all runs; everything is over these.
-    baseline, summary, difference
-        The summary of the baseline and of the run, and the second minus the first.
-    interval
-        The interval of the difference; `UNKNOWN` where all queries differ by the same amount.
+    difference, interval
+        The summary of the run minus the baseline's; `UNKNOWN` where all queries differ by the same.
     wins, ties, losses
         The numbers of queries on which the run is better, equal (to nine digits) and worse.
     effect_size
@@ -164,16 +123,9 @@ class Difference:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Runs against a baseline.
+    """Runs against a baseline, the first of them, over the queries that all have.
 
-    Attributes
-    ----------
-    names, runs
-        Names and scores, the baseline first, over the queries that all runs have.
-    differences
-        By metric in printing order, then by run.
-    procedure
-        The choices of the comparison.
+    Differences are by metric in printing order, then by run.
     """
 
     names: list[str]
@@ -204,20 +156,6 @@ def compare(names: Sequence[str], runs: Sequence[Scores], procedure: Procedure) 
 
     Texts, counts of queries and properties of the collection are left out: no value of them is
     better than another.
-
-    Parameters
-    ----------
-    names, runs
-        The baseline first. The comparison is over the queries that all runs have.
-    procedure
-        Test, correction and interval.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to compare.
-    NothingInCommonError
-        If the runs share no query.
     """
     return compare_each(names, runs, procedure, [0])[0]
 
@@ -231,14 +169,9 @@ def nothing_to_compare(scores: Scores) -> UsageError:
 def compare_each(
     names: Sequence[str], runs: Sequence[Scores], procedure: Procedure, baselines: Sequence[int]
 ) -> list[Comparison]:
-    """Compare the runs with several baselines, each as `compare` does.
+    """Compare the runs with several baselines, given by their indices.
 
     The queries are resampled once for all baselines, which is most of the work.
-
-    Parameters
-    ----------
-    baselines
-        Indices of runs. Each is the first run of its comparison; the others follow in their order.
     """
     if len(runs) < 2:
         raise UsageError("compare needs a baseline and at least one other run")
@@ -248,7 +181,7 @@ def compare_each(
     ]
     by_baseline: list[dict[str, list[Difference]]] = [{} for _ in baselines]
     for sample in query_samples(shared, lambda metric: metric.is_comparable):
-        replicates = _replicates(sample, procedure.bootstrap)
+        replicates = sample.replicates(procedure.bootstrap) if sample.queries > 1 else []
         for differences, order in zip(by_baseline, orders, strict=True):
             reordered = replace(sample, statistics=sample.statistics[:, order])
             others = [names[run] for run in order[1:]]
@@ -258,34 +191,23 @@ def compare_each(
         raise nothing_to_compare(shared[0])
     comparisons = []
     for by_name, order in zip(by_baseline, orders, strict=True):
-        listed = [
-            difference
-            for metric in shared[0].metrics
-            for difference in by_name.get(metric.name, [])
-        ]
-        ordered = [shared[run] for run in order]
-        comparisons.append(
-            Comparison(
-                [names[run] for run in order], ordered, _corrected(listed, procedure), procedure
-            )
-        )
+        found = [found for metric in shared[0].metrics for found in by_name.get(metric.name, [])]
+        ordered = [names[run] for run in order], [shared[run] for run in order]
+        comparisons.append(Comparison(*ordered, _corrected(found, procedure), procedure))
     return comparisons
 
 
+@np.errstate(invalid="ignore")
 def _differences(
     sample: QuerySample,
     names: Sequence[str],
     replicates: Sequence[FloatArray],
     procedure: Procedure,
 ) -> dict[str, list[Difference]]:
-    """Return the difference of every run from the first, by the names of metrics."""
     seed, paired, observed = procedure.bootstrap.seed, pairs(sample), sample.observed()
-    with np.errstate(invalid="ignore"):
-        changes = [summary - summary[0] for summary in observed]
     rows = zip(
         sample.metrics,
         observed,
-        changes,
         _intervals(paired, replicates, procedure.bootstrap),
         _effect_sizes(sample),
         p_values(sample, procedure.test, procedure.trials, seed),
@@ -300,7 +222,7 @@ def _differences(
                 sample.queries,
                 float(summary[0]),
                 float(summary[run]),
-                float(change[run]),
+                float(summary[run] - summary[0]),
                 interval[run - 1],
                 *_outcomes(pair[run - 1], metric),
                 float(effect[run - 1]),
@@ -308,7 +230,7 @@ def _differences(
             )
             for run, name in enumerate(names, start=1)
         ]
-        for metric, summary, change, interval, effect, p, pair in rows
+        for metric, summary, interval, effect, p, pair in rows
     }
 
 
@@ -318,65 +240,48 @@ def _outcomes(pair: Pair, metric: Metric) -> tuple[int, int, int]:
     return wins, len(pair.baseline) - higher - lower, losses
 
 
-def _replicates(sample: QuerySample, bootstrap: Bootstrap) -> list[FloatArray]:
-    """Return the summaries of resamples, (B, R) per metric; none with a single query."""
-    if sample.queries < 2:
-        return []
-    weights = drawn(sample.queries, bootstrap.resamples, bootstrap.seed)
-    return sample.summaries(sample.resampled(weights))
-
-
 def _intervals(
     paired: Sequence[Sequence[Pair]], replicates: Sequence[FloatArray], bootstrap: Bootstrap
 ) -> list[list[Interval]]:
     """Return the interval of each difference from the first run, per metric."""
     if not replicates:
         return [[UNKNOWN] * len(of_metric) for of_metric in paired]
-    with np.errstate(invalid="ignore"):
-        return [
-            [
-                interval_of_rates(pair, bootstrap.level) or _resampled(differences, bootstrap)
-                for pair, differences in zip(
-                    of_metric, (summary[:, 1:] - summary[:, :1]).T, strict=True
-                )
-            ]
-            for of_metric, summary in zip(paired, replicates, strict=True)
+    return [
+        [
+            interval_of_rates(pair, bootstrap.level) or _resampled(differences, bootstrap)
+            for pair, differences in zip(of_metric, summary.T[1:] - summary.T[:1], strict=True)
         ]
+        for of_metric, summary in zip(paired, replicates, strict=True)
+    ]
 
 
 def _resampled(differences: FloatArray, bootstrap: Bootstrap) -> Interval:
-    """Take an interval from resampled differences, (B,); `UNKNOWN` if it has no width."""
     low, high = order_statistics(differences, bootstrap.tails)
     return UNKNOWN if math.isclose(low, high, rel_tol=1e-9) else Interval(low, high)
 
 
+@np.errstate(invalid="ignore", divide="ignore")
 def _effect_sizes(sample: QuerySample) -> list[FloatArray]:
     """Compute d_z of every metric and run but the first, (R - 1,) per metric."""
     if sample.queries < 2:
         return [np.full(sample.statistics.shape[1] - 1, np.nan)] * len(sample.metrics)
     sizes = []
-    with np.errstate(invalid="ignore", divide="ignore"):
-        for summary, spread in zip(sample.observed(), sample.spreads(), strict=True):
-            noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
-            difference = summary[1:] - summary[0]
-            sizes.append(np.where(spread > noise, difference / spread, np.nan))
+    for summary, spread in zip(sample.observed(), sample.spreads(), strict=True):
+        noise = 1e-12 * sample.queries * np.maximum(np.abs(summary[1:]), np.abs(summary[0]))
+        sizes.append(np.where(spread > noise, (summary[1:] - summary[0]) / spread, np.nan))
     return sizes
 
 
 def _corrected(differences: list[Difference], procedure: Procedure) -> list[Difference]:
-    families: dict[str, list[Difference]] = {}
-    for difference in differences:
-        together = difference.metric.name if procedure.family == "metric" else "all"
-        families.setdefault(together, []).append(difference)
-    return [
-        replace(difference, corrected=float(p))
-        for family in families.values()
-        for difference, p in zip(
-            family,
-            corrected(np.array([tested.p for tested in family]), procedure.correction),
-            strict=True,
-        )
-    ]
+    def family(difference: Difference) -> str:
+        return difference.metric.name if procedure.family == "metric" else "all"
+
+    of_all = []
+    for _, members in groupby(differences, family):
+        tested = list(members)
+        p = corrected(np.array([difference.p for difference in tested]), procedure.correction)
+        of_all += [replace(t, corrected=float(q)) for t, q in zip(tested, p, strict=True)]
+    return of_all
 
 
 _AT_ONCE = 1 << 14  # random numbers; they and the statistics they shuffle stay in the cache
@@ -386,17 +291,8 @@ _AT_ONCE = 1 << 14  # random numbers; they and the statistics they shuffle stay 
 class MetricPairs:
     """The comparison of each two of R runs by one metric.
 
-    Attributes
-    ----------
-    metric, queries
-        The metric, and the number of queries that have it in all runs.
-    values : (R,)
-        The summary of every run.
-    p : (R, R)
-        p-values of every two runs, corrected for the number of pairs; NaN where the test has no
-        answer, and on the diagonal.
-    letters : length R
-        Runs that share a letter are not shown to differ; see `letters_of`.
+    The queries are those that have it in all runs, `values`, (R,), the summaries, `p`, (R, R), the
+    corrected p-values, NaN where the test has no answer. For `letters` see `letters_of`.
     """
 
     metric: Metric
@@ -432,13 +328,6 @@ def compare_all(names: Sequence[str], runs: Sequence[Scores], procedure: Procedu
     """Compare every run with every other, by every comparable metric.
 
     The randomization test is `tukey`; other tests are pair by pair, corrected for all pairs.
-
-    Raises
-    ------
-    UsageError
-        If there is nothing to compare.
-    NothingInCommonError
-        If the runs share no query.
     """
     if len(runs) < 2:
         raise UsageError("all pairs: expected at least two runs")
@@ -572,20 +461,10 @@ def _shares(values: FloatArray, ranges: FloatArray, certain: bool) -> FloatArray
 
 
 def letters_of(differ: BoolArray) -> list[str]:
-    """Give runs letters: two runs share a letter unless they are shown to differ.
+    """Give runs letters: two runs share one unless they are shown to differ, (R, R).
 
-    Parameters
-    ----------
-    differ : (R, R)
-        Whether two runs are shown to differ, the runs in the order of their letters.
+    Letters are ``a`` to ``z``, then ``aa``, ``ab``, …, with commas between them if any is longer.
 
-    Returns
-    -------
-    length R, the letters of each run in order: ``a`` to ``z``, then ``aa``, ``ab``, …, with commas
-    between them if any is longer than a letter.
-
-    Notes
-    -----
     H.-P. Piepho, An algorithm for a letter-based representation of all-pairwise comparisons, 2004:
     begin with one letter for all; a pair that differs splits each letter that both have; a letter
     whose runs all share another letter is dropped.

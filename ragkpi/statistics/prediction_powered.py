@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ragkpi.arrays import FloatArray
-from ragkpi.statistics.bootstrap import UNKNOWN, Interval
+from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
 
 FEWEST = 10  # queries with both judgements; with fewer the intervals are too narrow
 
@@ -24,18 +24,13 @@ Value = Callable[[FloatArray], float]
 
 @dataclass(frozen=True)
 class Corrected:
-    """A value over all queries, under two judgements.
+    """A value over all queries, under two judgements, with the number of queries that have both.
 
     Attributes
     ----------
-    judged, queries
-        The number of queries with both judgements, and that of all queries.
-    other
-        The value under the other judgement, which exists everywhere.
-    human, human_interval
-        The value over the queries that people judged, and its interval.
-    estimate, interval
-        The estimate of the human value over all queries, and its interval.
+    other, human, estimate
+        The value under the other judgement, which exists everywhere; the value over the queries
+        that people judged; and the estimate of the human value over all queries.
     tuning
         The weight of the other judgement: 0 for none, 1 as in untuned inference.
     standard_error
@@ -64,6 +59,9 @@ def prediction_powered(
 ) -> Corrected:
     """Estimate a value under human judgement from n queries of people and n + m of a model.
 
+    `human` and `other`, (n, T), are statistics of the queries that people judged, under both
+    judgements, n from 3; `rest`, (m, T), are those of the other queries under the other one.
+
     The human mean is shifted by the difference that the other judgement sees between the other
     queries and these. The share of the shift (`tuning`) minimises the variance. A value that is
     not a mean is a function of means: its variance is that of its linear part at the estimate.
@@ -72,22 +70,8 @@ def prediction_powered(
                 lambda = cov(human, other) / ((1 + n/m) * var(other and rest)), between 0 and 1;
                 variance: lambda^2 * var(rest) / m + var(human - lambda * other) / n
     Interval:   Student's t with n - 2 degrees of freedom, as both a mean and lambda are estimated,
-                where the paper has the normal distribution, too narrow for few queries
-
-    Parameters
-    ----------
-    human, other : (n, T)
-        Statistics of the queries that people judged, under both judgements; n from 3.
-    rest : (m, T)
-        Statistics of the other queries under the other judgement; m from 1.
-    value
-        The estimated value, a function of the means of the statistics.
-    level
-        The probability that an interval covers the value.
-
-    Returns
-    -------
-    Intervals are NaN where the value is infinite or undefined, or does not vary among the queries.
+                where the paper has the normal distribution, too narrow for few queries; NaN where
+                the value is infinite or undefined, or does not vary among the queries
     """
     n, m = len(human), len(rest)
     at_people, everywhere = human.mean(axis=0), np.concatenate([other, rest]).mean(axis=0)
@@ -114,7 +98,7 @@ def prediction_powered(
         tuning=tuning,
         standard_error=error if defined else math.nan,
         worth=float((human @ slope).var(ddof=1) / error**2) if defined else math.nan,
-        p=_p_value(estimate, error, n - 2) if defined else math.nan,
+        p=float(2 * special().stdtr(n - 2, -abs(estimate) / error)) if defined else math.nan,
     )
 
 
@@ -146,15 +130,7 @@ def _gradient(value: Value, means: FloatArray) -> FloatArray:
 
 
 def _t_interval(centre: float, error: float, freedom: int, level: float) -> Interval:
-    from scipy.special import stdtrit
-
     if not (math.isfinite(centre) and math.isfinite(error) and error > 1e-12 * abs(centre)):
         return UNKNOWN
-    half = float(stdtrit(freedom, (1 + level) / 2)) * error
+    half = float(special().stdtrit(freedom, (1 + level) / 2)) * error
     return Interval(centre - half, centre + half)
-
-
-def _p_value(estimate: float, error: float, freedom: int) -> float:
-    from scipy.special import stdtr
-
-    return float(2 * stdtr(freedom, -abs(estimate) / error))

@@ -20,15 +20,7 @@ from ragkpi.wording import counted, listed
 
 
 class QuerySlice(NamedTuple):
-    """The queries of one label.
-
-    Attributes
-    ----------
-    by, label
-        The kind of label, which is the name of its column in the file, and the label.
-    queries
-        The queries with that label.
-    """
+    """The queries of one label; `by` is the kind of label, which names its column in the file."""
 
     by: str
     label: str
@@ -51,17 +43,8 @@ class QuerySlice(NamedTuple):
 def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
 
-    Parameters
-    ----------
-    labels
-        Labels by kind, then by query. A query without a label of a kind is in none of its slices.
-    evaluated
-        The queries over which any of the runs is evaluated.
-
-    Raises
-    ------
-    NothingInCommonError
-        If no evaluated query has a label.
+    A query without a label of a kind is in none of its slices. `NothingInCommonError` if no
+    evaluated query has a label.
     """
     slices = []
     for by, label_of in labels.items():

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
-import numpy.typing as npt
 
+from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.files.query_files import Norm, Norms
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, MEAN, SUM
+from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
@@ -20,21 +20,11 @@ UNKNOWN = -1000000.0
 
 
 def standardize(scores: Scores, norms: Norms) -> Scores:
-    """Turn every per-query value into a z-score; summaries follow from those.
+    """Turn every per-query value into a z-score: (value - mean) / deviation.
 
-    Parameters
-    ----------
-    scores
-        The scores of a run. Texts and num_q stay as they are.
-    norms
-        Mean and deviation by printed name and query.
-
-    Returns
-    -------
-    Scores
-        (value - mean) / deviation for each value; `UNKNOWN` where there is no mean, or where the
-        deviation is 0 and the value is not the mean. Sums and geometric means stay such; any other
-        summary is the mean over queries. All values have the style ``"decimal"``.
+    It is `UNKNOWN` where there is no mean, or where the deviation is 0 and the value is not the
+    mean. Sums and geometric means stay such; any other summary is the mean over queries. Texts and
+    num_q stay as they are. All values have the style ``"decimal"``.
     """
     return scores.only(
         _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
@@ -60,8 +50,8 @@ def _standardize(
 
 
 def _z_scores(
-    of_queries: npt.NDArray[np.float64], queries: Sequence[bytes], norms: Mapping[bytes, Norm]
-) -> npt.NDArray[np.float64]:
+    of_queries: FloatArray, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
+) -> FloatArray:
     unknown = Norm(math.inf, 0.0)  # no value equals this mean
     known = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):  # an infinite value has no distance from `unknown`
@@ -73,20 +63,12 @@ def _z_scores(
 
 
 def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
-    """Write mean and deviation over runs, for `read_zscores` and for ``trec_eval -Z``.
+    """Write ``query measure mean deviation`` over runs, for `read_zscores` and ``trec_eval -Z``.
 
-    Parameters
-    ----------
-    runs
-        Scores of at least two runs for the same values. A run counts for the queries it has.
-
-    Yields
-    ------
-    bytes
-        ``query measure mean deviation``, by query, measures as asked. The deviation is that of
-        a sample (divisor n - 1), as in NIST's make_zscore_file.py; the numbers have all their
-        digits. Left out are texts, metrics without a line per query (num_q, gm_map), and, with a
-        warning, pairs of query and metric with fewer than two finite values.
+    A run counts for the queries it has. The deviation is that of a sample (divisor n - 1), as in
+    NIST's make_zscore_file.py; the numbers have all their digits. Left out are texts, metrics
+    without a line per query (num_q, gm_map), and, with a warning, pairs of query and metric with
+    fewer than two finite values.
     """
     if len(runs) < 2:
         raise UsageError(f"{len(runs)} runs have no deviation; give at least two")
@@ -110,9 +92,7 @@ def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
                 yield query + numbers.encode() + b"\n"
 
 
-def _aligned(
-    runs: Sequence[Scores], name: str, queries: Sequence[bytes]
-) -> npt.NDArray[np.float64]:
+def _aligned(runs: Sequence[Scores], name: str, queries: Sequence[bytes]) -> FloatArray:
     """Return the values of runs by a metric, (runs, queries); NaN where none is finite."""
     number = {query: column for column, query in enumerate(queries)}
     aligned = np.full((len(runs), len(queries)), np.nan)
@@ -123,18 +103,16 @@ def _aligned(
     return aligned
 
 
-def _moments(
-    aligned: npt.NDArray[np.float64],
-) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+@np.errstate(invalid="ignore", divide="ignore")
+def _moments(aligned: FloatArray) -> tuple[FloatArray, FloatArray]:
     """Return mean and sample deviation over the rows; NaN for columns with fewer than two."""
     present = ~np.isnan(aligned)
     count = present.sum(axis=0)
     low = np.where(present, aligned, np.inf).min(axis=0)
     high = np.where(present, aligned, -np.inf).max(axis=0)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.where(present, aligned, 0.0).sum(axis=0) / count
-        # Rounding must not move the mean of equal values, or their z-scores would not be 0.
-        mean = np.where(low == high, low, mean)
-        squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
-        deviation = np.sqrt(squares / (count - 1))
+    mean = np.where(present, aligned, 0.0).sum(axis=0) / count
+    # Rounding must not move the mean of equal values, or their z-scores would not be 0.
+    mean = np.where(low == high, low, mean)
+    squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
+    deviation = np.sqrt(squares / (count - 1))
     return mean, np.where(count >= 2, deviation, np.nan)

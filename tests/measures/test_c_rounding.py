@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ragkpi.measures.aggregates import log, log2
+from ragkpi.measures.measure import log, log2
 
 RANKS = np.arange(1, 30_000)
 

@@ -3,8 +3,7 @@ import re
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.refusals import cautions
-from ragkpi.measures.registry import find_metrics
+from ragkpi.measures.registry import cautions, find_metrics
 from ragkpi.ranking.judged import Settings
 from tests.measures.by_hand import judge, population, summary
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from ragkpi.measures import evidence as grade_counts
-from ragkpi.measures.aggregates import RATIO_OF_MEANS
+from ragkpi.measures.measure import RATIO_OF_MEANS
 from ragkpi.ranking.judged import GRADE_MAPS, Settings
 from tests.measures.by_hand import judge, lines, population, summary
 from tests.measures.rag_oracle import agree, cases, number

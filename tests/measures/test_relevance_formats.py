@@ -1,12 +1,12 @@
 import pytest
 
 from ragkpi.errors import UsageError
-from ragkpi.measures.refusals import (
+from ragkpi.measures.registry import (
     REL_INFO,
     default_requests,
+    find_metrics,
     refuse_unserved,
 )
-from ragkpi.measures.registry import find_metrics
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.relevance import READERS
 from tests.made_scores import metric

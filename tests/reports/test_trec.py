@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ragkpi.measures.aggregates import LABEL, MEAN, PER_QUERY_TEXT, SUM
+from ragkpi.measures.measure import LABEL, MEAN, PER_QUERY_TEXT, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports import trec_lines as trec
 from ragkpi.statistics.bootstrap import Interval

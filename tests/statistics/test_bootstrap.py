@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN, SUM
+from ragkpi.measures.measure import GEOMETRIC_MEAN, SUM
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,

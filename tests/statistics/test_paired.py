@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.measures.aggregates import SUM
+from ragkpi.measures.measure import SUM
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
-from ragkpi.statistics.paired import Procedure, aligned, compare, compare_each
+from ragkpi.statistics.paired import Procedure, compare, compare_each
 from ragkpi.statistics.significance import corrected
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, RUNID, metric, scores
 
@@ -154,14 +154,6 @@ def test_what_cannot_be_compared_is_refused():
         compare(["alone"], [run], Procedure())
     with pytest.raises(UsageError, match="other was evaluated for other metrics"):
         compare(NAMES, [run, scores([(HARM, [0.1, 0.2])])], Procedure())
-
-
-def test_runs_over_all_queries_must_have_been_evaluated_so():
-    whole = scores([(MAP, [0.1, 0.2, 0.3])], queries=[b"a", b"b", b"c"])
-    part = scores([(MAP, [0.5, 0.9])], queries=[b"b", b"d"])
-    with pytest.raises(UsageError, match="part was evaluated over 2 queries alone"):
-        aligned(["whole", "part"], [whole, part], "all")
-    assert aligned(["one", "two"], [whole, whole], "all") == [whole, whole]
 
 
 def test_each_run_as_the_baseline_is_compared_as_if_it_were_the_only_one():

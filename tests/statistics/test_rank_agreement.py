@@ -9,7 +9,7 @@ import pytest
 import scipy.stats
 from numpy.testing import assert_allclose
 
-from ragkpi.statistics.rank_agreement import RANK_AGREEMENTS, rank_biased_overlap, tau_ap
+from ragkpi.statistics.agreement import RANK_AGREEMENTS, rank_biased_overlap, tau_ap
 
 # ndcg_cut_10 of s1 … s8 of the made runs under RAG 2025's people and under UMBRELA.
 PEOPLE = np.array([0.7690, 0.7176, 0.6695, 0.6502, 0.6194, 0.5671, 0.5632, 0.5466])

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from ragkpi.measures.aggregates import GEOMETRIC_MEAN
+from ragkpi.measures.measure import GEOMETRIC_MEAN
 from ragkpi.statistics.bootstrap import query_samples
 from ragkpi.statistics.significance import TESTS, p_values
 from tests.made_scores import BOR, MAP, metric, scores

@@ -6,7 +6,7 @@ import pytest
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.query_files import read_zscores
-from ragkpi.measures.aggregates import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
+from ragkpi.measures.measure import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.zscores import UNKNOWN, standardize, zscore_lines
 from tests.made_scores import metric

@@ -26,7 +26,7 @@ from ragkpi.questions.agree.study import (
 )
 from ragkpi.questions.evaluate.report import interval_note
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
-from ragkpi.statistics.rank_agreement import PERSISTENCE
+from ragkpi.statistics.agreement import PERSISTENCE
 from ragkpi.wording import counted, decoded
 
 _DOCUMENTS_NAMED = 3  # per query

@@ -17,8 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import NothingInCommonError, UsageError
-from ragkpi.measures.aggregates import SUM
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import SUM, Metric
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.prediction_powered import FEWEST, Corrected, Value, prediction_powered

@@ -27,7 +27,9 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.statistics.agreement import (
     AGREEMENTS,
+    RANK_AGREEMENTS,
     AgreementStatistic,
+    RankAgreement,
     Scale,
     bias_at,
     coincidences_of_panel,
@@ -47,7 +49,6 @@ from ragkpi.statistics.bootstrap import (
     sums,
 )
 from ragkpi.statistics.paired import Procedure, corrected_pairs, pair_by_pair
-from ragkpi.statistics.rank_agreement import RANK_AGREEMENTS, RankAgreement
 from ragkpi.wording import listed, visible
 
 UNJUDGED = -1

@@ -14,7 +14,6 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
 from ragkpi.measures import chance
-from ragkpi.measures.aggregates import Aggregate
 from ragkpi.measures.chance import (
     BITS,
     CEILING,
@@ -24,7 +23,7 @@ from ragkpi.measures.chance import (
     mean_known,
 )
 from ragkpi.measures.hypergeometric import tail
-from ragkpi.measures.measure import Measure, Metric
+from ragkpi.measures.measure import Aggregate, Measure, Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores, score
 from ragkpi.ranking.judged import Judged

@@ -22,8 +22,7 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.aggregates import SUM
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import SUM, Metric
 from ragkpi.measures.registry import find_metrics
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
