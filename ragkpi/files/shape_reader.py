@@ -8,21 +8,18 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import RECORD_KEYS, RECORDS_INSIDE, Kind, plain_name
 from ragkpi.files.json_text import (
-    DECODER,
     Keys,
     KeyTwiceError,
     Path,
     Repeated,
-    count_keys,
-    has_more_keys,
+    all_octets,
     is_scalar,
     key_twice,
-    no_json,
     octets_of,
 )
 from ragkpi.files.lines import Tokens
@@ -54,7 +51,7 @@ class Listed(NamedTuple):
         The physical line of each document, or the line of the record; in a file without lines,
         the row from 1.
     values
-        The scores, as texts or floats, or the texts of the judged levels.
+        The texts of the scores or of the judged levels.
     ranks
         The texts of ranks beside scores; else empty.
     by_rank
@@ -64,7 +61,7 @@ class Listed(NamedTuple):
     lines: int | list[int]
     query: bytes
     documents: list[bytes]
-    values: Sequence[bytes | float]
+    values: list[bytes]
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
     by_rank: bool = False
@@ -78,7 +75,7 @@ class _RecordColumns:
         self.queries: list[bytes] = []
         self.counts: list[int] = []
         self.documents: list[bytes] = []
-        self.values: list[bytes | float] = []
+        self.values: list[bytes] = []
         self.ranks: list[bytes] = []
         self.lines: list[int] = []
         self.by_rank: list[bool] = []
@@ -97,17 +94,6 @@ class _RecordColumns:
 
     def line(self) -> IntArray:
         return np.array(self.lines, dtype=np.int64)
-
-    def texts(self) -> Tokens:
-        """Return the texts of the scores or levels."""
-        return Tokens.from_strings(
-            value if isinstance(value, bytes) else repr(value).encode() for value in self.values
-        )
-
-    def scores(self, line: IntArray) -> FloatArray:
-        if set(map(type, self.values)) == {float}:
-            return np.array(self.values)
-        return parse_scores(self.file, self.texts(), line)
 
     def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
         """Return the query of each record and the documents; refuse empty ids."""
@@ -145,7 +131,7 @@ def _run_columns(gathered: _RecordColumns) -> RunColumns:
         query=query.take(groups[:-1]),
         starts=starts,
         document=document,
-        score=gathered.scores(line),
+        score=parse_scores(gathered.file, Tokens.from_strings(gathered.values), line),
         line=line,
         run_id=gathered.run_id or run_id_of(gathered.file),
         rank=rank,
@@ -162,7 +148,7 @@ def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
     line = gathered.line()
     query, document = gathered.ids(line)
-    level, gain = parse_numbers(file, gathered.texts(), line, truth=True)
+    level, gain = parse_numbers(file, Tokens.from_strings(gathered.values), line, truth=True)
     query = query.take(np.repeat(np.arange(len(query)), gathered.counts))
     return plain_qrels(file, query, document, level, line, gain)
 
@@ -171,8 +157,7 @@ class Record(NamedTuple):
     """A record of a file.
 
     `line` is its first line, and `lines` are those of its keys where they differ. `key` is its
-    own key in the object around it, `number` counts from 1. If `text` is not empty, `value` comes
-    from the `QUICK` decoder.
+    own key in the object around it, `number` counts from 1.
     """
 
     line: int
@@ -180,16 +165,22 @@ class Record(NamedTuple):
     value: Any
     key: str | None = None
     lines: Sequence[int] = ()
-    text: str = ""
 
-    def exactly(self, file: str) -> Record:
-        """Return the same record, decoded with all digits and repeated keys."""
-        if not self.text:
-            return self
-        try:
-            return self._replace(value=DECODER.decode(self.text), text="")
-        except RecursionError as problem:
-            raise no_json(file, self.line, problem, "expected ids and numbers") from None
+    def line_of(self, item: int) -> int:
+        """Return the line of one of its documents."""
+        return self.lines[item] if item < len(self.lines) else self.line
+
+
+Items: TypeAlias = "list[tuple[Any, Any]]"
+"""Documents: the key and the value of each."""
+
+
+def shared_keys(values: Sequence[Any]) -> Keys | None:
+    """Return the keys of objects that all have the same ones; None for anything else."""
+    if set(map(type, values)) != {dict}:
+        return None
+    layouts = set(map(tuple, values))
+    return layouts.pop() if len(layouts) == 1 else None
 
 
 class NumberTexts(NamedTuple):
@@ -216,17 +207,19 @@ class NumberReader:
         # The keys of the first record's score and rank, in files with a document a record.
         self._first_keys: dict[str, Keys | None] = {}
 
-    def of(self, record: Record, items: list[tuple[Any, Any]]) -> NumberTexts:
+    def of(self, record: Record, items: Items, layout: Keys | None) -> NumberTexts:
         """Return the texts of the scores or levels of documents, and of their ranks."""
         if self.shape.kind == "run":
-            return self._scores_of(record, items)
-        levels = [
-            self._level(record, number, key, item) for number, (key, item) in enumerate(items)
-        ]
+            return self._scores_of(record, items, layout)
+        levels = self.value.octets([item for _, item in items], layout)
+        if levels is None:
+            levels = [
+                self._level(record, record.line_of(number), *item)
+                for number, item in enumerate(items)
+            ]
         return NumberTexts(levels)
 
-    def _level(self, record: Record, number: int, key: Any, item: Any) -> bytes:
-        line = record.lines[number] if number < len(record.lines) else record.line
+    def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
         if not self.shape.level:
             return b"1"
         value = self.value.any_value(item, key)
@@ -238,7 +231,7 @@ class NumberReader:
             return b"1" if value else b"0"
         return octets_of(value, self._file, line, "number")
 
-    def _scores_of(self, record: Record, items: list[tuple[Any, Any]]) -> NumberTexts:
+    def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> NumberTexts:
         file, line = self._file, record.line
         beside = self._scores.listed(record.value) if self._scores else None
         if beside is None and "scores" in self.shape.required:
@@ -249,22 +242,22 @@ class NumberReader:
                 raise InputError(file, line, found, "expected a score for each")
             scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
         elif self.shape.score == "@value":
-            lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
-            numbers = zip(items, lines, strict=True)
-            return NumberTexts([octets_of(item, file, at, "number") for (_, item), at in numbers])
+            values = [item for _, item in items]
+            scores = all_octets(values) or [
+                octets_of(value, file, record.line_of(number), "number")
+                for number, value in enumerate(values)
+            ]
+            return NumberTexts(scores)
         else:
-            scores = self._all_or_none(record, self.value, items, "score")
-        ranks = self._all_or_none(record, self.rank, items, "rank")
-        for part, values in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items and not values:
+            scores = self._all_or_none(record, self.value, items, layout, "score")
+        ranks = self._all_or_none(record, self.rank, items, layout, "rank")
+        for part, texts in (("score", scores), ("rank", ranks)):
+            if part in self.shape.required and items and not texts:
                 raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
-        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks]
         if scores:
-            return NumberTexts(
-                [octets_of(score, file, line, "score") for score in scores], rank_texts
-            )
+            return NumberTexts(scores, ranks)
         if ranks:
-            return NumberTexts([descending(file, line, rank) for rank in rank_texts], by_rank=True)
+            return NumberTexts([descending(file, line, rank) for rank in ranks], by_rank=True)
         if not self.shape.list:  # a document a record: the order of the file
             if not self._warned:
                 self._warned = True
@@ -272,27 +265,31 @@ class NumberReader:
             return NumberTexts([b"-%d" % record.number])
         return NumberTexts([b"-%d" % place for place in range(1, len(items) + 1)], by_rank=True)
 
-    def are_as_first(self, score: str, rank: str | None) -> bool:
+    def are_as_first(self, score: str | None, rank: str | None) -> bool:
         """Whether the first record has its score and its rank under these keys."""
         return self._first_keys == {"score": (score,), "rank": None if rank is None else (rank,)}
 
     def _all_or_none(
-        self, record: Record, path: Path, items: list[tuple[Any, Any]], what: str
-    ) -> list[Any]:
+        self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
+    ) -> list[bytes]:
         """Return the scores or ranks of documents, all under the same keys; [] if there are none.
 
         `InputError` if only some documents have them: those without could not be ranked.
         """
+        if self.shape.list:
+            texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
+            if texts is not None:
+                return texts
         found = [path.first(item, key) for key, item in items] if path else [(None, None)]
         if not self.shape.list:
             ((value, keys),) = found
             first = self._first_keys.setdefault(what, keys)
             if keys != first or (keys is not None and value is None):
                 raise self._unlike_first(record, what, value, keys, first)
-            return [] if keys is None else [value]
-        values = self._refuse_some(record, [value for value, _ in found], what)
+            return [] if keys is None else [octets_of(value, self._file, record.line, what)]
+        texts = self._refuse_some(record, [value for value, _ in found], what)
         all_keys = [keys for _, keys in found]
-        if values and len(set(all_keys)) > 1:
+        if texts and len(set(all_keys)) > 1:
             other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
             raise InputError(
                 self._file,
@@ -301,9 +298,9 @@ class NumberReader:
                 f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
                 "expected all of them under one key",
             )
-        return values
+        return texts
 
-    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[Any]:
+    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[bytes]:
         having = [value is not None for value in values]
         if any(having) and not all(having):
             number = having.index(not having[0]) + 1
@@ -313,7 +310,10 @@ class NumberReader:
             raise InputError(
                 self._file, record.line, found, f"expected a {what} for all of them or for none"
             )
-        return values if any(having) else []
+        texts = all_octets(values) if any(having) else []
+        if texts is None:
+            texts = [octets_of(value, self._file, record.line, what) for value in values]
+        return texts
 
     def _unlike_first(
         self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
@@ -365,10 +365,6 @@ def _wanted_names(path: str) -> list[str]:
     return list(names) or [path]
 
 
-# Ids of documents, scores or levels, and ranks.
-_Columns: TypeAlias = "tuple[list[bytes], Sequence[bytes | float], list[bytes]]"
-
-
 class ShapeReader:
     """Reads the records of a file by a shape."""
 
@@ -385,7 +381,9 @@ class ShapeReader:
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""
         try:
-            if any(Path(name).any_value(record) is None for name in self._needed()):
+            if not self.shape.records and any(
+                Path(name).any_value(record) is None for name in self.shape.needs
+            ):
                 return "no"
             if self._query.scalar(record, key, 1) is None:
                 return "no"
@@ -406,34 +404,28 @@ class ShapeReader:
         except KeyTwiceError:
             return "no"
 
-    def _needed(self) -> Sequence[str]:
-        return () if self.shape.records else self.shape.needs
-
     def listed(self, record: Record) -> Listed:
-        """Return the documents of a record.
-
-        Raises `InputError` with the line, and the keys of the record, for one without.
-        """
-        quick = self._listed_quickly(record)
-        if quick is not None:
-            return quick
-        record = record.exactly(self._file)
-        file, line = self._file, record.line
+        """Return the documents of a record; `InputError` for one without, with its keys."""
+        file, line, value = self._file, record.line, record.value
+        inside = self.shape.list != "@value"
         try:
-            if not isinstance(record.value, dict | list) or (
-                isinstance(record.value, list) and self.shape.list != "@value"
-            ):
+            if not isinstance(value, dict if inside else dict | list):
                 raise self._no_object(record)
-            if isinstance(record.value, Repeated) and self.shape.list != "@value":
-                raise key_twice(file, line, record.value.twice())
+            if isinstance(value, Repeated) and inside:
+                raise key_twice(file, line, value.twice())
             name, items = self._items(record)
             query = self._query_of(record)
-            listed = self._of_items(record, query, name, items)
+            layout = shared_keys([item for _, item in items])
+            documents = self._documents(record, name, items, layout)
+            numbers = self._numbers.of(record, items, layout)
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
-        return listed
+        lines = list(record.lines) if len(record.lines) == len(items) else line
+        values, ranks, by_rank = numbers
+        listed = Listed(lines, query, documents, values, ranks, self._run_id(record), by_rank)
+        return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
-    def _items(self, record: Record) -> tuple[str, list[tuple[Any, Any]]]:
+    def _items(self, record: Record) -> tuple[str, Items]:
         if not self._list:
             return "", [(record.key, record.value)]
         listed = self._list.listed(record.value, record.key, self._objects)
@@ -443,129 +435,46 @@ class ShapeReader:
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
         return listed
 
-    def _of_items(
-        self, record: Record, query: bytes, name: str, items: list[tuple[Any, Any]]
-    ) -> Listed:
-        lines: int | list[int] = record.line
-        if record.lines and len(record.lines) == len(items):
-            lines = list(record.lines)
-        documents = [
-            self._document(record, number, name, key, item)
-            for number, (key, item) in enumerate(items)
-        ]
-        values, ranks, by_rank = self._numbers.of(record, items)
-        if self.shape.repeated == "dropped" and len(set(documents)) < len(documents):
-            # A document with two levels stays twice, and is refused as in every format.
-            levels = values if self.shape.kind == "qrels" else [b""] * len(values)
-            judged = list(zip(documents, levels, strict=True))
-            first = {pair: place for place, pair in reversed(list(enumerate(judged)))}
-            kept = sorted(first.values())
-            documents = [documents[place] for place in kept]
-            values = [values[place] for place in kept]
-            ranks = [ranks[place] for place in kept] if ranks else []
-            lines = [lines[place] for place in kept] if isinstance(lines, list) else lines
-        return Listed(lines, query, documents, values, ranks, self._run_id(record), by_rank)
+    def _without_repetitions(self, listed: Listed) -> Listed:
+        """Keep each document once; one with two levels is refused later, as in every format."""
+        documents, values, lines = listed.documents, listed.values, listed.lines
+        levels = values if self.shape.kind == "qrels" else [b""] * len(values)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for place, pair in enumerate(zip(documents, levels, strict=True)):
+            first.setdefault(pair, place)
+        kept = list(first.values())
+        return listed._replace(
+            documents=[documents[place] for place in kept],
+            values=[values[place] for place in kept],
+            ranks=[listed.ranks[place] for place in kept] if listed.ranks else [],
+            lines=[lines[place] for place in kept] if isinstance(lines, list) else lines,
+        )
 
     def _run_id(self, record: Record) -> bytes:
         tag = None if self._objects else self._run.scalar(record.value)
         return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
 
-    def _listed_quickly(self, record: Record) -> Listed | None:
-        """Read the two usual forms: an object of documents and numbers, or a list of objects.
-
-        None for anything unusual, which is then read item by item, with the same result.
-        """
-        value = record.value
-        if not self._list or type(value) not in (dict, list):
-            return None
-        try:
-            found = self._list.listed(value, record.key, self._objects)
-            query = self._query.scalar(value, record.key, record.number)
-            run_id = None if self._objects else self._run.scalar(value)
-            if found is None or not isinstance(query, str) or isinstance(run_id, float):
-                return None
-            items = [item for _, item in found[1]]
-            if self._objects:
-                if self.shape.query != "@key" or (self.shape.score or self.shape.level) != "@value":
-                    return None
-                columns, keys = self._texts(list(value), items, []), len(items)
-            else:
-                columns = self._columns(items)
-                keys = len(items) * len(items[0]) if columns is not None else 0
-                if value != items:
-                    name = found[0]
-                    if type(value) is not dict or value.get(name) != items:
-                        return None
-                    keys += count_keys({**value, name: None})
-        except (KeyTwiceError, RecursionError):
-            return None
-        if columns is None or (record.text and has_more_keys(record.text, keys)):
-            return None
-        lines = list(record.lines) if len(record.lines) == len(items) else record.line
-        return Listed(lines, self._query_of(record), *columns, self._run_id(record))
-
-    def _columns(self, items: Sequence[Any]) -> _Columns | None:
-        """Return ids, numbers and ranks of documents, from objects that have the same keys.
-
-        None where the keys of these are not known yet, or for anything unusual.
-        """
-        if (
-            not items
-            or type(items[0]) is not dict
-            or self.shape.scores
-            or self.shape.repeated != "refused"
-            or "rank" in self.shape.required
-        ):
-            return None
-        layout = tuple(items[0])
-        doc, value = self._doc.name_in(layout), self._value.name_in(layout)
-        rank = None if self._rank.lacks(layout) else self._rank.name_in(layout)
-        if doc is None or value is None or (rank is None and not self._rank.lacks(layout)):
-            return None
-        one_each = self.shape.kind == "run" and not self._list
-        if one_each and not self._numbers.are_as_first(value, rank):
-            return None
-        if set(map(type, items)) != {dict} or set(map(tuple, items)) != {layout}:
-            return None
-        ranks = [] if rank is None else [item[rank] for item in items]
-        return self._texts([item[doc] for item in items], [item[value] for item in items], ranks)
-
-    def _texts(
-        self, documents: Sequence[Any], numbers: Sequence[Any], ranks: Sequence[Any]
-    ) -> _Columns | None:
-        """Return ids and numbers as texts, scores perhaps as floats; None for other values."""
-        kinds = set(map(type, numbers))
-        values: Sequence[bytes | float] | None = None
-        if float not in kinds:
-            values = _octets(numbers)
-        elif kinds == {float} and self.shape.kind == "run":
-            values = numbers
-        elif self.shape.kind == "run":
-            values = _octets([repr(score) if type(score) is float else score for score in numbers])
-        ids, rank_texts = _octets(documents), _octets(ranks)
-        if ids is None or values is None or rank_texts is None:
-            return None
-        return ids, values, rank_texts
-
     def flat(self, records: Sequence[Record]) -> list[Listed]:
         """Return the documents of records of one document each, neighbours of a query together."""
         values = [record.value for record in records]
-        columns = self._columns(values)
-        name = self._query.name_in(tuple(values[0])) if columns is not None else None
-        queries = None if name is None else _octets([value[name] for value in values])
+        layout = shared_keys(values)
+        number, rank = self._value.name_in(layout), self._rank.name_in(layout)
+        paths = (self._query, self._doc, self._value, *([] if rank is None else [self._rank]))
+        columns = [path.octets(values, layout) for path in paths]
         if (
-            columns is None
-            or queries is None
-            or not self._run.lacks(tuple(values[0]))
-            or any(has_more_keys(record.text, len(values[0])) for record in records)
+            None in columns
+            or not self._run.lacks(layout)
+            or (rank is None and not self._rank.lacks(layout))
+            or (self.shape.kind == "run" and not self._numbers.are_as_first(number, rank))
         ):
             return [self.listed(record) for record in records]
-        documents, numbers, ranks = columns
+        queries, documents, numbers, *ranks = (column or [] for column in columns)
         listed, start = [], 0
         for query, same in itertools.groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
-            listed.append(Listed(lines, query, documents[part], numbers[part], ranks[part]))
+            some_ranks = ranks[0][part] if ranks else []
+            listed.append(Listed(lines, query, documents[part], numbers[part], some_ranks))
             start = part.stop
         return listed
 
@@ -582,11 +491,9 @@ class ShapeReader:
                 )
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
-        plain = _octets([value])
-        if plain is None:
-            octets = octets_of(value, self._file, record.line, self._query_name(record))
-        else:
-            octets = plain[0]
+        plain = all_octets([value])
+        name = "" if plain else self._query_name(record)
+        octets = plain[0] if plain else octets_of(value, self._file, record.line, name)
         if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
             raise lacking(self._file, self.shape, record, "query", "no query id but a text")
         return octets
@@ -603,8 +510,20 @@ class ShapeReader:
     def _is_text(record: Record, value: Any) -> bool:
         return any(record.value.get(name) == value for name in ("query", "topic"))
 
-    def _document(self, record: Record, number: int, name: str, key: Any, item: Any) -> bytes:
-        line = record.lines[number] if number < len(record.lines) else record.line
+    def _documents(
+        self, record: Record, name: str, items: Items, layout: Keys | None
+    ) -> list[bytes]:
+        documents = None
+        if self.shape.doc == "@key":
+            documents = all_octets([key for key, _ in items])
+        elif self.shape.name != "id-lists":  # where texts are refused
+            documents = self._doc.octets([item for _, item in items], layout)
+        return documents or [
+            self._document(record, record.line_of(number), name, *item)
+            for number, item in enumerate(items)
+        ]
+
+    def _document(self, record: Record, line: int, name: str, key: Any, item: Any) -> bytes:
         value = self._doc.scalar(item, key)
         if value is None and item is not None and not isinstance(item, bool | list):
             record = record._replace(value=item, line=line)
@@ -635,20 +554,6 @@ class ShapeReader:
                 'expected {"query": {"document": number, …}, …} or an array of results',
             )
         return no_object(self._file, record.line)
-
-
-def _octets(values: Sequence[Any]) -> list[bytes] | None:
-    """Return strings and the texts of numbers as bytes; None for any other value."""
-    if not all(issubclass(kind, str) for kind in set(map(type, values))):
-        return None
-    try:
-        return list(map(str.encode, values))
-    except UnicodeEncodeError:
-        pass
-    try:
-        return [value.encode("utf-8", "surrogateescape") for value in values]
-    except UnicodeEncodeError:
-        return None
 
 
 # Records that a shape is recognised by.
@@ -690,7 +595,7 @@ def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
     return ShapeReader(shapes["lists"], file)
 
 
-def is_record(entries: list[tuple[Any, Any]]) -> bool:
+def is_record(entries: Items) -> bool:
     """Whether an object has the keys of a record, rather than ids of queries.
 
     The id of a query may be ``qid`` or ``docid``, if its value is an object of documents and
@@ -710,7 +615,7 @@ def is_record(entries: list[tuple[Any, Any]]) -> bool:
     )
 
 
-def object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
+def object_shape(kind: Kind, entries: Items, file: str) -> ShapeReader | None:
     """Return the most specific shape of objects of queries that fits the first values, or None."""
     if is_record(entries):
         return None
