@@ -306,22 +306,18 @@ class JsonText:
         self.next()
         yield self._entry(None)
 
-    def entries(self) -> Iterator[Entry]:
-        """Yield the entries of the object or array at the cursor."""
-        for key in self._keys():
-            yield self._entry(key)
-
-    def inside(self, keys: Sequence[str]) -> Iterator[Entry]:
-        """Yield the entries of the object or array under nested keys."""
+    def entries(self, keys: Sequence[str] = ()) -> Iterator[Entry]:
+        """Yield the entries of the object or array at the cursor, or under nested keys in it."""
         if not keys:
-            yield from self.entries()
+            for key in self._keys():
+                yield self._entry(key)
             return
         found, others = False, list[str]()
         line = self._line
         for key in self._keys():
             if key == keys[0]:
                 found = True
-                yield from self.inside(keys[1:])
+                yield from self.entries(keys[1:])
             else:
                 if len(others) < _MOST_NAMED:
                     others.append(str(key))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -67,89 +68,76 @@ class Listed(NamedTuple):
     by_rank: bool = False
 
 
-class _RecordColumns:
-    """Gathers records for one block of columns."""
+class _RecordColumns(NamedTuple):
+    """Records as columns: the query of each record, and its documents."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.queries: list[bytes] = []
-        self.counts: list[int] = []
-        self.documents: list[bytes] = []
-        self.values: list[bytes] = []
-        self.ranks: list[bytes] = []
-        self.lines: list[int] = []
-        self.by_rank: list[bool] = []
-        self.run_id = b""
+    query: Tokens
+    counts: list[int]
+    document: Tokens
+    value: Tokens
+    line: IntArray
 
-    def add(self, listed: Listed) -> None:
-        count = len(listed.documents)
-        self.queries.append(listed.query)
-        self.counts.append(count)
-        self.documents += listed.documents
-        self.values += listed.values
-        self.ranks += listed.ranks
-        self.by_rank.append(listed.by_rank)
-        self.lines += listed.lines if isinstance(listed.lines, list) else [listed.lines] * count
-        self.run_id = listed.run_id or self.run_id
 
-    def line(self) -> IntArray:
-        return np.array(self.lines, dtype=np.int64)
-
-    def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
-        """Return the query of each record and the documents; refuse empty ids."""
-        query, document = Tokens.from_strings(self.queries), Tokens.from_strings(self.documents)
-        refuse_empty(self.file, document, line, "document id")
-        first = np.cumsum(self.counts) - self.counts
-        refuse_empty(self.file, query, line[np.minimum(first, len(line) - 1)], "query id")
-        return query, document
+def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
+    """Gather records of at least one document; refuse empty ids."""
+    counts = [len(record.documents) for record in records]
+    lines = (
+        record.lines if isinstance(record.lines, list) else [record.lines] * count
+        for record, count in zip(records, counts, strict=True)
+    )
+    line = np.array(list(chain.from_iterable(lines)), dtype=np.int64)
+    query = Tokens.from_strings(record.query for record in records)
+    document = Tokens.from_strings(chain.from_iterable(record.documents for record in records))
+    value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
+    refuse_empty(file, document, line, "document id")
+    first = np.cumsum(counts) - counts
+    refuse_empty(file, query, line[np.minimum(first, len(line) - 1)], "query id")
+    return _RecordColumns(query, counts, document, value, line)
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
     """Gather records into blocks of a run."""
-    gathered = _RecordColumns(file)
+    batch: list[Listed] = []
+    rows = 0
     for record in records:
         if not record.documents:
             continue
-        if len(gathered.documents) >= _ROWS_OF_A_BATCH:
-            yield _run_columns(gathered)
-            gathered = _RecordColumns(file)
-        gathered.add(record)
-    if gathered.documents:
-        yield _run_columns(gathered)
+        if rows >= _ROWS_OF_A_BATCH:
+            yield _run_columns(file, batch)
+            batch, rows = [], 0
+        batch.append(record)
+        rows += len(record.documents)
+    if batch:
+        yield _run_columns(file, batch)
 
 
-def _run_columns(gathered: _RecordColumns) -> RunColumns:
-    line = gathered.line()
-    query, document = gathered.ids(line)
+def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
+    query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
-    starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
-    rank = None
-    if len(gathered.ranks) == len(line):
-        rank = parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line)
+    ranks = Tokens.from_strings(chain.from_iterable(record.ranks for record in records))
+    run_ids = (record.run_id for record in reversed(records) if record.run_id)
+    by_rank = [record.by_rank for record in records]
     return RunColumns(
-        file=gathered.file,
+        file=file,
         query=query.take(groups[:-1]),
-        starts=starts,
+        starts=np.concatenate([[0], np.cumsum(counts)])[groups],
         document=document,
-        score=parse_scores(gathered.file, Tokens.from_strings(gathered.values), line),
+        score=parse_scores(file, value, line),
         line=line,
-        run_id=gathered.run_id or run_id_of(gathered.file),
-        rank=rank,
-        by_rank=np.repeat(gathered.by_rank, gathered.counts) if any(gathered.by_rank) else None,
+        run_id=next(run_ids, b"") or run_id_of(file),
+        rank=parse_ranks(file, ranks, line) if len(ranks) == len(line) else None,
+        by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
     )
 
 
 def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     """Gather the records of qrels into columns; `InputError` if there are none."""
-    gathered = _RecordColumns(file)
-    for record in records:
-        gathered.add(record)
-    if not gathered.documents:
+    judged = list(records)
+    if not any(record.documents for record in judged):
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
-    line = gathered.line()
-    query, document = gathered.ids(line)
-    level, gain = parse_numbers(file, Tokens.from_strings(gathered.values), line, truth=True)
-    query = query.take(np.repeat(np.arange(len(query)), gathered.counts))
+    query, counts, document, value, line = _columns_of(file, judged)
+    level, gain = parse_numbers(file, value, line, truth=True)
+    query = query.take(np.repeat(np.arange(len(query)), counts))
     return plain_qrels(file, query, document, level, line, gain)
 
 
@@ -376,7 +364,6 @@ class ShapeReader:
         self._numbers = NumberReader(shape, file)
         self._value, self._rank = self._numbers.value, self._numbers.rank
         self._objects = shape.doc.startswith("@key")
-        self._option = option(f"map_{shape.kind}")
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""
@@ -420,9 +407,11 @@ class ShapeReader:
             numbers = self._numbers.of(record, items, layout)
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
+        tag = None if self._objects else self._run.scalar(value)
+        run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
         lines = list(record.lines) if len(record.lines) == len(items) else line
         values, ranks, by_rank = numbers
-        listed = Listed(lines, query, documents, values, ranks, self._run_id(record), by_rank)
+        listed = Listed(lines, query, documents, values, ranks, run_id, by_rank)
         return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
     def _items(self, record: Record) -> tuple[str, Items]:
@@ -450,10 +439,6 @@ class ShapeReader:
             lines=[lines[place] for place in kept] if isinstance(lines, list) else lines,
         )
 
-    def _run_id(self, record: Record) -> bytes:
-        tag = None if self._objects else self._run.scalar(record.value)
-        return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
-
     def flat(self, records: Sequence[Record]) -> list[Listed]:
         """Return the documents of records of one document each, neighbours of a query together."""
         values = [record.value for record in records]
@@ -470,7 +455,7 @@ class ShapeReader:
             return [self.listed(record) for record in records]
         queries, documents, numbers, *ranks = (column or [] for column in columns)
         listed, start = [], 0
-        for query, same in itertools.groupby(queries):
+        for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
             some_ranks = ranks[0][part] if ranks else []
@@ -491,24 +476,14 @@ class ShapeReader:
                 )
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
-        plain = all_octets([value])
-        name = "" if plain else self._query_name(record)
-        octets = plain[0] if plain else octets_of(value, self._file, record.line, name)
-        if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
+        name: str | None = None
+        if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
+            name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
+        octets = octets_of(value, self._file, record.line, name or "query id")
+        of_texts = self.shape.name == "lists" and len(octets.split()) > 1
+        if of_texts and value in (record.value.get("query"), record.value.get("topic")):
             raise lacking(self._file, self.shape, record, "query", "no query id but a text")
         return octets
-
-    def _query_name(self, record: Record) -> str:
-        if isinstance(record.value, dict) and not self.shape.records:
-            return (
-                fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
-                or "query id"
-            )
-        return "query id"
-
-    @staticmethod
-    def _is_text(record: Record, value: Any) -> bool:
-        return any(record.value.get(name) == value for name in ("query", "topic"))
 
     def _documents(
         self, record: Record, name: str, items: Items, layout: Keys | None
@@ -531,29 +506,23 @@ class ShapeReader:
         if value is None:
             value = item  # `octets_of` refuses it
         octets = octets_of(value, self._file, line, "document id")
-        if value is item and self.shape.name in ("lists", "id-lists"):
-            self._refuse_text(line, name, octets)
-        return octets
-
-    def _refuse_text(self, line: int, name: str, octets: bytes) -> None:
-        """Raise `InputError` for a string in a list that seems to be a text, not an id."""
+        if value is not item or self.shape.name not in ("lists", "id-lists"):
+            return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
             raise InputError(
                 self._file,
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",
-                f"expected ids of documents, or where they stand: {self._option} 'list=…, doc=…'",
+                "expected ids of documents, or where they stand: "
+                f"{option('map_' + self.shape.kind)} 'list=…, doc=…'",
             )
+        return octets
 
     def _no_object(self, record: Record) -> InputError:
-        if record.key is not None:
-            return InputError(
-                self._file,
-                record.line,
-                f"no object under {shown(record.key)}",
-                'expected {"query": {"document": number, …}, …} or an array of results',
-            )
-        return no_object(self._file, record.line)
+        if record.key is None:
+            return no_object(self._file, record.line)
+        expected = 'expected {"query": {"document": number, …}, …} or an array of results'
+        return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
 
 
 # Records that a shape is recognised by.
@@ -580,19 +549,12 @@ def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader |
 
 def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
     """Return the shape whose messages explain best why a record has no shape."""
-    shapes: Mapping[str, Shape] = SHAPES[kind]
-    has_list = isinstance(record, dict) and any(
-        isinstance(value, list | dict) for value in record.values()
-    )
-    if kind == "qrels" and not has_list:
-        return ShapeReader(shapes["flat"], file)
-    if kind == "run" and isinstance(record, dict) and not has_list:
-        try:
-            if Path("<document>").scalar(record) is not None:
-                return ShapeReader(shapes["flat"], file)
-        except KeyTwiceError:
-            return ShapeReader(shapes["flat"], file)
-    return ShapeReader(shapes["lists"], file)
+    values = record.values() if isinstance(record, dict) else ()
+    flat = not any(isinstance(value, list | dict) for value in values)
+    if flat and kind == "run":
+        with suppress(KeyTwiceError):
+            flat = Path("<document>").scalar(record) is not None
+    return ShapeReader(SHAPES[kind]["flat" if flat else "lists"], file)
 
 
 def is_record(entries: Items) -> bool:
