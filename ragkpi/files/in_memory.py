@@ -7,6 +7,7 @@ read from its buffers. A mapping may be as large as a file, so it becomes blocks
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import index, itemgetter
@@ -18,6 +19,7 @@ import numpy.typing as npt
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
+from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.shapes import Shape
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
@@ -25,6 +27,11 @@ from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16
 ROWS_OF_BLOCK = 1 << 14  # of a mapping
+# The names of the number, and by the length of a row the places of query, document and number.
+_ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
+    "run": (fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
+    "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
+}
 # Types of Arrow.
 _IDS = re.compile(r"(large_)?(string|binary)|string_view|u?int\d+")
 _NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
@@ -199,8 +206,7 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
     a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. With ``"gains"``,
     numbers may be real.
     """
-    parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
-    columns = _joined(list(parts), "qrels")
+    (columns,) = _given(data, "qrels", sys.maxsize)
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
     line = np.arange(1, len(level) + 1)
@@ -238,9 +244,7 @@ def mapped_rows(data: Any, shape: Shape) -> Any:
 
 def run_blocks(data: Any) -> list[RunColumns]:
     """Read a run, in blocks of rows in any order; data as for `qrels_columns`, with scores."""
-    parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
-    if not any(len(part.document) for part in parts):
-        raise _empty("run")
+    parts = _given(data, "run", ROWS_OF_BLOCK)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
     return [
         RunColumns(
@@ -256,42 +260,26 @@ def run_blocks(data: Any) -> list[RunColumns]:
     ]
 
 
-def _parts(
-    data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Iterator[GivenColumns]:
-    """Split data into queries, documents and numbers."""
+def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
+    """Split data into queries, documents and numbers; a mapping also into blocks of rows."""
     if isinstance(data, Mapping):
-        yield from _of_mapping(data, what)
+        parts = list(_of_mapping(data, what, most))
     elif hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
             f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
             "expected it collected, e.g. .collect()"
         )
     elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        yield _of_frame(data, what, names)
+        query, document, number = (data[name] for name in _named(_names_of(data), what))
+        parts = [_grouped(tokens(query), tokens(document), numbers(number))]
     else:
-        yield _of_rows(data, what, names, places)
-
-
-def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
+        parts = [_of_rows(data, what)]
     if not any(len(part.document) for part in parts):
-        raise _empty(what)
-    if len(parts) == 1:
-        return parts[0]
-    sizes = np.concatenate([np.diff(part.starts) for part in parts])
-    return GivenColumns(
-        query=Tokens.joined([part.query for part in parts]),
-        starts=np.concatenate([[0], np.cumsum(sizes)]),
-        document=Tokens.joined([part.document for part in parts]),
-        number=list(chain.from_iterable(part.number for part in parts)),
-    )
+        raise UsageError(f"the {what} given is empty; expected at least one row")
+    return parts
 
 
-def _empty(what: str) -> UsageError:
-    return UsageError(f"the {what} given is empty; expected at least one row")
-
-
-def _of_mapping(data: Mapping[Any, Any], what: str) -> Iterator[GivenColumns]:
+def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
     """Cut a mapping into columns of whole queries, small enough for the processor's cache."""
     for query, documents in data.items():
         if not isinstance(documents, Mapping):
@@ -302,7 +290,7 @@ def _of_mapping(data: Mapping[Any, Any], what: str) -> Iterator[GivenColumns]:
     queries = [query for query, documents in data.items() if documents]
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in spans(starts, ROWS_OF_BLOCK):
+    for first, last in spans(starts, most):
         rankings = [data[query] for query in queries[first:last]]
         yield GivenColumns(
             query=tokens_of(queries[first:last]),
@@ -312,27 +300,20 @@ def _of_mapping(data: Mapping[Any, Any], what: str) -> Iterator[GivenColumns]:
         )
 
 
-def _of_frame(frame: Any, what: str, names: Sequence[str]) -> GivenColumns:
-    query, document, number = (frame[name] for name in _named(_names_of(frame), what, names))
-    return _grouped(tokens(query), tokens(document), numbers(number))
-
-
 def _names_of(frame: Any) -> list[str]:
     """Return the names of the columns of a data frame; [] for other data."""
     names: Any = getattr(frame, "column_names", None)  # pyarrow
     return list(map(str, getattr(frame, "columns", ()) if names is None else names))
 
 
-def _of_rows(
-    rows: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> GivenColumns:
+def _of_rows(rows: Any, what: Kind) -> GivenColumns:
     if not isinstance(rows, Iterable) or isinstance(rows, bytes):
         raise UsageError(
             f"the {what} given is {type(rows).__name__}; expected a path, "
             "{query: {document: number}}, rows (query, document, number) or a data frame"
         )
     rows = list(rows)
-    keys = _keys(rows[0], what, names, places) if rows else [0, 1, 2]
+    keys = _keys(rows[0], what) if rows else [0, 1, 2]
     try:
         query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
     except (LookupError, TypeError):
@@ -343,16 +324,15 @@ def _of_rows(
     return _grouped(tokens_of(query), tokens_of(document), number)
 
 
-def _keys(
-    first: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Sequence[Any]:
+def _keys(first: Any, what: Kind) -> Sequence[Any]:
     """Return the keys of query, document and number in rows like the first one."""
     if isinstance(first, Mapping):
-        return _named(list(first), what, names)
+        return _named(list(first), what)
     if hasattr(first, "_fields"):  # a named tuple
-        return [first._fields.index(name) for name in _named(first._fields, what, names)]
+        return [first._fields.index(name) for name in _named(first._fields, what)]
     if hasattr(first, "columns") or hasattr(first, "column_names"):
         raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
+    places = _ROWS[what][1]
     known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
     if not known or len(first) not in places:
         raise UsageError(
@@ -374,10 +354,10 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
+def _named(known: Sequence[str], what: Kind) -> list[str]:
     """Find the columns of query, document and number by their names."""
     found = []
-    for wanted in (fields.QUERY, fields.DOCUMENT, names):
+    for wanted in (fields.QUERY, fields.DOCUMENT, _ROWS[what][0]):
         name = fields.find(known, wanted)
         if name is None:
             raise UsageError(
