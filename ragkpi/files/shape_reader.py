@@ -163,160 +163,16 @@ Items: TypeAlias = "list[tuple[Any, Any]]"
 """Documents: the key and the value of each."""
 
 
+# Scores or levels, ranks beside scores, and whether the scores are negative ranks.
+_Numbers: TypeAlias = "tuple[list[bytes], list[bytes], bool]"
+
+
 def shared_keys(values: Sequence[Any]) -> Keys | None:
     """Return the keys of objects that all have the same ones; None for anything else."""
     if set(map(type, values)) != {dict}:
         return None
     layouts = set(map(tuple, values))
     return layouts.pop() if len(layouts) == 1 else None
-
-
-class NumberTexts(NamedTuple):
-    """The texts of the scores or levels of some documents, as in `Listed`.
-
-    `ranks` are the texts of ranks beside scores; with `by_rank`, the scores are negative ranks.
-    """
-
-    values: list[bytes]
-    ranks: list[bytes] = []  # noqa: RUF012 - never changed
-    by_rank: bool = False
-
-
-class NumberReader:
-    """Reads the scores, ranks and levels of a record's documents."""
-
-    def __init__(self, shape: Shape, file: str) -> None:
-        self.shape = shape
-        self._file = file
-        # A level may be true or false, which is no number.
-        self.value = Path(shape.score or shape.level)
-        self.rank, self._scores = Path(shape.rank), Path(shape.scores)
-        self._warned = False
-        # The keys of the first record's score and rank, in files with a document a record.
-        self._first_keys: dict[str, Keys | None] = {}
-
-    def of(self, record: Record, items: Items, layout: Keys | None) -> NumberTexts:
-        """Return the texts of the scores or levels of documents, and of their ranks."""
-        if self.shape.kind == "run":
-            return self._scores_of(record, items, layout)
-        levels = self.value.octets([item for _, item in items], layout)
-        if levels is None:
-            levels = [
-                self._level(record, record.line_of(number), *item)
-                for number, item in enumerate(items)
-            ]
-        return NumberTexts(levels)
-
-    def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
-        if not self.shape.level:
-            return b"1"
-        value = self.value.any_value(item, key)
-        if value is None and self.shape.level != "@value":
-            if not isinstance(item, dict) and "level" not in self.shape.required:
-                return b"1"  # an id in a list of relevant ones
-            raise lacking(self._file, self.shape, record._replace(value=item), "level")
-        if isinstance(value, bool):
-            return b"1" if value else b"0"
-        return octets_of(value, self._file, line, "number")
-
-    def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> NumberTexts:
-        file, line = self._file, record.line
-        beside = self._scores.listed(record.value) if self._scores else None
-        if beside is None and "scores" in self.shape.required:
-            raise lacking(file, self.shape, record, "scores")
-        if beside is not None:
-            if len(beside[1]) != len(items):
-                found = f"{len(beside[1])} scores for {len(items)} documents"
-                raise InputError(file, line, found, "expected a score for each")
-            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
-        elif self.shape.score == "@value":
-            values = [item for _, item in items]
-            scores = all_octets(values) or [
-                octets_of(value, file, record.line_of(number), "number")
-                for number, value in enumerate(values)
-            ]
-            return NumberTexts(scores)
-        else:
-            scores = self._all_or_none(record, self.value, items, layout, "score")
-        ranks = self._all_or_none(record, self.rank, items, layout, "rank")
-        for part, texts in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items and not texts:
-                raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
-        if scores:
-            return NumberTexts(scores, ranks)
-        if ranks:
-            return NumberTexts([descending(file, line, rank) for rank in ranks], by_rank=True)
-        if not self.shape.list:  # a document a record: the order of the file
-            if not self._warned:
-                self._warned = True
-                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
-            return NumberTexts([b"-%d" % record.number])
-        return NumberTexts([b"-%d" % place for place in range(1, len(items) + 1)], by_rank=True)
-
-    def are_as_first(self, score: str | None, rank: str | None) -> bool:
-        """Whether the first record has its score and its rank under these keys."""
-        return self._first_keys == {"score": (score,), "rank": None if rank is None else (rank,)}
-
-    def _all_or_none(
-        self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
-    ) -> list[bytes]:
-        """Return the scores or ranks of documents, all under the same keys; [] if there are none.
-
-        `InputError` if only some documents have them: those without could not be ranked.
-        """
-        if self.shape.list:
-            texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
-            if texts is not None:
-                return texts
-        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
-        if not self.shape.list:
-            ((value, keys),) = found
-            first = self._first_keys.setdefault(what, keys)
-            if keys != first or (keys is not None and value is None):
-                raise self._unlike_first(record, what, value, keys, first)
-            return [] if keys is None else [octets_of(value, self._file, record.line, what)]
-        texts = self._refuse_some(record, [value for value, _ in found], what)
-        all_keys = [keys for _, keys in found]
-        if texts and len(set(all_keys)) > 1:
-            other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
-            raise InputError(
-                self._file,
-                record.line,
-                f"document {other + 1} of the list has its {what} under "
-                f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
-                "expected all of them under one key",
-            )
-        return texts
-
-    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[bytes]:
-        having = [value is not None for value in values]
-        if any(having) and not all(having):
-            number = having.index(not having[0]) + 1
-            found = f"document {number} of the list has a {what} and others have none"
-            if having[0]:
-                found = f"document {number} of the list has no {what} and others have one"
-            raise InputError(
-                self._file, record.line, found, f"expected a {what} for all of them or for none"
-            )
-        texts = all_octets(values) if any(having) else []
-        if texts is None:
-            texts = [octets_of(value, self._file, record.line, what) for value in values]
-        return texts
-
-    def _unlike_first(
-        self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
-    ) -> InputError:
-        if keys is not None and value is None:
-            found = f"{what} is null"
-        elif keys is None:
-            found = f"no {what}, and records before have one"
-        elif first is None:
-            found = f"a {what}, and records before have none"
-        else:
-            found = f"a {what} under {_dotted(keys)}, in records before under {_dotted(first)}"
-        return InputError(
-            self._file, record.line, found, f"expected a {what} under one key in all or in none"
-        )
 
 
 def _dotted(keys: Keys | None) -> str:
@@ -361,8 +217,12 @@ class ShapeReader:
         self._file = file
         self._query, self._doc, self._run = Path(shape.query), Path(shape.doc), Path(shape.run_id)
         self._list = Path(shape.list)
-        self._numbers = NumberReader(shape, file)
-        self._value, self._rank = self._numbers.value, self._numbers.rank
+        # A level may be true or false, which is no number.
+        self._value = Path(shape.score or shape.level)
+        self._rank, self._scores = Path(shape.rank), Path(shape.scores)
+        self._warned = False
+        # The keys of the first record's score and rank, in files with a document a record.
+        self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
@@ -404,13 +264,12 @@ class ShapeReader:
             query = self._query_of(record)
             layout = shared_keys([item for _, item in items])
             documents = self._documents(record, name, items, layout)
-            numbers = self._numbers.of(record, items, layout)
+            values, ranks, by_rank = self._numbers(record, items, layout)
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
         tag = None if self._objects else self._run.scalar(value)
         run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
         lines = list(record.lines) if len(record.lines) == len(items) else line
-        values, ranks, by_rank = numbers
         listed = Listed(lines, query, documents, values, ranks, run_id, by_rank)
         return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
@@ -446,11 +305,12 @@ class ShapeReader:
         number, rank = self._value.name_in(layout), self._rank.name_in(layout)
         paths = (self._query, self._doc, self._value, *([] if rank is None else [self._rank]))
         columns = [path.octets(values, layout) for path in paths]
+        keys = {"score": (number,), "rank": None if rank is None else (rank,)}
         if (
             None in columns
             or not self._run.lacks(layout)
             or (rank is None and not self._rank.lacks(layout))
-            or (self.shape.kind == "run" and not self._numbers.are_as_first(number, rank))
+            or (self.shape.kind == "run" and keys != self._first_keys)
         ):
             return [self.listed(record) for record in records]
         queries, documents, numbers, *ranks = (column or [] for column in columns)
@@ -517,6 +377,125 @@ class ShapeReader:
                 f"{option('map_' + self.shape.kind)} 'list=…, doc=…'",
             )
         return octets
+
+    def _numbers(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+        """Return the texts of the scores or levels of documents, and of their ranks."""
+        if self.shape.kind == "run":
+            return self._scores_of(record, items, layout)
+        levels = self._value.octets([item for _, item in items], layout)
+        if levels is None:
+            levels = [
+                self._level(record, record.line_of(number), *item)
+                for number, item in enumerate(items)
+            ]
+        return levels, [], False
+
+    def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
+        if not self.shape.level:
+            return b"1"
+        value = self._value.any_value(item, key)
+        if value is None and self.shape.level != "@value":
+            if not isinstance(item, dict) and "level" not in self.shape.required:
+                return b"1"  # an id in a list of relevant ones
+            raise lacking(self._file, self.shape, record._replace(value=item), "level")
+        if isinstance(value, bool):
+            return b"1" if value else b"0"
+        return octets_of(value, self._file, line, "number")
+
+    def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+        file, line = self._file, record.line
+        beside = self._scores.listed(record.value) if self._scores else None
+        if beside is None and "scores" in self.shape.required:
+            raise lacking(file, self.shape, record, "scores")
+        if beside is not None:
+            if len(beside[1]) != len(items):
+                found = f"{len(beside[1])} scores for {len(items)} documents"
+                raise InputError(file, line, found, "expected a score for each")
+            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
+        elif self.shape.score == "@value":
+            values = [item for _, item in items]
+            scores = all_octets(values) or [
+                octets_of(value, file, record.line_of(number), "number")
+                for number, value in enumerate(values)
+            ]
+            return scores, [], False
+        else:
+            scores = self._all_or_none(record, self._value, items, layout, "score")
+        ranks = self._all_or_none(record, self._rank, items, layout, "rank")
+        for part, texts in (("score", scores), ("rank", ranks)):
+            if part in self.shape.required and items and not texts:
+                raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
+        if scores:
+            return scores, ranks, False
+        if ranks:
+            return [descending(file, line, rank) for rank in ranks], [], True
+        if not self.shape.list:  # a document a record: the order of the file
+            if not self._warned:
+                self._warned = True
+                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
+            return [b"-%d" % record.number], [], False
+        return [b"-%d" % place for place in range(1, len(items) + 1)], [], True
+
+    def _all_or_none(
+        self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
+    ) -> list[bytes]:
+        """Return the scores or ranks of documents, all under the same keys; [] if there are none.
+
+        `InputError` if only some documents have them: those without could not be ranked.
+        """
+        if self.shape.list:
+            texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
+            if texts is not None:
+                return texts
+        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
+        if not self.shape.list:
+            ((value, keys),) = found
+            first = self._first_keys.setdefault(what, keys)
+            if keys != first or (keys is not None and value is None):
+                raise self._unlike_first(record, what, value, keys, first)
+            return [] if keys is None else [octets_of(value, self._file, record.line, what)]
+        texts = self._refuse_some(record, [value for value, _ in found], what)
+        all_keys = [keys for _, keys in found]
+        if texts and len(set(all_keys)) > 1:
+            other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
+            raise InputError(
+                self._file,
+                record.line,
+                f"document {other + 1} of the list has its {what} under "
+                f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
+                "expected all of them under one key",
+            )
+        return texts
+
+    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[bytes]:
+        having = [value is not None for value in values]
+        if any(having) and not all(having):
+            number = having.index(not having[0]) + 1
+            found = f"document {number} of the list has a {what} and others have none"
+            if having[0]:
+                found = f"document {number} of the list has no {what} and others have one"
+            raise InputError(
+                self._file, record.line, found, f"expected a {what} for all of them or for none"
+            )
+        texts = all_octets(values) if any(having) else []
+        if texts is None:
+            texts = [octets_of(value, self._file, record.line, what) for value in values]
+        return texts
+
+    def _unlike_first(
+        self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
+    ) -> InputError:
+        if keys is not None and value is None:
+            found = f"{what} is null"
+        elif keys is None:
+            found = f"no {what}, and records before have one"
+        elif first is None:
+            found = f"a {what}, and records before have none"
+        else:
+            found = f"a {what} under {_dotted(keys)}, in records before under {_dotted(first)}"
+        return InputError(
+            self._file, record.line, found, f"expected a {what} under one key in all or in none"
+        )
 
     def _no_object(self, record: Record) -> InputError:
         if record.key is None:
