@@ -103,7 +103,7 @@ def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Ite
             if shape.records and (len(steps) > 1 or "*" in steps):
                 keys = _chosen(text, shape, text.ways(steps, shape.needs), subset)
             walked = shape.records or opened == "["
-            for line, key, value, (start, end) in text.entries(keys) if walked else text.single():
+            for line, key, value, (start, end) in text.entries(keys) if walked else [text.entry()]:
                 number += 1
                 lines: Sequence[int] = ()
                 listed = shape.doc == "@key" and isinstance(value, dict)

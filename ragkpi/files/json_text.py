@@ -301,16 +301,11 @@ class JsonText:
         self._go(end)
         return value
 
-    def single(self) -> Iterator[Entry]:
-        """Yield the value at the cursor."""
-        self.next()
-        yield self._entry(None)
-
     def entries(self, keys: Sequence[str] = ()) -> Iterator[Entry]:
         """Yield the entries of the object or array at the cursor, or under nested keys in it."""
         if not keys:
             for key in self._keys():
-                yield self._entry(key)
+                yield self.entry(key)
             return
         found, others = False, list[str]()
         line = self._line
@@ -361,7 +356,8 @@ class JsonText:
             self._skip()
         return keys
 
-    def _entry(self, key: str | None) -> Entry:
+    def entry(self, key: str | None = None) -> Entry:
+        """Decode the value at the cursor, as the entry with this key."""
         self.next()
         line, start = self._line, self._position
         value = self.value()
@@ -379,10 +375,9 @@ class JsonText:
         while separator == ",":
             key = None
             if opened == "{":
-                self.next()
-                key = self.value()
-                if type(key) is not str:
+                if self.next() != '"':
                     raise self._refusal("Expecting property name enclosed in double quotes")
+                key = self.value()
                 if key in seen:
                     raise key_twice(self.file, self._line, key)
                 seen.add(key)
@@ -435,10 +430,6 @@ def all_octets(values: Sequence[Any]) -> list[bytes] | None:
     """Return strings and the texts of numbers as bytes; None for any other value."""
     if not set(map(type, values)) <= {str}:
         return None
-    try:
-        return list(map(str.encode, values))
-    except UnicodeEncodeError:
-        pass
     try:
         return [value.encode("utf-8", "surrogateescape") for value in values]
     except UnicodeEncodeError:
