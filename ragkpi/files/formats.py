@@ -12,9 +12,10 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import Kind
+from ragkpi.files.json_files import no_subsets
 from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import SHAPES, Shape, mapped, no_subsets, parse_map
+from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
 from ragkpi.files.sieve import Sieve
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
 from ragkpi.interface import option

@@ -35,7 +35,7 @@ from ragkpi.files.shape_reader import (
     object_shape,
     stream_listed,
 )
-from ragkpi.files.shapes import SHAPES, Shape, most_specific_first, no_subsets
+from ragkpi.files.shapes import SHAPES, Shape, most_specific_first
 from ragkpi.files.trec import QrelsColumns, RunColumns
 from ragkpi.interface import option
 from ragkpi.wording import listed, named, shown
@@ -130,6 +130,12 @@ def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
     """Raise `InputError` for a subset of a file whose shape has none."""
     if subset is not None and "*" not in _steps(shape):
         raise no_subsets(file, subset)
+
+
+def no_subsets(file: str, subset: str) -> InputError:
+    """Return the error for a subset of a file with one ranking of each query."""
+    found = f"no subset {shown(subset)} (subsets: none)"
+    return InputError(file, None, found, f"expected no {option('subset')} here")
 
 
 def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | None) -> Sequence[str]:

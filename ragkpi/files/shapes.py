@@ -14,7 +14,6 @@ from ragkpi.errors import InputError, UsageError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import Kind
 from ragkpi.interface import option
-from ragkpi.wording import shown
 
 ID = "<query id>|metadata.<query id>"
 ANY_ID = (
@@ -298,12 +297,6 @@ def most_specific_first(kind: Kind) -> list[Shape]:
     return sorted(
         SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
     )
-
-
-def no_subsets(file: str, subset: str) -> InputError:
-    """Return the error for a subset of a file with one ranking of each query."""
-    found = f"no subset {shown(subset)} (subsets: none)"
-    return InputError(file, None, found, f"expected no {option('subset')} here")
 
 
 _PARTS = {
