@@ -1,4 +1,4 @@
-"""Files with a line per query: sizes of the corpus, quality of responses, norms of z-scores."""
+"""Files with a line per query or document: sizes, quality, norms, preferences and gains."""
 
 from __future__ import annotations
 
