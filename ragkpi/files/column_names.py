@@ -16,80 +16,31 @@ from ragkpi.wording import shown
 Kind = Literal["run", "qrels"]
 """What a file holds."""
 
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
 # The first name in a file counts: beside `qid`, `query` is the text of the query, and beside
 # `docno`, `docid` is an internal number (PyTerrier has all four).
-QUERY = (
-    "qid",
-    "query_id",
-    "topic_id",
-    "narrative_id",
-    "question_id",
-    "q_id",
-    "request_id",
-    "topic",
-    "query",
-)
-DOCUMENT = (
-    "docno",
-    "doc_id",
-    "docid",
-    "doc_no",
-    "corpus_id",
-    "document_id",
-    "passage_id",
-    "segment_id",
-    "chunk_id",
-    "node_id",
-    "wikipedia_id",
-    "pid",
-    "did",
-    "doc",
-    "document",
+QUERY = _words("qid query_id topic_id narrative_id question_id q_id request_id topic query")
+DOCUMENT = _words(
+    "docno doc_id docid doc_no corpus_id document_id passage_id segment_id chunk_id "
+    "node_id wikipedia_id pid did doc document"
 )
 SCORE = ("score", "similarity", "relevance_score", "sim")
 RANK = ("rank", "position")
-LEVEL = (
-    "relevance",
-    "rel",
-    "level",
-    "label",
-    "grade",
-    "gain",
-    "rating",
-    "judgment",
-    "judgement",
-    "relevance_label",
-    "score",
+LEVEL = _words(
+    "relevance rel level label grade gain rating judgment judgement relevance_label score"
 )
 RUN_ID = ("run_id", "runid", "run_tag", "tag", "run", "system")
 # Lists of documents, or of their ids.
-RETRIEVED = (
-    "candidates",
-    "hits",
-    "results",
-    "retrieved",
-    "documents",
-    "docs",
-    "passages",
-    "contexts",
-    "references",
-)
+RETRIEVED = _words("candidates hits results retrieved documents docs passages contexts references")
 # Lists of judged documents, or of ids of relevant ones.
-JUDGED = (
-    "judgments",
-    "judgements",
-    "ratings",
-    "qrels",
-    "relevant_ids",
-    "relevant_docs",
-    "relevant_doc_ids",
-    "relevant_documents",
-    "relevant",
-    "gold_ids",
-    "gold_doc_ids",
-    "expected_ids",
-    "positive_ids",
-    "ground_truth_ids",
+JUDGED = _words(
+    "judgments judgements ratings qrels relevant_ids relevant_docs relevant_doc_ids "
+    "relevant_documents relevant gold_ids gold_doc_ids expected_ids positive_ids "
+    "ground_truth_ids"
 )
 # Lists of texts in most files: their strings are never ids.
 TEXTS = ("contexts", "passages")

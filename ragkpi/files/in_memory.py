@@ -1,14 +1,13 @@
-"""Columns of ids and numbers from Python objects.
+"""Runs and qrels as Python objects: mappings, rows and data frames.
 
-Ids are joined and encoded many at a time, because a step per row is slow.
-
-With pyarrow they are read from its buffers; without, from lists.
-
-A mapping may be as large as a file, so it becomes blocks of whole queries.
+Ids are joined and encoded many at a time, because a step per row is slow; with pyarrow they are
+read from its buffers. A mapping may be as large as a file, so it becomes blocks of whole queries.
 """
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from operator import index, itemgetter
@@ -20,12 +19,22 @@ import numpy.typing as npt
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.files import column_names as fields
+from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens, spans
 from ragkpi.files.shapes import Shape
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, judged_or_not, plain_qrels
 from ragkpi.wording import named
 
 _IDS_AT_ONCE = 1 << 16
+ROWS_OF_BLOCK = 1 << 14  # of a mapping
+# The names of the number, and by the length of a row the places of query, document and number.
+_ROWS: Mapping[Kind, tuple[Sequence[str], Mapping[int, Sequence[int]]]] = {
+    "run": (fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}),
+    "qrels": (fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)}),
+}
+# Types of Arrow.
+_IDS = re.compile(r"(large_)?(string|binary)|string_view|u?int\d+")
+_NUMBERS = re.compile(r"u?int\d+|halffloat|float|double")
 
 
 class GivenColumns(NamedTuple):
@@ -135,32 +144,17 @@ def tokens(column: Any) -> Tokens:
     array = _arrow(column)
     if array is None:
         return tokens_of(_list(column))
-    import pyarrow
-
-    kind = array.type
-    if pyarrow.types.is_dictionary(kind):
-        array = array.cast(kind.value_type)
-        kind = kind.value_type
+    if str(array.type).startswith("dictionary"):
+        array = array.cast(array.type.value_type)
     if array.null_count:
         octets(None)  # raises the error
-    text = (
-        pyarrow.types.is_string(kind)
-        or pyarrow.types.is_large_string(kind)
-        or kind == "string_view"
-    )
-    binary = pyarrow.types.is_binary(kind) or pyarrow.types.is_large_binary(kind)
-    if not (text or binary or pyarrow.types.is_integer(kind)):
+    if not _IDS.fullmatch(kind := str(array.type)):
         return tokens_of(array.to_pylist())
-    if not binary:
+    if not kind.endswith("binary"):
         array = array.cast("large_string")
     array = array.cast("large_binary")
-    if isinstance(array, pyarrow.ChunkedArray):
+    if hasattr(array, "combine_chunks"):
         array = array.combine_chunks()
-    return _tokens_of_array(array)
-
-
-def _tokens_of_array(array: Any) -> Tokens:
-    """Return an array of large_string or large_binary, without nulls, as a column."""
     if not len(array):
         return Tokens.from_strings([])
     _, offsets, data = array.buffers()
@@ -175,10 +169,7 @@ def numbers(column: Any) -> Any:
     array = _arrow(column)
     if array is None:
         return _list(column)
-    import pyarrow
-
-    kind = array.type
-    if array.null_count or not (pyarrow.types.is_integer(kind) or pyarrow.types.is_floating(kind)):
+    if array.null_count or not _NUMBERS.fullmatch(str(array.type)):
         return list(array.to_pylist())
     return np.asarray(array)
 
@@ -208,27 +199,14 @@ def _list(column: Any) -> list[Any]:
     return list(column)
 
 
-ROWS_OF_BLOCK = 1 << 14  # of a mapping
-
-
 def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
-    """Read judgements.
+    """Read judgements; `UsageError` for other data, and for a level that is no whole number.
 
-    Parameters
-    ----------
-    data
-        ``{query: {document: level}}``; rows (query, document, level) or those of a file; a data
-        frame of pandas, polars or pyarrow. Ids are str, bytes or int.
-    numbers
-        Whether the numbers have to be levels, or may be real ``"gains"``.
-
-    Raises
-    ------
-    UsageError
-        For other data, and for a level that is no whole number.
+    `data` is ``{query: {document: level}}``, rows (query, document, level) or those of a file, or
+    a data frame of pandas, polars or pyarrow. Ids are str, bytes or int. With ``"gains"``,
+    numbers may be real.
     """
-    parts = _parts(data, "qrels", fields.LEVEL, {3: (0, 1, 2), 4: (0, 2, 3)})
-    columns = _joined(list(parts), "qrels")
+    (columns,) = _given(data, "qrels", sys.maxsize)
     level, gain = columns.levels(numbers)
     query = columns.query.take(np.repeat(np.arange(len(columns.query)), np.diff(columns.starts)))
     line = np.arange(1, len(level) + 1)
@@ -236,23 +214,18 @@ def qrels_columns(data: Any, numbers: Numbers = "levels") -> QrelsColumns:
 
 
 def mapped_rows(data: Any, shape: Shape) -> Any:
-    """Return the columns of a data frame, or of rows with names, that a map names, as rows.
-
-    Raises `UsageError` if a column is missing, or the data has no names.
-    """
+    """Return as rows what a map names of a data frame, or of rows with names."""
     names = [shape.query, shape.doc, shape.score or shape.rank or shape.level]
-    names_of_frame: Any = getattr(data, "column_names", None)  # pyarrow
-    if names_of_frame is None:
-        names_of_frame = getattr(data, "columns", ())
-    known = [str(name) for name in names_of_frame]
+    known = _names_of(data)
     rows: list[Any] | None = None
     if not known and isinstance(data, Iterable) and not isinstance(data, Mapping):
         rows = list(data)
     if rows and isinstance(rows[0], Mapping):
         known = [str(name) for name in rows[0]]
     chosen = [
-        next((name for name in known if name == path), None)
-        or fields.find(known, fields.NAMES.get(path, (fields.plain_name(path),)))
+        path
+        if path in known
+        else fields.find(known, fields.NAMES.get(path, (fields.plain_name(path),)))
         for path in names
     ]
     if None in chosen:
@@ -270,127 +243,77 @@ def mapped_rows(data: Any, shape: Shape) -> Any:
 
 
 def run_blocks(data: Any) -> list[RunColumns]:
-    """Read a run, its rows in any order; data as for `qrels_columns`, with scores.
-
-    Returns
-    -------
-    list of RunColumns
-        Blocks of rows; a query may continue in another block.
-    """
-    parts = list(_parts(data, "run", fields.SCORE, {3: (0, 1, 2), 5: (0, 2, 4), 6: (0, 2, 4)}))
-    if not any(len(part.document) for part in parts):
-        raise _empty("run")
+    """Read a run, in blocks of rows in any order; data as for `qrels_columns`, with scores."""
+    parts = _given(data, "run", ROWS_OF_BLOCK)
     before = np.cumsum([0, *(len(part.document) for part in parts)]).tolist()
-    return [_run(part, rows) for part, rows in zip(parts, before, strict=False)]
+    return [
+        RunColumns(
+            file="run",
+            query=part.query,
+            starts=part.starts,
+            document=part.document,
+            score=part.scores(),
+            line=np.arange(rows + 1, rows + len(part.document) + 1),
+            run_id=b"run",
+        )
+        for part, rows in zip(parts, before, strict=False)
+    ]
 
 
-def _run(columns: GivenColumns, before: int = 0) -> RunColumns:
-    return RunColumns(
-        file="run",
-        query=columns.query,
-        starts=columns.starts,
-        document=columns.document,
-        score=columns.scores(),
-        line=np.arange(before + 1, before + len(columns.document) + 1),
-        run_id=b"run",
-    )
-
-
-def _parts(
-    data: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Iterator[GivenColumns]:
-    """Split data into queries, documents and numbers."""
+def _given(data: Any, what: Kind, most: int) -> list[GivenColumns]:
+    """Split data into queries, documents and numbers; a mapping also into blocks of rows."""
     if isinstance(data, Mapping):
-        _refuse_wrong_values(data, what)
-        yield from _of_mapping(data)
+        parts = list(_of_mapping(data, what, most))
     elif hasattr(data, "collect") and not hasattr(data, "__len__"):
         raise UsageError(
             f"the {what} given is a {type(data).__name__}, which holds no rows yet; "
             "expected it collected, e.g. .collect()"
         )
     elif hasattr(data, "column_names") or hasattr(data, "columns"):
-        yield _of_frame(data, what, names)
+        query, document, number = (data[name] for name in _named(_names_of(data), what))
+        parts = [_grouped(tokens(query), tokens(document), numbers(number))]
     else:
-        yield _of_rows(data, what, names, places)
-
-
-def _joined(parts: Sequence[GivenColumns], what: str) -> GivenColumns:
+        parts = [_of_rows(data, what)]
     if not any(len(part.document) for part in parts):
-        raise _empty(what)
-    if len(parts) == 1:
-        return parts[0]
-    sizes = np.concatenate([np.diff(part.starts) for part in parts])
-    return GivenColumns(
-        query=Tokens.joined([part.query for part in parts]),
-        starts=np.concatenate([[0], np.cumsum(sizes)]),
-        document=Tokens.joined([part.document for part in parts]),
-        number=list(chain.from_iterable(part.number for part in parts)),
-    )
+        raise UsageError(f"the {what} given is empty; expected at least one row")
+    return parts
 
 
-def _empty(what: str) -> UsageError:
-    return UsageError(f"the {what} given is empty; expected at least one row")
-
-
-def _refuse_wrong_values(data: Mapping[Any, Any], what: str) -> None:
-    # Usually all values are dicts, and no value is checked by itself.
-    if not set(map(type, data.values())) <= {dict}:
-        for query, documents in data.items():
-            if not isinstance(documents, Mapping):
-                raise UsageError(
-                    f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
-                    "{query: {document: number}}"
-                )
-
-
-def _of_mapping(data: Mapping[Any, Mapping[Any, Any]]) -> Iterator[GivenColumns]:
+def _of_mapping(data: Mapping[Any, Any], what: Kind, most: int) -> Iterator[GivenColumns]:
     """Cut a mapping into columns of whole queries, small enough for the processor's cache."""
+    for query, documents in data.items():
+        if not isinstance(documents, Mapping):
+            raise UsageError(
+                f"the {what} given maps {query!r} to {type(documents).__name__}; expected "
+                "{query: {document: number}}"
+            )
     queries = [query for query, documents in data.items() if documents]
     sizes = np.fromiter((len(data[query]) for query in queries), np.int64, len(queries))
     starts = np.concatenate([[0], np.cumsum(sizes)])
-    for first, last in spans(starts, ROWS_OF_BLOCK):
+    for first, last in spans(starts, most):
         rankings = [data[query] for query in queries[first:last]]
         yield GivenColumns(
             query=tokens_of(queries[first:last]),
             starts=starts[first : last + 1] - starts[first],
-            document=_documents_of(rankings),
+            document=tokens_of(list(chain.from_iterable(rankings))),
             number=list(chain.from_iterable(ranking.values() for ranking in rankings)),
         )
 
 
-def _documents_of(rankings: Sequence[Mapping[Any, Any]]) -> Tokens:
-    """Encode ids ranking by ranking, while their texts are in the processor's cache."""
-    texts: list[str] = []
-    lengths: list[int] = []
-    try:
-        for ranking in rankings:
-            texts.append("".join(ranking))
-            lengths.extend(map(len, ranking))
-    except TypeError:
-        return tokens_of(list(chain.from_iterable(rankings)))
-    text = "".join(texts)
-    if not text.isascii():  # lengths are in characters
-        return tokens_of(list(chain.from_iterable(rankings)))
-    return Tokens.from_text(text.encode(), np.array(lengths, dtype=np.int64))
+def _names_of(frame: Any) -> list[str]:
+    """Return the names of the columns of a data frame; [] for other data."""
+    names: Any = getattr(frame, "column_names", None)  # pyarrow
+    return list(map(str, getattr(frame, "columns", ()) if names is None else names))
 
 
-def _of_frame(frame: Any, what: str, names: Sequence[str]) -> GivenColumns:
-
-    known = [str(name) for name in getattr(frame, "column_names", None) or frame.columns]
-    query, document, number = (frame[name] for name in _named(known, what, names))
-    return _grouped(tokens(query), tokens(document), numbers(number))
-
-
-def _of_rows(
-    rows: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> GivenColumns:
+def _of_rows(rows: Any, what: Kind) -> GivenColumns:
     if not isinstance(rows, Iterable) or isinstance(rows, bytes):
         raise UsageError(
             f"the {what} given is {type(rows).__name__}; expected a path, "
             "{query: {document: number}}, rows (query, document, number) or a data frame"
         )
     rows = list(rows)
-    keys = _keys(rows[0], what, names, places) if rows else [0, 1, 2]
+    keys = _keys(rows[0], what) if rows else [0, 1, 2]
     try:
         query, document, number = (list(map(itemgetter(key), rows)) for key in keys)
     except (LookupError, TypeError):
@@ -401,16 +324,15 @@ def _of_rows(
     return _grouped(tokens_of(query), tokens_of(document), number)
 
 
-def _keys(
-    first: Any, what: str, names: Sequence[str], places: Mapping[int, tuple[int, int, int]]
-) -> Sequence[Any]:
+def _keys(first: Any, what: Kind) -> Sequence[Any]:
     """Return the keys of query, document and number in rows like the first one."""
     if isinstance(first, Mapping):
-        return _named(list(first), what, names)
+        return _named(list(first), what)
     if hasattr(first, "_fields"):  # a named tuple
-        return [first._fields.index(name) for name in _named(first._fields, what, names)]
+        return [first._fields.index(name) for name in _named(first._fields, what)]
     if hasattr(first, "columns") or hasattr(first, "column_names"):
         raise UsageError(f"the {what} given is a list of {type(first).__name__}; expected one")
+    places = _ROWS[what][1]
     known = isinstance(first, Sequence) and not isinstance(first, str | bytes)
     if not known or len(first) not in places:
         raise UsageError(
@@ -432,10 +354,10 @@ def _brief(value: Any) -> str:
     return text if len(text) <= 80 else f"{text[:77]}..."
 
 
-def _named(known: Sequence[str], what: str, names: Sequence[str]) -> list[str]:
+def _named(known: Sequence[str], what: Kind) -> list[str]:
     """Find the columns of query, document and number by their names."""
     found = []
-    for wanted in (fields.QUERY, fields.DOCUMENT, names):
+    for wanted in (fields.QUERY, fields.DOCUMENT, _ROWS[what][0]):
         name = fields.find(known, wanted)
         if name is None:
             raise UsageError(

@@ -8,22 +8,16 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from json import JSONDecoder
 from typing import Any
 
 from ragkpi.errors import InputError, SeparateRankingsError
-from ragkpi.files.column_names import Kind, shown_names
+from ragkpi.files.column_names import Kind
 from ragkpi.files.json_text import (
     DECODER,
-    QUICK,
     JsonText,
-    Repeated,
     Way,
     entries_of,
-    has_more_keys,
-    key_twice,
     no_json,
-    rest_behind,
     text_of,
 )
 from ragkpi.files.lines import blocks
@@ -60,12 +54,14 @@ _COST = 100  # bytes of memory per decoded value
 _KEY = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?', re.DOTALL)
 
 
-def read_whole(
-    text: JsonText, kind: Kind, shape: Shape | None, subset: str | None = None
+def _read_whole(
+    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
     """Return the reader of a text of JSON, and its records; without a shape, by one that fits."""
+    text = _whole_text(source)
     reader = _recognised(text, kind) if shape is None else ShapeReader(shape, text.file)
-    return reader, _records(text, reader.shape, subset)
+    refuse_subset(text.file, reader.shape, subset)
+    return reader, _records([text], reader.shape, subset)
 
 
 def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
@@ -98,31 +94,25 @@ def _recognised(text: JsonText, kind: Kind) -> ShapeReader:
     return likely_shape(kind, first, text.file)
 
 
-def _records(text: JsonText, shape: Shape, subset: str | None) -> Iterator[Record]:
-    steps, number = _steps(shape), 0
-    text.decoder = QUICK
-    refuse_subset(text.file, shape, subset)
-    while text.next():
-        if shape.records:
+def _records(texts: Iterable[JsonText], shape: Shape, subset: str | None) -> Iterator[Record]:
+    """Yield the records of all values in some texts."""
+    number, steps = 0, _steps(shape)
+    for text in texts:
+        while opened := text.next():
             keys: Sequence[str] = steps
-            if len(steps) > 1 or "*" in steps:
-                ways = text.ways(steps, shape.needs)
-                keys = _chosen(text.file, shape, ways, subset)
-            entries = text.inside(keys)
-        elif text.next() == "[":
-            entries = text.entries()
-        else:
-            entries = text.single()
-        for line, key, value, (start, end) in entries:
-            number += 1
-            record = Record(line, number, value, key, text=text.text[start:end])
-            if shape.doc == "@key" and "\n" in record.text and isinstance(value, dict):
-                if has_more_keys(record.text, len(value)):
-                    record = record.exactly(text.file)
-                count = len(entries_of(record.value))
-                lines = _lines_of_keys(text.text, line, start, end, count)
-                record = record._replace(lines=lines)
-            yield record
+            if shape.records and (len(steps) > 1 or "*" in steps):
+                keys = _chosen(text, shape, text.ways(steps, shape.needs), subset)
+            walked = shape.records or opened == "["
+            for line, key, value, (start, end) in text.entries(keys) if walked else [text.entry()]:
+                number += 1
+                lines: Sequence[int] = ()
+                listed = shape.doc == "@key" and isinstance(value, dict)
+                if listed and text.text.find("\n", start, end) >= 0:
+                    count = len(entries_of(value))
+                    lines = _lines_of_keys(text.text, line, start, end, count)
+                yield Record(line, number, value, key, lines)
+            if text.of_line:
+                text.end()
 
 
 def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> list[int]:
@@ -134,46 +124,6 @@ def _lines_of_keys(text: str, line: int, start: int, end: int, count: int) -> li
             start = match.start()
             lines.append(line)
     return lines[:count]
-
-
-def inside_values(
-    shape: Shape, values: Iterable[tuple[int, Any]], file: str, subset: str | None = None
-) -> Iterator[Record]:
-    """Yield the records inside decoded values."""
-    steps = _steps(shape)
-    number = 0
-    for line, value in values:
-        keys = _chosen(file, shape, list(_ways(value, steps, shape.needs)), subset, line)
-        for key, record in _descend(value, keys, file, line):
-            number += 1
-            yield Record(line, number, record, key)
-
-
-def _ways(value: Any, steps: Sequence[str], besides: Sequence[str] = ()) -> Iterator[Way]:
-    """Yield the ways to the records in a decoded value, as `JsonText.ways`."""
-    if not steps:
-        yield Way()
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            rest = rest_behind(key, steps, besides)
-            for way in () if rest is None else _ways(inner, rest):
-                yield way.under(key, steps)
-
-
-def _descend(
-    value: Any, keys: Sequence[str], file: str, line: int
-) -> Iterator[tuple[str | None, Any]]:
-    if isinstance(value, Repeated):
-        raise key_twice(file, line, value.twice())
-    if not isinstance(value, dict | list):
-        raise no_object(file, line)
-    if not keys:
-        yield from entries_of(value)
-    elif isinstance(value, dict) and keys[0] in value:
-        yield from _descend(value[keys[0]], keys[1:], file, line)
-    else:
-        found = f"no key {keys[0]} (keys: {shown_names(str(key) for key, _ in entries_of(value))})"
-        raise InputError(file, line, found, "expected the records there")
 
 
 def refuse_subset(file: str, shape: Shape, subset: str | None) -> None:
@@ -188,13 +138,8 @@ def no_subsets(file: str, subset: str) -> InputError:
     return InputError(file, None, found, f"expected no {option('subset')} here")
 
 
-def _chosen(
-    file: str, shape: Shape, ways: Sequence[Way], subset: str | None, line: int | None = None
-) -> Sequence[str]:
-    """Return the keys to the records of the one subset, or of the one with this name.
-
-    Raises `SeparateRankingsError` for several such subsets, and `InputError` for none.
-    """
+def _chosen(text: JsonText, shape: Shape, ways: Sequence[Way], subset: str | None) -> Sequence[str]:
+    """Return the keys to the records of the one subset, or of the one with this name."""
     if not ways:
         return _steps(shape)  # the reader refuses the file: it lacks these keys
     by_name = {"/".join(way.subset or way.keys): way.keys for way in ways}
@@ -209,13 +154,15 @@ def _chosen(
     some = listed(names, _MOST_SUBSETS)
     if not left:
         no_such = f"no subset {shown(subset or '')}"
-        raise InputError(file, line, f"{no_such} (subsets: {some})", "expected one of these")
+        raise InputError(
+            text.file, text.of_line, f"{no_such} (subsets: {some})", "expected one of these"
+        )
     choice = (
         f"{option('subset')} {named(names[0])}" if shape.kind == "run" else "its keys in records=…"
     )
     raise SeparateRankingsError(
-        file,
-        line,
+        text.file,
+        text.of_line,
         f"{len(left)} separate rankings of the queries ({some})",
         f"expected one of them, such as {choice}",
         "subsets",
@@ -223,30 +170,26 @@ def _chosen(
 
 
 def _steps(shape: Shape) -> list[str]:
-    return shape.records.removeprefix("$").strip(".").split(".") if shape.records != "$" else []
+    steps = shape.records.removeprefix("$").strip(".")
+    return steps.split(".") if steps else []
 
 
-def whole_text_of(source: Source) -> JsonText:
-    """Read the rest of a source as a text of JSON; `InputError` if it is empty."""
-    octets = _hold(source).removeprefix(MARK)
-    if not octets.strip():
-        raise InputError(source.name, None, "is empty", _WHOLE)
-    refuse_bomb(source.name, None, octets)
-    return JsonText(source.name, text_of(octets), _WHOLE)
-
-
-def _hold(source: Source) -> bytes:
-    """Read the rest of a source; `InputError` if it is too large to be held."""
+def _whole_text(source: Source) -> JsonText:
+    """Read the rest of a source as a text of JSON; `InputError` if it is empty or too large."""
     octets = bytearray()
     piece = memoryview(bytearray(_PIECE))
     while count := source.fill(piece):
         octets += piece[:count]
         if len(octets) > MOST_HELD:
             raise too_large(source.name, "expected a format of lines")
-    return bytes(octets)
+    octets = octets.removeprefix(MARK)
+    if not octets.strip():
+        raise InputError(source.name, None, "is empty", _WHOLE)
+    refuse_bomb(source.name, None, octets)
+    return JsonText(source.name, text_of(octets), _WHOLE)
 
 
-def refuse_bomb(file: str, line: int | None, text: bytes) -> None:
+def refuse_bomb(file: str, line: int | None, text: bytes | bytearray) -> None:
     """Raise `InputError` for so many tiny values that decoding them would fill the memory."""
     if len(text) < SMALLEST_BOMB:
         return
@@ -271,30 +214,22 @@ def stream_run(
 
     `subset` names one of several rankings, as in `Shape.records`.
     """
-    if _has_lines(source):
-        records = _read_lines(_lines_of(source), "run", shape, source.name, subset)
-    else:
-        records = read_whole(whole_text_of(source), "run", shape, subset)
-    yield from stream_listed(source.name, _rows_of(*records))
+    yield from stream_listed(source.name, _listed(source, "run", shape, subset))
 
 
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; shapes as in `stream_run`."""
-    file = source.name
-    if _has_lines(source):
-        return collect_qrels(file, _rows_of(*_read_lines(_lines_of(source), "qrels", shape, file)))
-    return collect_qrels(file, _rows_of(*read_whole(whole_text_of(source), "qrels", shape)))
+    return collect_qrels(source.name, _listed(source, "qrels", shape))
 
 
-def _lines_of(source: Source) -> Iterator[tuple[int, bytes]]:
-    return itertools.chain.from_iterable(block.lines() for block in blocks(source))
-
-
-def _rows_of(reader: ShapeReader, records: Iterator[Record]) -> Iterator[Listed]:
+def _listed(
+    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
+) -> Iterator[Listed]:
     """Yield the documents of each record."""
+    read = _read_lines if _has_lines(source) else _read_whole
+    reader, records = read(source, kind, shape, subset)
     if reader.shape.list:
-        for record in records:
-            yield reader.listed(record)
+        yield from map(reader.listed, records)
         return
     for record in itertools.islice(records, 1):  # its keys speed up the others
         yield reader.listed(record)
@@ -327,55 +262,49 @@ def _has_lines(source: Source) -> bool:
 
 
 def _read_lines(
-    lines: Iterator[tuple[int, bytes]],
-    kind: Kind,
-    shape: Shape | None,
-    file: str,
-    subset: str | None = None,
+    source: Source, kind: Kind, shape: Shape | None, subset: str | None = None
 ) -> tuple[ShapeReader, Iterator[Record]]:
-    values = ((line, value) for line, value, _ in _line_values(lines, file))
-    reader = None if shape is None else ShapeReader(shape, file)
-    ahead: list[tuple[int, Any]] = []
+    """Return the reader of JSON Lines, and their records; without a shape, by one that fits."""
+    file, lines = source.name, _lines_of(source)
+    ahead: list[tuple[int, str]] = []
 
     def first_records() -> Iterator[Any]:
-        for line, value in itertools.islice(values, LOOKED_AT):
-            ahead.append((line, value))
+        for line, text in itertools.islice(lines, LOOKED_AT):
+            ahead.append((line, text))
+            value = _value_of(file, line, text)
             if not isinstance(value, dict):
                 raise no_object(file, line)
             yield value
 
-    if reader is None:
+    if shape is None:
         reader = choose_shape(kind, first_records(), file)
-    if reader is None:
-        first = ahead[0][1]
-        reader = object_shape(kind, list(first.items()), file)
-        reader = reader or likely_shape(kind, first, file)
+        if reader is None:
+            first = _value_of(file, *ahead[0])
+            reader = object_shape(kind, list(first.items()), file)
+            reader = reader or likely_shape(kind, first, file)
+    else:
+        reader = ShapeReader(shape, file)
     refuse_subset(file, reader.shape, subset)
-    if not reader.shape.records:
-        return reader, _line_records(ahead, lines, file)
-    return reader, inside_values(reader.shape, itertools.chain(ahead, values), file, subset)
+    lines_again = itertools.chain(ahead, lines)
+    if reader.shape.records:
+        texts = (JsonText(file, text, _OBJECT, line) for line, text in lines_again)
+        return reader, _records(texts, reader.shape, subset)
+    return reader, (
+        Record(line, number, _value_of(file, line, text))
+        for number, (line, text) in enumerate(lines_again, start=1)
+    )
 
 
-def _line_records(
-    ahead: list[tuple[int, Any]], lines: Iterator[tuple[int, bytes]], file: str
-) -> Iterator[Record]:
-    for count, (line, value) in enumerate(ahead, start=1):
-        yield Record(line, count, value)
-    rest = _line_values(lines, file, QUICK)
-    for count, (line, value, text) in enumerate(rest, start=len(ahead) + 1):
-        yield Record(line, count, value, text=text)
-
-
-def _line_values(
-    lines: Iterable[tuple[int, bytes]], file: str, decoder: JSONDecoder = DECODER
-) -> Iterator[tuple[int, Any, str]]:
-    """Yield the number, the value and the text of each line that is not blank."""
-    for number, line in lines:
+def _lines_of(source: Source) -> Iterator[tuple[int, str]]:
+    """Yield the number and the text of each line that is not blank."""
+    for number, line in itertools.chain.from_iterable(block.lines() for block in blocks(source)):
         if line.strip():
-            refuse_bomb(file, number, line)
-            text = text_of(line)
-            try:
-                value = decoder.decode(text)
-            except (ValueError, RecursionError) as problem:
-                raise no_json(file, number, problem, _OBJECT) from None
-            yield number, value, text
+            refuse_bomb(source.name, number, line)
+            yield number, text_of(line)
+
+
+def _value_of(file: str, line: int, text: str) -> Any:
+    try:
+        return DECODER.decode(text)
+    except (ValueError, RecursionError) as problem:
+        raise no_json(file, line, problem, _OBJECT) from None

@@ -6,9 +6,7 @@ counts. A step is the name of a key; ``<document>`` and its like are all names o
 ``[]`` behind a name goes through the elements of a list. ``@key`` is the key of the record or
 document, ``@value`` the record or document itself, ``@number`` the number of the record from 1.
 
-`DECODER` decodes so. `QUICK` takes half the time, but it turns decimals into floats, and of two
-equal keys keeps the last. Its result is used where no decimal is an id, and where it has as many
-keys as the text can have (`has_more_keys`).
+`DECODER` keeps the texts of numbers, because an id may be one, and all values of a repeated key.
 
 Bytes that are not UTF-8 become lone surrogates (`surrogateescape`), which are written as escapes
 such as ``\udcff``: the file stays ASCII there, and reading it gives the same bytes.
@@ -49,26 +47,12 @@ class KeyTwiceError(ValueError):
 
 
 def is_scalar(value: Any) -> bool:
-    """Whether a value may be an id or a number: no list, object, null or truth value is."""
+    """Whether a value may be an id or a number."""
     return value is not None and not isinstance(value, dict | list | bool)
 
 
-def _is_there(value: Any) -> bool:
-    return value is not None
-
-
-def _is_anything(_: Any) -> bool:
-    return True
-
-
 class Path:
-    """A path, ready to be followed.
-
-    Parameters
-    ----------
-    text
-        A path as in the description of this module; empty for a path that leads nowhere.
-    """
+    """A path, ready to be followed; an empty text leads nowhere."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -86,14 +70,11 @@ class Path:
 
     def any_value(self, value: Any, key: str | None = None, number: int = 0) -> Any:
         """Return the first value on the path, of whatever kind; None for none and for null."""
-        return self._first(value, key, number, _is_there)[0]
+        return self._first(value, key, number, lambda found: found is not None)[0]
 
     def first(self, value: Any, key: str | None = None) -> tuple[Any, Keys | None]:
-        """Return the first value on the path, null too, and its keys; (None, None) for none.
-
-        Raises `KeyTwiceError`.
-        """
-        return self._first(value, key, 0, _is_anything)
+        """Return the first value on the path, null too, and its keys; (None, None) for none."""
+        return self._first(value, key, 0, lambda _: True)
 
     def _first(
         self, value: Any, key: str | None, number: int, accepted: Callable[[Any], bool]
@@ -119,13 +100,23 @@ class Path:
             self._remember(layout, None)
         return None, None
 
-    def name_in(self, layout: Keys) -> str | None:
+    def name_in(self, layout: Keys | None) -> str | None:
         """Return the key on the path in objects with these keys, if known from objects before."""
-        return self._layouts.get(layout)
+        return None if layout is None else self._layouts.get(layout)
 
-    def lacks(self, layout: Keys) -> bool:
+    def lacks(self, layout: Keys | None) -> bool:
         """Whether the path is known to lead nowhere in objects with these keys."""
-        return not self.text or self._layouts.get(layout, "") is None
+        return not self.text or (layout is not None and self._layouts.get(layout, "") is None)
+
+    def octets(self, values: Sequence[Any], layout: Keys | None) -> list[bytes] | None:
+        """Return ids or numbers from objects that all have these keys, as bytes.
+
+        None where the key is not known from objects before, or for any other value.
+        """
+        if self.text == "@value":
+            return all_octets(values)
+        name = self.name_in(layout)
+        return None if name is None else all_octets([value[name] for value in values])
 
     def _remember(self, layout: Keys, name: str | None) -> None:
         if len(self._layouts) >= _MOST_LAYOUTS:
@@ -173,7 +164,6 @@ def _leads_to_list(value: Any, steps: list[str]) -> bool:
 def _follow(
     value: Any, steps: list[str], key: str | None, number: int
 ) -> Iterator[tuple[Any, Keys]]:
-    """Yield each value that the steps lead to, and its keys."""
     if not steps:
         yield value, ()
         return
@@ -201,7 +191,6 @@ def _follow(
 
 
 def _begins(value: dict[str, Any], steps: list[str]) -> bool:
-    """Whether an object has the first key of a path."""
     step = ".".join(steps[: _length_of_first(value, steps)])
     return steps[0] in _OF_RECORDS or any(_named_keys(value, step.removesuffix("[]")))
 
@@ -265,63 +254,35 @@ _BRACKETS = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[\[\]{}]', re.DOTALL)
 _PLAIN_VALUE = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"|[^\s,\]}]+', re.DOTALL)
 
 
-class Number(str):
-    """The text of a number."""
-
-    __slots__ = ()
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     values = dict(pairs)
     return values if len(values) == len(pairs) else Repeated(pairs)
 
 
 DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=Number, parse_float=Number, parse_constant=Number
+    object_pairs_hook=_object, parse_int=str, parse_float=str, parse_constant=str
 )
-QUICK = json.JSONDecoder(parse_int=Number, parse_constant=Number)
-_KEY_END = re.compile(r'"[ \t\n\r]*:')
-
-
-def has_more_keys(text: str, count: int) -> bool:
-    """Whether a text of JSON may have more keys than were counted in its decoded value.
-
-    A quote and a colon end every key; strings may hold more of both.
-    """
-    return text.count(":") > count and len(_KEY_END.findall(text)) > count
-
-
-def count_keys(value: Any) -> int:
-    """Count the keys of all objects in a value."""
-    if type(value) is dict:
-        return len(value) + sum(map(count_keys, value.values()))
-    return sum(map(count_keys, value)) if type(value) is list else 0
 
 
 class JsonText:
-    """A cursor in a text of JSON values, with the number of its line.
+    """A cursor in a text of JSON values, or of one value on the line `of_line`.
 
-    Parameters
-    ----------
-    file
-        The name of the text in messages.
-    text
-        All of it.
-    expected
-        The end of messages: the expected text.
+    `expected` ends its messages.
     """
 
-    def __init__(self, file: str, text: str, expected: str) -> None:
-        self.file = file
-        self.text = text
+    def __init__(self, file: str, text: str, expected: str, of_line: int | None = None) -> None:
+        self.file, self.text, self.of_line = file, text, of_line
         self._expected = expected
-        self.decoder = DECODER
-        self._position = 0
-        self._line = 1
+        self._position, self._line = 0, of_line or 1
 
     def copy(self) -> JsonText:
         """Return a cursor at the beginning of the same text."""
-        return JsonText(self.file, self.text, self._expected)
+        return JsonText(self.file, self.text, self._expected, self.of_line)
+
+    def end(self) -> None:
+        """Refuse anything but white space behind the cursor."""
+        if self.next():
+            raise self._refusal("Extra data")
 
     def next(self) -> str:
         """Go to the next character that is no white space, and return it; empty at the end."""
@@ -333,35 +294,25 @@ class JsonText:
         """Decode the value at the cursor, and go behind it."""
         self.next()
         try:
-            value, end = self.decoder.raw_decode(self.text, self._position)
-        except RecursionError as problem:
-            raise no_json(self.file, self._line, problem, self._expected) from None
-        except ValueError as problem:
-            raise no_json(self.file, 1, problem, self._expected) from None
+            value, end = DECODER.raw_decode(self.text, self._position)
+        except (ValueError, RecursionError) as problem:
+            line = self.of_line or 1 if isinstance(problem, ValueError) else self._line
+            raise no_json(self.file, line, problem, self._expected) from None
         self._go(end)
         return value
 
-    def single(self) -> Iterator[Entry]:
-        """Yield the value at the cursor."""
-        self.next()
-        yield self._entry(None)
-
-    def entries(self) -> Iterator[Entry]:
-        """Yield the entries of the object or array at the cursor."""
-        for key in self._keys():
-            yield self._entry(key)
-
-    def inside(self, keys: Sequence[str]) -> Iterator[Entry]:
-        """Yield the entries of the object or array under nested keys."""
+    def entries(self, keys: Sequence[str] = ()) -> Iterator[Entry]:
+        """Yield the entries of the object or array at the cursor, or under nested keys in it."""
         if not keys:
-            yield from self.entries()
+            for key in self._keys():
+                yield self.entry(key)
             return
         found, others = False, list[str]()
         line = self._line
         for key in self._keys():
             if key == keys[0]:
                 found = True
-                yield from self.inside(keys[1:])
+                yield from self.entries(keys[1:])
             else:
                 if len(others) < _MOST_NAMED:
                     others.append(str(key))
@@ -405,7 +356,8 @@ class JsonText:
             self._skip()
         return keys
 
-    def _entry(self, key: str | None) -> Entry:
+    def entry(self, key: str | None = None) -> Entry:
+        """Decode the value at the cursor, as the entry with this key."""
         self.next()
         line, start = self._line, self._position
         value = self.value()
@@ -423,10 +375,9 @@ class JsonText:
         while separator == ",":
             key = None
             if opened == "{":
-                self.next()
-                key = self.value()
-                if type(key) is not str:
+                if self.next() != '"':
                     raise self._refusal("Expecting property name enclosed in double quotes")
+                key = self.value()
                 if key in seen:
                     raise key_twice(self.file, self._line, key)
                 seen.add(key)
@@ -470,9 +421,19 @@ class JsonText:
         )
 
 
-def text_of(octets: bytes) -> str:
+def text_of(octets: bytes | bytearray) -> str:
     """Decode JSON, or an id for `written`, without losing a byte."""
     return octets.decode("utf-8", "surrogateescape")
+
+
+def all_octets(values: Sequence[Any]) -> list[bytes] | None:
+    """Return strings and the texts of numbers as bytes; None for any other value."""
+    if not set(map(type, values)) <= {str}:
+        return None
+    try:
+        return [value.encode("utf-8", "surrogateescape") for value in values]
+    except UnicodeEncodeError:
+        return None
 
 
 def octets_of(value: object, file: str, line: int, what: str) -> bytes:

@@ -6,9 +6,11 @@ import json
 import os
 from typing import Any
 
+import numpy as np
+
 from ragkpi.errors import InputError, UsageError
-from ragkpi.files.shape_reader import Listed, collect_qrels
-from ragkpi.files.trec import QrelsColumns
+from ragkpi.files.lines import Tokens
+from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 
 _CHECKOUT = "RAGKPI_QRELS"
 _FOLDERS = ("qrels", "topics-and-qrels")  # in current checkouts, and in older ones
@@ -16,10 +18,7 @@ _PREFIX = "irds:"
 
 
 def resolved(path: str) -> str:
-    """Return the file of a name in ``$RAGKPI_QRELS``, unless a file has this path.
-
-    Raises `InputError` if the lists of that folder cannot be read, or the file is missing.
-    """
+    """Return the file of a name in ``$RAGKPI_QRELS``, unless a file has this path."""
     folder = os.environ.get(_CHECKOUT, "")
     if not folder or path == "-" or os.sep in path or os.path.exists(path):
         return path
@@ -61,15 +60,7 @@ def is_dataset(path: str) -> bool:
 
 
 def read_dataset(path: str) -> QrelsColumns:
-    """Read the qrels of a data set of ir_datasets, which may download them.
-
-    Raises
-    ------
-    UsageError
-        If ir_datasets is not installed.
-    InputError
-        If there is no such data set, it has no qrels, or they cannot be fetched.
-    """
+    """Read the qrels of a data set of ir_datasets, which may download them."""
     try:
         import ir_datasets
     except ImportError as problem:
@@ -87,15 +78,18 @@ def read_dataset(path: str) -> QrelsColumns:
         reason = (str(problem).splitlines() or [type(problem).__name__])[0][:100]
         found = f"cannot be read ({reason})"
         raise InputError(path, None, found, "expected qrels that ir_datasets can fetch") from None
-    return collect_qrels(
-        path,
-        (
-            Listed(
-                row,
-                judged.query_id.encode("utf-8", "surrogateescape"),
-                [judged.doc_id.encode("utf-8", "surrogateescape")],
-                [b"%d" % judged.relevance],
-            )
-            for row, judged in enumerate(judgements, start=1)
-        ),
+    query, document = (
+        Tokens.from_strings(
+            getattr(judged, name).encode("utf-8", "surrogateescape") for judged in judgements
+        )
+        for name in ("query_id", "doc_id")
     )
+    level, line = (
+        np.array([judged.relevance for judged in judgements], np.int64),
+        np.arange(len(query)) + 1,
+    )
+    if not len(line):
+        raise InputError(path, None, "holds no judgements", "expected qrels of at least one")
+    refuse_empty(path, document, line, "document id")
+    refuse_empty(path, query, line, "query id")
+    return plain_qrels(path, query, document, level, line, None)

@@ -1,4 +1,4 @@
-"""Files with a line per query: sizes of the corpus, quality of responses, norms of z-scores."""
+"""Files with a line per query or document: sizes, quality, norms, preferences and gains."""
 
 from __future__ import annotations
 
@@ -28,25 +28,17 @@ _SIZES = LineShape(("query", "size"), "refused", "first_column")
 
 
 def read_corpus_sizes(path: str) -> dict[bytes, int]:
-    """Read the size of the corpus for each query.
-
-    Raises
-    ------
-    InputError
-        With the line, for anything but a query and a size.
-    DataError
-        If a query has two sizes.
-    """
+    """Read the size of the corpus for each query; `DataError` if a query has two sizes."""
     table = read_table(path, _SIZES)
     query, size_text = table.column(0), table.column(1)
     size = size_text.numbers()
     whole = (size >= 1) & (size < 2.0**53) & (size == np.floor(size))
     refuse_invalid(path, table.line, size_text, whole, "size", "expected a whole number from 1")
     sizes: dict[bytes, int] = {}
-    for row, (name, number) in enumerate(zip(query, size.astype(np.int64).tolist(), strict=True)):
+    for line, name, number in zip(table.line, query, size.astype(np.int64).tolist(), strict=True):
         if name in sizes:
             raise DataError(
-                f"{path}:{table.line[row]}: query {shown(name)} again; expected one size per query"
+                f"{path}:{line}: query {shown(name)} again; expected one size per query"
             )
         sizes[name] = number
     return sizes
@@ -64,13 +56,6 @@ def read_quality(path: str) -> Quality:
     """Read the quality of the response to each query.
 
     The lines have two columns or three, as the first one: query, perhaps run, and score.
-
-    Raises
-    ------
-    InputError
-        With the line, for another number of columns or a score that is no finite number.
-    DataError
-        If a query, or a query and run, comes twice.
     """
     with Source(path) as source:
         block = whole_text(source)
@@ -87,14 +72,13 @@ def read_quality(path: str) -> Quality:
     refuse_invalid(path, table.line, score_text, np.isfinite(score), "score", "expected a number")
     runs: list[bytes | None] = list(run[0].tolist()) if run else [None] * len(score)
     by_run: dict[bytes | None, dict[bytes, float]] = {}
-    for row, (name, of, number) in enumerate(
-        zip(query.tolist(), runs, score.tolist(), strict=True)
-    ):
+    rows = zip(table.line, query.tolist(), runs, score.tolist(), strict=True)
+    for line, name, of, number in rows:
         scores = by_run.setdefault(of, {})
         if name in scores:
+            per = "query and run" if run else "query"
             raise DataError(
-                f"{path}:{table.line[row]}: query {shown(name)} again; expected one score per "
-                f"query{' and run' if run else ''}"
+                f"{path}:{line}: query {shown(name)} again; expected one score per {per}"
             )
         scores[name] = number
     return by_run
@@ -115,11 +99,7 @@ Norms = Mapping[bytes, Mapping[bytes, Norm]]
 
 
 def read_zscores(path: str) -> Norms:
-    """Read a file of means and deviations.
-
-    Raises `InputError` with the line if a number is not a finite decimal, a deviation is negative,
-    or a query and measure come twice.
-    """
+    """Read the mean and the standard deviation of measures for queries."""
     table = read_table(path, _NORMS)
     query, measure, *number_texts = map(table.column, range(4))
     numbers = []
@@ -136,12 +116,8 @@ def read_zscores(path: str) -> Norms:
     ):
         of_queries = norms.setdefault(name, {})
         if query_id in of_queries:
-            raise InputError(
-                path,
-                line,
-                f"{name.decode()} of query {query_id.decode()} again",
-                "expected each measure once per query",
-            )
+            again = f"{name.decode()} of query {query_id.decode()} again"
+            raise InputError(path, line, again, "expected each measure once per query")
         of_queries[query_id] = Norm(*norm)
     return norms
 
@@ -167,10 +143,7 @@ class PreferenceColumns:
 
 
 def read_preferences(path: str) -> PreferenceColumns:
-    """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number).
-
-    Raises `InputError` with the line for anything but a preference.
-    """
+    """Read `prefs`: query, judgment group, sub-group, document, level (a decimal number)."""
     table = read_table(path, LINE)
     query, group, subgroup, document, level_text = map(table.column, range(5))
     level = level_text.numbers()
@@ -180,10 +153,7 @@ def read_preferences(path: str) -> PreferenceColumns:
 
 
 def read_qrels_preferences(path: str) -> PreferenceColumns:
-    """Read `qrels_prefs`: query, judgment group, document, level (a whole number).
-
-    Each judgment group is one sub-group. Raises `InputError` as `read_qrels` does.
-    """
+    """Read `qrels_prefs`, as qrels; each judgment group is one sub-group."""
     qrels = read_qrels(path)
     return PreferenceColumns(
         file=qrels.file,
@@ -201,10 +171,7 @@ _JSON = b'{["'  # the first byte of JSON
 
 
 def read_gains(path: str, reading: Reading | str | None = None) -> QrelsColumns:
-    """Read lines of query, document and gain, or a file in any format of qrels.
-
-    Raises `InputError` with the line for anything but a number.
-    """
+    """Read lines of query, document and gain, or a file in any format of qrels."""
     with Source(path) as source:
         line = source.peek(HEAD_LENGTH).lstrip().split(b"\n", 1)[0]
         words = line.split()

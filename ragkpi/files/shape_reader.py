@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import chain, groupby
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.arrays import IntArray
 from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files.column_names import RECORD_KEYS, RECORDS_INSIDE, Kind, plain_name
 from ragkpi.files.json_text import (
-    DECODER,
     Keys,
     KeyTwiceError,
     Path,
     Repeated,
-    count_keys,
-    has_more_keys,
+    all_octets,
     is_scalar,
     key_twice,
-    no_json,
     octets_of,
 )
 from ragkpi.files.lines import Tokens
@@ -54,7 +52,7 @@ class Listed(NamedTuple):
         The physical line of each document, or the line of the record; in a file without lines,
         the row from 1.
     values
-        The scores, as texts or floats, or the texts of the judged levels.
+        The texts of the scores or of the judged levels.
     ranks
         The texts of ranks beside scores; else empty.
     by_rank
@@ -64,106 +62,82 @@ class Listed(NamedTuple):
     lines: int | list[int]
     query: bytes
     documents: list[bytes]
-    values: Sequence[bytes | float]
+    values: list[bytes]
     ranks: list[bytes] = []  # noqa: RUF012 - never changed
     run_id: bytes = b""
     by_rank: bool = False
 
 
-class _RecordColumns:
-    """Gathers records for one block of columns."""
+class _RecordColumns(NamedTuple):
+    """Records as columns: the query of each record, and its documents."""
 
-    def __init__(self, file: str) -> None:
-        self.file = file
-        self.queries: list[bytes] = []
-        self.counts: list[int] = []
-        self.documents: list[bytes] = []
-        self.values: list[bytes | float] = []
-        self.ranks: list[bytes] = []
-        self.lines: list[int] = []
-        self.by_rank: list[bool] = []
-        self.run_id = b""
+    query: Tokens
+    counts: list[int]
+    document: Tokens
+    value: Tokens
+    line: IntArray
 
-    def add(self, listed: Listed) -> None:
-        count = len(listed.documents)
-        self.queries.append(listed.query)
-        self.counts.append(count)
-        self.documents += listed.documents
-        self.values += listed.values
-        self.ranks += listed.ranks
-        self.by_rank.append(listed.by_rank)
-        self.lines += listed.lines if isinstance(listed.lines, list) else [listed.lines] * count
-        self.run_id = listed.run_id or self.run_id
 
-    def line(self) -> IntArray:
-        return np.array(self.lines, dtype=np.int64)
-
-    def texts(self) -> Tokens:
-        """Return the texts of the scores or levels."""
-        return Tokens.from_strings(
-            value if isinstance(value, bytes) else repr(value).encode() for value in self.values
-        )
-
-    def scores(self, line: IntArray) -> FloatArray:
-        if set(map(type, self.values)) == {float}:
-            return np.array(self.values)
-        return parse_scores(self.file, self.texts(), line)
-
-    def ids(self, line: IntArray) -> tuple[Tokens, Tokens]:
-        """Return the query of each record and the documents; refuse empty ids."""
-        query, document = Tokens.from_strings(self.queries), Tokens.from_strings(self.documents)
-        refuse_empty(self.file, document, line, "document id")
-        first = np.cumsum(self.counts) - self.counts
-        refuse_empty(self.file, query, line[np.minimum(first, len(line) - 1)], "query id")
-        return query, document
+def _columns_of(file: str, records: Sequence[Listed]) -> _RecordColumns:
+    """Gather records of at least one document; refuse empty ids."""
+    counts = [len(record.documents) for record in records]
+    lines = (
+        record.lines if isinstance(record.lines, list) else [record.lines] * count
+        for record, count in zip(records, counts, strict=True)
+    )
+    line = np.array(list(chain.from_iterable(lines)), dtype=np.int64)
+    query = Tokens.from_strings(record.query for record in records)
+    document = Tokens.from_strings(chain.from_iterable(record.documents for record in records))
+    value = Tokens.from_strings(chain.from_iterable(record.values for record in records))
+    refuse_empty(file, document, line, "document id")
+    first = np.cumsum(counts) - counts
+    refuse_empty(file, query, line[np.minimum(first, len(line) - 1)], "query id")
+    return _RecordColumns(query, counts, document, value, line)
 
 
 def stream_listed(file: str, records: Iterable[Listed]) -> Iterator[RunColumns]:
     """Gather records into blocks of a run."""
-    gathered = _RecordColumns(file)
+    batch: list[Listed] = []
+    rows = 0
     for record in records:
         if not record.documents:
             continue
-        if len(gathered.documents) >= _ROWS_OF_A_BATCH:
-            yield _run_columns(gathered)
-            gathered = _RecordColumns(file)
-        gathered.add(record)
-    if gathered.documents:
-        yield _run_columns(gathered)
+        if rows >= _ROWS_OF_A_BATCH:
+            yield _run_columns(file, batch)
+            batch, rows = [], 0
+        batch.append(record)
+        rows += len(record.documents)
+    if batch:
+        yield _run_columns(file, batch)
 
 
-def _run_columns(gathered: _RecordColumns) -> RunColumns:
-    line = gathered.line()
-    query, document = gathered.ids(line)
+def _run_columns(file: str, records: Sequence[Listed]) -> RunColumns:
+    query, counts, document, value, line = _columns_of(file, records)
     groups = query.changes()
-    starts = np.concatenate([[0], np.cumsum(gathered.counts)])[groups]
-    rank = None
-    if len(gathered.ranks) == len(line):
-        rank = parse_ranks(gathered.file, Tokens.from_strings(gathered.ranks), line)
+    ranks = Tokens.from_strings(chain.from_iterable(record.ranks for record in records))
+    run_ids = (record.run_id for record in reversed(records) if record.run_id)
+    by_rank = [record.by_rank for record in records]
     return RunColumns(
-        file=gathered.file,
+        file=file,
         query=query.take(groups[:-1]),
-        starts=starts,
+        starts=np.concatenate([[0], np.cumsum(counts)])[groups],
         document=document,
-        score=gathered.scores(line),
+        score=parse_scores(file, value, line),
         line=line,
-        run_id=gathered.run_id or run_id_of(gathered.file),
-        rank=rank,
-        by_rank=np.repeat(gathered.by_rank, gathered.counts) if any(gathered.by_rank) else None,
+        run_id=next(run_ids, b"") or run_id_of(file),
+        rank=parse_ranks(file, ranks, line) if len(ranks) == len(line) else None,
+        by_rank=np.repeat(by_rank, counts) if any(by_rank) else None,
     )
 
 
 def collect_qrels(file: str, records: Iterable[Listed]) -> QrelsColumns:
     """Gather the records of qrels into columns; `InputError` if there are none."""
-    gathered = _RecordColumns(file)
-    for record in records:
-        gathered.add(record)
-    if not gathered.documents:
+    judged = list(records)
+    if not any(record.documents for record in judged):
         raise InputError(file, None, "holds no judgements", "expected qrels of at least one")
-    line = gathered.line()
-    query, document = gathered.ids(line)
-    level, gain = parse_numbers(file, gathered.texts(), line, truth=True)
-    query = query.take(np.repeat(np.arange(len(query)), gathered.counts))
+    query, counts, document, value, line = _columns_of(file, judged)
+    level, gain = parse_numbers(file, value, line, truth=True)
+    query = query.take(np.repeat(np.arange(len(query)), counts))
     return plain_qrels(file, query, document, level, line, gain)
 
 
@@ -171,8 +145,7 @@ class Record(NamedTuple):
     """A record of a file.
 
     `line` is its first line, and `lines` are those of its keys where they differ. `key` is its
-    own key in the object around it, `number` counts from 1. If `text` is not empty, `value` comes
-    from the `QUICK` decoder.
+    own key in the object around it, `number` counts from 1.
     """
 
     line: int
@@ -180,155 +153,26 @@ class Record(NamedTuple):
     value: Any
     key: str | None = None
     lines: Sequence[int] = ()
-    text: str = ""
 
-    def exactly(self, file: str) -> Record:
-        """Return the same record, decoded with all digits and repeated keys."""
-        if not self.text:
-            return self
-        try:
-            return self._replace(value=DECODER.decode(self.text), text="")
-        except RecursionError as problem:
-            raise no_json(file, self.line, problem, "expected ids and numbers") from None
+    def line_of(self, item: int) -> int:
+        """Return the line of one of its documents."""
+        return self.lines[item] if item < len(self.lines) else self.line
 
 
-class NumberTexts(NamedTuple):
-    """The texts of the scores or levels of some documents, as in `Listed`.
-
-    `ranks` are the texts of ranks beside scores; with `by_rank`, the scores are negative ranks.
-    """
-
-    values: list[bytes]
-    ranks: list[bytes] = []  # noqa: RUF012 - never changed
-    by_rank: bool = False
+Items: TypeAlias = "list[tuple[Any, Any]]"
+"""Documents: the key and the value of each."""
 
 
-class NumberReader:
-    """Reads the scores, ranks and levels of a record's documents."""
+# Scores or levels, ranks beside scores, and whether the scores are negative ranks.
+_Numbers: TypeAlias = "tuple[list[bytes], list[bytes], bool]"
 
-    def __init__(self, shape: Shape, file: str) -> None:
-        self.shape = shape
-        self._file = file
-        # A level may be true or false, which is no number.
-        self.value = Path(shape.score or shape.level)
-        self.rank, self._scores = Path(shape.rank), Path(shape.scores)
-        self._warned = False
-        # The keys of the first record's score and rank, in files with a document a record.
-        self._first_keys: dict[str, Keys | None] = {}
 
-    def of(self, record: Record, items: list[tuple[Any, Any]]) -> NumberTexts:
-        """Return the texts of the scores or levels of documents, and of their ranks."""
-        if self.shape.kind == "run":
-            return self._scores_of(record, items)
-        levels = [
-            self._level(record, number, key, item) for number, (key, item) in enumerate(items)
-        ]
-        return NumberTexts(levels)
-
-    def _level(self, record: Record, number: int, key: Any, item: Any) -> bytes:
-        line = record.lines[number] if number < len(record.lines) else record.line
-        if not self.shape.level:
-            return b"1"
-        value = self.value.any_value(item, key)
-        if value is None and self.shape.level != "@value":
-            if not isinstance(item, dict) and "level" not in self.shape.required:
-                return b"1"  # an id in a list of relevant ones
-            raise lacking(self._file, self.shape, record._replace(value=item), "level")
-        if isinstance(value, bool):
-            return b"1" if value else b"0"
-        return octets_of(value, self._file, line, "number")
-
-    def _scores_of(self, record: Record, items: list[tuple[Any, Any]]) -> NumberTexts:
-        file, line = self._file, record.line
-        beside = self._scores.listed(record.value) if self._scores else None
-        if beside is None and "scores" in self.shape.required:
-            raise lacking(file, self.shape, record, "scores")
-        if beside is not None:
-            if len(beside[1]) != len(items):
-                found = f"{len(beside[1])} scores for {len(items)} documents"
-                raise InputError(file, line, found, "expected a score for each")
-            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
-        elif self.shape.score == "@value":
-            lines = record.lines if len(record.lines) == len(items) else [line] * len(items)
-            numbers = zip(items, lines, strict=True)
-            return NumberTexts([octets_of(item, file, at, "number") for (_, item), at in numbers])
-        else:
-            scores = self._all_or_none(record, self.value, items, "score")
-        ranks = self._all_or_none(record, self.rank, items, "rank")
-        for part, values in (("score", scores), ("rank", ranks)):
-            if part in self.shape.required and items and not values:
-                raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
-        rank_texts = [octets_of(rank, file, line, "rank") for rank in ranks]
-        if scores:
-            return NumberTexts(
-                [octets_of(score, file, line, "score") for score in scores], rank_texts
-            )
-        if ranks:
-            return NumberTexts([descending(file, line, rank) for rank in rank_texts], by_rank=True)
-        if not self.shape.list:  # a document a record: the order of the file
-            if not self._warned:
-                self._warned = True
-                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
-            return NumberTexts([b"-%d" % record.number])
-        return NumberTexts([b"-%d" % place for place in range(1, len(items) + 1)], by_rank=True)
-
-    def are_as_first(self, score: str, rank: str | None) -> bool:
-        """Whether the first record has its score and its rank under these keys."""
-        return self._first_keys == {"score": (score,), "rank": None if rank is None else (rank,)}
-
-    def _all_or_none(
-        self, record: Record, path: Path, items: list[tuple[Any, Any]], what: str
-    ) -> list[Any]:
-        """Return the scores or ranks of documents, all under the same keys; [] if there are none.
-
-        `InputError` if only some documents have them: those without could not be ranked.
-        """
-        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
-        if not self.shape.list:
-            ((value, keys),) = found
-            first = self._first_keys.setdefault(what, keys)
-            if keys != first or (keys is not None and value is None):
-                raise self._unlike_first(record, what, value, keys, first)
-            return [] if keys is None else [value]
-        values = self._refuse_some(record, [value for value, _ in found], what)
-        all_keys = [keys for _, keys in found]
-        if values and len(set(all_keys)) > 1:
-            other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
-            raise InputError(
-                self._file,
-                record.line,
-                f"document {other + 1} of the list has its {what} under "
-                f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
-                "expected all of them under one key",
-            )
-        return values
-
-    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[Any]:
-        having = [value is not None for value in values]
-        if any(having) and not all(having):
-            number = having.index(not having[0]) + 1
-            found = f"document {number} of the list has a {what} and others have none"
-            if having[0]:
-                found = f"document {number} of the list has no {what} and others have one"
-            raise InputError(
-                self._file, record.line, found, f"expected a {what} for all of them or for none"
-            )
-        return values if any(having) else []
-
-    def _unlike_first(
-        self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
-    ) -> InputError:
-        if keys is not None and value is None:
-            found = f"{what} is null"
-        elif keys is None:
-            found = f"no {what}, and records before have one"
-        elif first is None:
-            found = f"a {what}, and records before have none"
-        else:
-            found = f"a {what} under {_dotted(keys)}, in records before under {_dotted(first)}"
-        return InputError(
-            self._file, record.line, found, f"expected a {what} under one key in all or in none"
-        )
+def shared_keys(values: Sequence[Any]) -> Keys | None:
+    """Return the keys of objects that all have the same ones; None for anything else."""
+    if set(map(type, values)) != {dict}:
+        return None
+    layouts = set(map(tuple, values))
+    return layouts.pop() if len(layouts) == 1 else None
 
 
 def _dotted(keys: Keys | None) -> str:
@@ -365,10 +209,6 @@ def _wanted_names(path: str) -> list[str]:
     return list(names) or [path]
 
 
-# Ids of documents, scores or levels, and ranks.
-_Columns: TypeAlias = "tuple[list[bytes], Sequence[bytes | float], list[bytes]]"
-
-
 class ShapeReader:
     """Reads the records of a file by a shape."""
 
@@ -377,15 +217,20 @@ class ShapeReader:
         self._file = file
         self._query, self._doc, self._run = Path(shape.query), Path(shape.doc), Path(shape.run_id)
         self._list = Path(shape.list)
-        self._numbers = NumberReader(shape, file)
-        self._value, self._rank = self._numbers.value, self._numbers.rank
+        # A level may be true or false, which is no number.
+        self._value = Path(shape.score or shape.level)
+        self._rank, self._scores = Path(shape.rank), Path(shape.scores)
+        self._warned = False
+        # The keys of the first record's score and rank, in files with a document a record.
+        self._first_keys: dict[str, Keys | None] = {}
         self._objects = shape.doc.startswith("@key")
-        self._option = option(f"map_{shape.kind}")
 
     def fits(self, record: Any, key: str | None = None) -> Literal["yes", "empty", "no"]:
         """Whether a record has this shape, by its keys and lists; "empty" if its list is empty."""
         try:
-            if any(Path(name).any_value(record) is None for name in self._needed()):
+            if not self.shape.records and any(
+                Path(name).any_value(record) is None for name in self.shape.needs
+            ):
                 return "no"
             if self._query.scalar(record, key, 1) is None:
                 return "no"
@@ -406,34 +251,29 @@ class ShapeReader:
         except KeyTwiceError:
             return "no"
 
-    def _needed(self) -> Sequence[str]:
-        return () if self.shape.records else self.shape.needs
-
     def listed(self, record: Record) -> Listed:
-        """Return the documents of a record.
-
-        Raises `InputError` with the line, and the keys of the record, for one without.
-        """
-        quick = self._listed_quickly(record)
-        if quick is not None:
-            return quick
-        record = record.exactly(self._file)
-        file, line = self._file, record.line
+        """Return the documents of a record; `InputError` for one without, with its keys."""
+        file, line, value = self._file, record.line, record.value
+        inside = self.shape.list != "@value"
         try:
-            if not isinstance(record.value, dict | list) or (
-                isinstance(record.value, list) and self.shape.list != "@value"
-            ):
+            if not isinstance(value, dict if inside else dict | list):
                 raise self._no_object(record)
-            if isinstance(record.value, Repeated) and self.shape.list != "@value":
-                raise key_twice(file, line, record.value.twice())
+            if isinstance(value, Repeated) and inside:
+                raise key_twice(file, line, value.twice())
             name, items = self._items(record)
             query = self._query_of(record)
-            listed = self._of_items(record, query, name, items)
+            layout = shared_keys([item for _, item in items])
+            documents = self._documents(record, name, items, layout)
+            values, ranks, by_rank = self._numbers(record, items, layout)
         except KeyTwiceError as problem:
             raise InputError(file, line, str(problem), "expected each key once") from None
-        return listed
+        tag = None if self._objects else self._run.scalar(value)
+        run_id = b"" if tag is None else octets_of(tag, file, line, "run id")
+        lines = list(record.lines) if len(record.lines) == len(items) else line
+        listed = Listed(lines, query, documents, values, ranks, run_id, by_rank)
+        return listed if self.shape.repeated == "refused" else self._without_repetitions(listed)
 
-    def _items(self, record: Record) -> tuple[str, list[tuple[Any, Any]]]:
+    def _items(self, record: Record) -> tuple[str, Items]:
         if not self._list:
             return "", [(record.key, record.value)]
         listed = self._list.listed(record.value, record.key, self._objects)
@@ -443,129 +283,43 @@ class ShapeReader:
             raise lacking(self._file, self.shape, record, "list", "no list of documents")
         return listed
 
-    def _of_items(
-        self, record: Record, query: bytes, name: str, items: list[tuple[Any, Any]]
-    ) -> Listed:
-        lines: int | list[int] = record.line
-        if record.lines and len(record.lines) == len(items):
-            lines = list(record.lines)
-        documents = [
-            self._document(record, number, name, key, item)
-            for number, (key, item) in enumerate(items)
-        ]
-        values, ranks, by_rank = self._numbers.of(record, items)
-        if self.shape.repeated == "dropped" and len(set(documents)) < len(documents):
-            # A document with two levels stays twice, and is refused as in every format.
-            levels = values if self.shape.kind == "qrels" else [b""] * len(values)
-            judged = list(zip(documents, levels, strict=True))
-            first = {pair: place for place, pair in reversed(list(enumerate(judged)))}
-            kept = sorted(first.values())
-            documents = [documents[place] for place in kept]
-            values = [values[place] for place in kept]
-            ranks = [ranks[place] for place in kept] if ranks else []
-            lines = [lines[place] for place in kept] if isinstance(lines, list) else lines
-        return Listed(lines, query, documents, values, ranks, self._run_id(record), by_rank)
-
-    def _run_id(self, record: Record) -> bytes:
-        tag = None if self._objects else self._run.scalar(record.value)
-        return b"" if tag is None else octets_of(tag, self._file, record.line, "run id")
-
-    def _listed_quickly(self, record: Record) -> Listed | None:
-        """Read the two usual forms: an object of documents and numbers, or a list of objects.
-
-        None for anything unusual, which is then read item by item, with the same result.
-        """
-        value = record.value
-        if not self._list or type(value) not in (dict, list):
-            return None
-        try:
-            found = self._list.listed(value, record.key, self._objects)
-            query = self._query.scalar(value, record.key, record.number)
-            run_id = None if self._objects else self._run.scalar(value)
-            if found is None or not isinstance(query, str) or isinstance(run_id, float):
-                return None
-            items = [item for _, item in found[1]]
-            if self._objects:
-                if self.shape.query != "@key" or (self.shape.score or self.shape.level) != "@value":
-                    return None
-                columns, keys = self._texts(list(value), items, []), len(items)
-            else:
-                columns = self._columns(items)
-                keys = len(items) * len(items[0]) if columns is not None else 0
-                if value != items:
-                    name = found[0]
-                    if type(value) is not dict or value.get(name) != items:
-                        return None
-                    keys += count_keys({**value, name: None})
-        except (KeyTwiceError, RecursionError):
-            return None
-        if columns is None or (record.text and has_more_keys(record.text, keys)):
-            return None
-        lines = list(record.lines) if len(record.lines) == len(items) else record.line
-        return Listed(lines, self._query_of(record), *columns, self._run_id(record))
-
-    def _columns(self, items: Sequence[Any]) -> _Columns | None:
-        """Return ids, numbers and ranks of documents, from objects that have the same keys.
-
-        None where the keys of these are not known yet, or for anything unusual.
-        """
-        if (
-            not items
-            or type(items[0]) is not dict
-            or self.shape.scores
-            or self.shape.repeated != "refused"
-            or "rank" in self.shape.required
-        ):
-            return None
-        layout = tuple(items[0])
-        doc, value = self._doc.name_in(layout), self._value.name_in(layout)
-        rank = None if self._rank.lacks(layout) else self._rank.name_in(layout)
-        if doc is None or value is None or (rank is None and not self._rank.lacks(layout)):
-            return None
-        one_each = self.shape.kind == "run" and not self._list
-        if one_each and not self._numbers.are_as_first(value, rank):
-            return None
-        if set(map(type, items)) != {dict} or set(map(tuple, items)) != {layout}:
-            return None
-        ranks = [] if rank is None else [item[rank] for item in items]
-        return self._texts([item[doc] for item in items], [item[value] for item in items], ranks)
-
-    def _texts(
-        self, documents: Sequence[Any], numbers: Sequence[Any], ranks: Sequence[Any]
-    ) -> _Columns | None:
-        """Return ids and numbers as texts, scores perhaps as floats; None for other values."""
-        kinds = set(map(type, numbers))
-        values: Sequence[bytes | float] | None = None
-        if float not in kinds:
-            values = _octets(numbers)
-        elif kinds == {float} and self.shape.kind == "run":
-            values = numbers
-        elif self.shape.kind == "run":
-            values = _octets([repr(score) if type(score) is float else score for score in numbers])
-        ids, rank_texts = _octets(documents), _octets(ranks)
-        if ids is None or values is None or rank_texts is None:
-            return None
-        return ids, values, rank_texts
+    def _without_repetitions(self, listed: Listed) -> Listed:
+        """Keep each document once; one with two levels is refused later, as in every format."""
+        documents, values, lines = listed.documents, listed.values, listed.lines
+        levels = values if self.shape.kind == "qrels" else [b""] * len(values)
+        first: dict[tuple[bytes, bytes], int] = {}
+        for place, pair in enumerate(zip(documents, levels, strict=True)):
+            first.setdefault(pair, place)
+        kept = list(first.values())
+        return listed._replace(
+            documents=[documents[place] for place in kept],
+            values=[values[place] for place in kept],
+            ranks=[listed.ranks[place] for place in kept] if listed.ranks else [],
+            lines=[lines[place] for place in kept] if isinstance(lines, list) else lines,
+        )
 
     def flat(self, records: Sequence[Record]) -> list[Listed]:
         """Return the documents of records of one document each, neighbours of a query together."""
         values = [record.value for record in records]
-        columns = self._columns(values)
-        name = self._query.name_in(tuple(values[0])) if columns is not None else None
-        queries = None if name is None else _octets([value[name] for value in values])
+        layout = shared_keys(values)
+        number, rank = self._value.name_in(layout), self._rank.name_in(layout)
+        paths = (self._query, self._doc, self._value, *([] if rank is None else [self._rank]))
+        columns = [path.octets(values, layout) for path in paths]
+        keys = {"score": (number,), "rank": None if rank is None else (rank,)}
         if (
-            columns is None
-            or queries is None
-            or not self._run.lacks(tuple(values[0]))
-            or any(has_more_keys(record.text, len(values[0])) for record in records)
+            None in columns
+            or not self._run.lacks(layout)
+            or (rank is None and not self._rank.lacks(layout))
+            or (self.shape.kind == "run" and keys != self._first_keys)
         ):
             return [self.listed(record) for record in records]
-        documents, numbers, ranks = columns
+        queries, documents, numbers, *ranks = (column or [] for column in columns)
         listed, start = [], 0
-        for query, same in itertools.groupby(queries):
+        for query, same in groupby(queries):
             part = slice(start, start + len(list(same)))
             lines = [record.line for record in records[part]]
-            listed.append(Listed(lines, query, documents[part], numbers[part], ranks[part]))
+            some_ranks = ranks[0][part] if ranks else []
+            listed.append(Listed(lines, query, documents[part], numbers[part], some_ranks))
             start = part.stop
         return listed
 
@@ -582,29 +336,29 @@ class ShapeReader:
                 )
             if value is None or isinstance(value, dict | list):
                 raise lacking(self._file, self.shape, record, "query", "no query id")
-        plain = _octets([value])
-        if plain is None:
-            octets = octets_of(value, self._file, record.line, self._query_name(record))
-        else:
-            octets = plain[0]
-        if self.shape.name == "lists" and len(octets.split()) > 1 and self._is_text(record, value):
+        name: str | None = None
+        if not isinstance(value, str) and isinstance(record.value, dict) and not self.shape.records:
+            name = fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
+        octets = octets_of(value, self._file, record.line, name or "query id")
+        of_texts = self.shape.name == "lists" and len(octets.split()) > 1
+        if of_texts and value in (record.value.get("query"), record.value.get("topic")):
             raise lacking(self._file, self.shape, record, "query", "no query id but a text")
         return octets
 
-    def _query_name(self, record: Record) -> str:
-        if isinstance(record.value, dict) and not self.shape.records:
-            return (
-                fields.find_one(self._file, record.line, list(record.value), fields.QUERY)
-                or "query id"
-            )
-        return "query id"
+    def _documents(
+        self, record: Record, name: str, items: Items, layout: Keys | None
+    ) -> list[bytes]:
+        documents = None
+        if self.shape.doc == "@key":
+            documents = all_octets([key for key, _ in items])
+        elif self.shape.name != "id-lists":  # where texts are refused
+            documents = self._doc.octets([item for _, item in items], layout)
+        return documents or [
+            self._document(record, record.line_of(number), name, *item)
+            for number, item in enumerate(items)
+        ]
 
-    @staticmethod
-    def _is_text(record: Record, value: Any) -> bool:
-        return any(record.value.get(name) == value for name in ("query", "topic"))
-
-    def _document(self, record: Record, number: int, name: str, key: Any, item: Any) -> bytes:
-        line = record.lines[number] if number < len(record.lines) else record.line
+    def _document(self, record: Record, line: int, name: str, key: Any, item: Any) -> bytes:
         value = self._doc.scalar(item, key)
         if value is None and item is not None and not isinstance(item, bool | list):
             record = record._replace(value=item, line=line)
@@ -612,43 +366,142 @@ class ShapeReader:
         if value is None:
             value = item  # `octets_of` refuses it
         octets = octets_of(value, self._file, line, "document id")
-        if value is item and self.shape.name in ("lists", "id-lists"):
-            self._refuse_text(line, name, octets)
-        return octets
-
-    def _refuse_text(self, line: int, name: str, octets: bytes) -> None:
-        """Raise `InputError` for a string in a list that seems to be a text, not an id."""
+        if value is not item or self.shape.name not in ("lists", "id-lists"):
+            return octets
         if fields.plain_name(name) in fields.TEXTS or len(octets.split()) != 1:
             raise InputError(
                 self._file,
                 line,
                 f"{name} lists texts, not ids ({shown(octets)})",
-                f"expected ids of documents, or where they stand: {self._option} 'list=…, doc=…'",
+                "expected ids of documents, or where they stand: "
+                f"{option('map_' + self.shape.kind)} 'list=…, doc=…'",
             )
+        return octets
 
-    def _no_object(self, record: Record) -> InputError:
-        if record.key is not None:
-            return InputError(
+    def _numbers(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+        """Return the texts of the scores or levels of documents, and of their ranks."""
+        if self.shape.kind == "run":
+            return self._scores_of(record, items, layout)
+        levels = self._value.octets([item for _, item in items], layout)
+        if levels is None:
+            levels = [
+                self._level(record, record.line_of(number), *item)
+                for number, item in enumerate(items)
+            ]
+        return levels, [], False
+
+    def _level(self, record: Record, line: int, key: Any, item: Any) -> bytes:
+        if not self.shape.level:
+            return b"1"
+        value = self._value.any_value(item, key)
+        if value is None and self.shape.level != "@value":
+            if not isinstance(item, dict) and "level" not in self.shape.required:
+                return b"1"  # an id in a list of relevant ones
+            raise lacking(self._file, self.shape, record._replace(value=item), "level")
+        if isinstance(value, bool):
+            return b"1" if value else b"0"
+        return octets_of(value, self._file, line, "number")
+
+    def _scores_of(self, record: Record, items: Items, layout: Keys | None) -> _Numbers:
+        file, line = self._file, record.line
+        beside = self._scores.listed(record.value) if self._scores else None
+        if beside is None and "scores" in self.shape.required:
+            raise lacking(file, self.shape, record, "scores")
+        if beside is not None:
+            if len(beside[1]) != len(items):
+                found = f"{len(beside[1])} scores for {len(items)} documents"
+                raise InputError(file, line, found, "expected a score for each")
+            scores = self._refuse_some(record, [value for _, value in beside[1]], "score")
+        elif self.shape.score == "@value":
+            values = [item for _, item in items]
+            scores = all_octets(values) or [
+                octets_of(value, file, record.line_of(number), "number")
+                for number, value in enumerate(values)
+            ]
+            return scores, [], False
+        else:
+            scores = self._all_or_none(record, self._value, items, layout, "score")
+        ranks = self._all_or_none(record, self._rank, items, layout, "rank")
+        for part, texts in (("score", scores), ("rank", ranks)):
+            if part in self.shape.required and items and not texts:
+                raise lacking(file, self.shape, record._replace(value=items[0][1]), part)
+        if scores:
+            return scores, ranks, False
+        if ranks:
+            return [descending(file, line, rank) for rank in ranks], [], True
+        if not self.shape.list:  # a document a record: the order of the file
+            if not self._warned:
+                self._warned = True
+                warn_of_order(file, list(record.value) if isinstance(record.value, dict) else [])
+            return [b"-%d" % record.number], [], False
+        return [b"-%d" % place for place in range(1, len(items) + 1)], [], True
+
+    def _all_or_none(
+        self, record: Record, path: Path, items: Items, layout: Keys | None, what: str
+    ) -> list[bytes]:
+        """Return the scores or ranks of documents, all under the same keys; [] if there are none.
+
+        `InputError` if only some documents have them: those without could not be ranked.
+        """
+        if self.shape.list:
+            texts = [] if path.lacks(layout) else path.octets([item for _, item in items], layout)
+            if texts is not None:
+                return texts
+        found = [path.first(item, key) for key, item in items] if path else [(None, None)]
+        if not self.shape.list:
+            ((value, keys),) = found
+            first = self._first_keys.setdefault(what, keys)
+            if keys != first or (keys is not None and value is None):
+                raise self._unlike_first(record, what, value, keys, first)
+            return [] if keys is None else [octets_of(value, self._file, record.line, what)]
+        texts = self._refuse_some(record, [value for value, _ in found], what)
+        all_keys = [keys for _, keys in found]
+        if texts and len(set(all_keys)) > 1:
+            other = next(number for number, keys in enumerate(all_keys) if keys != all_keys[0])
+            raise InputError(
                 self._file,
                 record.line,
-                f"no object under {shown(record.key)}",
-                'expected {"query": {"document": number, …}, …} or an array of results',
+                f"document {other + 1} of the list has its {what} under "
+                f"{_dotted(all_keys[other])}, the first one under {_dotted(all_keys[0])}",
+                "expected all of them under one key",
             )
-        return no_object(self._file, record.line)
+        return texts
 
+    def _refuse_some(self, record: Record, values: list[Any], what: str) -> list[bytes]:
+        having = [value is not None for value in values]
+        if any(having) and not all(having):
+            number = having.index(not having[0]) + 1
+            found = f"document {number} of the list has a {what} and others have none"
+            if having[0]:
+                found = f"document {number} of the list has no {what} and others have one"
+            raise InputError(
+                self._file, record.line, found, f"expected a {what} for all of them or for none"
+            )
+        texts = all_octets(values) if any(having) else []
+        if texts is None:
+            texts = [octets_of(value, self._file, record.line, what) for value in values]
+        return texts
 
-def _octets(values: Sequence[Any]) -> list[bytes] | None:
-    """Return strings and the texts of numbers as bytes; None for any other value."""
-    if not all(issubclass(kind, str) for kind in set(map(type, values))):
-        return None
-    try:
-        return list(map(str.encode, values))
-    except UnicodeEncodeError:
-        pass
-    try:
-        return [value.encode("utf-8", "surrogateescape") for value in values]
-    except UnicodeEncodeError:
-        return None
+    def _unlike_first(
+        self, record: Record, what: str, value: Any, keys: Keys | None, first: Keys | None
+    ) -> InputError:
+        if keys is not None and value is None:
+            found = f"{what} is null"
+        elif keys is None:
+            found = f"no {what}, and records before have one"
+        elif first is None:
+            found = f"a {what}, and records before have none"
+        else:
+            found = f"a {what} under {_dotted(keys)}, in records before under {_dotted(first)}"
+        return InputError(
+            self._file, record.line, found, f"expected a {what} under one key in all or in none"
+        )
+
+    def _no_object(self, record: Record) -> InputError:
+        if record.key is None:
+            return no_object(self._file, record.line)
+        expected = 'expected {"query": {"document": number, …}, …} or an array of results'
+        return InputError(self._file, record.line, f"no object under {shown(record.key)}", expected)
 
 
 # Records that a shape is recognised by.
@@ -675,22 +528,15 @@ def choose_shape(kind: Kind, records: Iterable[Any], file: str) -> ShapeReader |
 
 def likely_shape(kind: Kind, record: Any, file: str) -> ShapeReader:
     """Return the shape whose messages explain best why a record has no shape."""
-    shapes: Mapping[str, Shape] = SHAPES[kind]
-    has_list = isinstance(record, dict) and any(
-        isinstance(value, list | dict) for value in record.values()
-    )
-    if kind == "qrels" and not has_list:
-        return ShapeReader(shapes["flat"], file)
-    if kind == "run" and isinstance(record, dict) and not has_list:
-        try:
-            if Path("<document>").scalar(record) is not None:
-                return ShapeReader(shapes["flat"], file)
-        except KeyTwiceError:
-            return ShapeReader(shapes["flat"], file)
-    return ShapeReader(shapes["lists"], file)
+    values = record.values() if isinstance(record, dict) else ()
+    flat = not any(isinstance(value, list | dict) for value in values)
+    if flat and kind == "run":
+        with suppress(KeyTwiceError):
+            flat = Path("<document>").scalar(record) is not None
+    return ShapeReader(SHAPES[kind]["flat" if flat else "lists"], file)
 
 
-def is_record(entries: list[tuple[Any, Any]]) -> bool:
+def is_record(entries: Items) -> bool:
     """Whether an object has the keys of a record, rather than ids of queries.
 
     The id of a query may be ``qid`` or ``docid``, if its value is an object of documents and
@@ -710,7 +556,7 @@ def is_record(entries: list[tuple[Any, Any]]) -> bool:
     )
 
 
-def object_shape(kind: Kind, entries: list[tuple[Any, Any]], file: str) -> ShapeReader | None:
+def object_shape(kind: Kind, entries: Items, file: str) -> ShapeReader | None:
     """Return the most specific shape of objects of queries that fits the first values, or None."""
     if is_record(entries):
         return None

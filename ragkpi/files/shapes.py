@@ -1,7 +1,7 @@
 """A shape: where records of JSON and rows of tables hold queries, documents, scores and levels.
 
 A shape describes the dumps of a retrieval or RAG stack as data, and `ragkpi.files.shape_reader`
-reads them. To read the dumps of another stack, add a record to `run_shapes` or `qrels_shapes`;
+reads them. To read the dumps of another stack, add a record to `RUN_SHAPES` or `QRELS_SHAPES`;
 users write a shape on the command line (``--map-run``, ``--map-qrels``).
 """
 
@@ -22,6 +22,8 @@ ANY_ID = (
 )
 ITEM = "@value|<document or id>|<document>.<document or id>|node.<document or id>"
 RUN = "<run>|metadata.<run>"
+_OF_NUMBERS = "query=@key, list=@value, doc=@key"  # {query: {document: number}}
+_OF_LISTS = "query=@key, list=@value, doc=@value"  # {query: [document, …]}
 
 
 class Shape(NamedTuple):
@@ -31,17 +33,13 @@ class Shape(NamedTuple):
     ----------
     name
         The name that ``--run-format`` and ``--qrels-format`` take.
-    kind
-        Whether it is a run or qrels.
     written_by
         The programs that write such files, and what the files look like.
-    doc, query
-        The ids of the document, from an element of the list, and of the query, from the record.
-    list
-        The list of documents, from the record; empty if each record is one document.
-    score, rank, level
+    doc, score, rank, level
         From an element of the list. Without score the rank counts, without rank the order;
         without level each document has level 1.
+    query, list, run_id
+        From the record. Without list, each record is one document.
     scores
         A second list, of the scores of the documents in the first one.
     records
@@ -53,8 +51,6 @@ class Shape(NamedTuple):
     repeated
         Whether a document that a list repeats is ``"refused"`` or ``"dropped"``; with another
         level it is always refused.
-    run_id
-        The name of the run.
     required
         The parts that a map names: a record that lacks one is refused.
     """
@@ -124,310 +120,180 @@ def _count_names(path: str) -> int:
     )
 
 
-# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
+# The name of a shape, the programs that write such files and what the files look like, and the
+# paths as in a map. In any order: the most specific shape that fits a file is taken.
 RUN_SHAPES = (
-    Shape(
+    (
         "mteb",
-        "run",
         "MTEB predictions: {mteb_model_meta, subset: {split: {query: {document: score}}}}",
-        records="$.*.*",
-        query="@key",
-        list="@value",
-        doc="@key",
-        score="@value",
-        needs=("mteb_model_meta",),
+        f"records=$.*.*, {_OF_NUMBERS}, score=@value, needs=mteb_model_meta",
     ),
-    Shape(
+    (
         "flagembedding",
-        "run",
         "FlagEmbedding search results: {search_results: {query: {document: score}}}",
-        records="$.search_results",
-        query="@key",
-        list="@value",
-        doc="@key",
-        score="@value",
-        needs=("search_results",),
+        f"records=$.search_results, {_OF_NUMBERS}, score=@value, needs=search_results",
     ),
-    Shape(
+    (
         "rank_llm",
-        "run",
         "rank_llm, Castorini: {query: {qid}, candidates: [{docid, score}]}",
-        query="query.<query>",
-        list="candidates",
-        doc="<document>",
-        score="<score>",
-        rank="<rank>",
+        "query=query.<query>, list=candidates, doc=<document>, score=<score>, rank=<rank>",
     ),
-    Shape(
+    (
         "elasticsearch",
-        "run",
         "Elasticsearch, OpenSearch: {query_id, hits: {hits: [{_id, _score}]}}",
-        query="<query>|id",
-        list="hits.hits",
-        doc="_id",
-        score="_score",
+        "query=<query>|id, list=hits.hits, doc=_id, score=_score",
     ),
-    Shape(
+    (
         "flashrag",
-        "run",
         "FlashRAG: {id, output: {retrieval_result: [{id, score}]}}",
-        query="id",
-        list="output.retrieval_result",
-        doc="id",
-        score="score",
+        "query=id, list=output.retrieval_result, doc=id, score=score",
     ),
-    Shape(
+    (
         "kilt",
-        "run",
         "KILT predictions: {id, output: [{provenance: [{wikipedia_id}]}]}",
-        query="id",
-        list="output[].provenance",
-        doc="wikipedia_id",
-        score="score",
-        repeated="dropped",
+        "query=id, list=output[].provenance, doc=wikipedia_id, score=score, repeated=dropped",
     ),
-    Shape(
+    (
         "langchain",
-        "run",
         "LangChain dumps: {query_id, documents: [{kwargs: {id}}]}",
-        query="<query>|id",
-        list="documents",
-        doc="kwargs.id",
-        score="kwargs.metadata.score",
+        "query=<query>|id, list=documents, doc=kwargs.id, score=kwargs.metadata.score",
     ),
-    Shape(
+    (
         "llamaindex",
-        "run",
         "LlamaIndex: {query_id, source_nodes: [{node: {id_}, score}]}",
-        query="<query>|id",
-        list="source_nodes",
-        doc="node.id_|node.node_id|id_|node_id",
-        score="score",
+        "query=<query>|id, list=source_nodes, doc=node.id_|node.node_id|id_|node_id, score=score",
     ),
-    Shape(
+    (
         "llamaindex-results",
-        "run",
         "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
-        query=f"{ID}|@number",
-        list="retrieved_ids",
-        doc="@value",
-        needs=("expected_ids",),
+        f"query={ID}|@number, list=retrieved_ids, doc=@value, needs=expected_ids",
     ),
-    Shape(
+    (
         "ragas",
-        "run",
         "ragas: {user_input, retrieved_context_ids}",
-        query=f"{ID}|@number",
-        list="retrieved_context_ids",
-        doc="@value",
+        f"query={ID}|@number, list=retrieved_context_ids, doc=@value",
     ),
-    Shape(
+    (
         "autorag",
-        "run",
         "AutoRAG: {retrieved_ids: […], retrieve_scores: […]}",
-        query=f"{ID}|@number",
-        list="retrieved_ids",
-        doc="@value",
-        scores="retrieve_scores|scores",
+        f"query={ID}|@number, list=retrieved_ids, doc=@value, scores=retrieve_scores|scores",
     ),
-    Shape(
+    (
         "trec-rag",
-        "run",
         "TREC RAG and AutoJudge answers: {metadata: {topic_id or narrative_id}, references: […]}",
-        query="metadata.<query>",
-        list="references",
-        doc="@value",
+        "query=metadata.<query>, list=references, doc=@value",
     ),
-    Shape(
+    (
         "pyserini-dpr",
-        "run",
         "Pyserini's DPR form: {query: {question, contexts: [{docid, score}]}}",
-        records="$",
-        query="@key",
-        list="contexts",
-        doc="docid",
-        score="score",
+        "records=$, query=@key, list=contexts, doc=docid, score=score",
     ),
-    Shape(
+    (
         "lists",
-        "run",
         "Haystack, sentence-transformers, TREC RAG 2024: {query_id, documents: [{id, score}]}",
-        query=ANY_ID,
-        list="<list>",
-        score="<score>",
-        rank="<rank>",
+        f"query={ANY_ID}, list=<list>, score=<score>, rank=<rank>",
     ),
-    Shape(
+    (
         "flat",
-        "run",
         "a document a row: query_id, doc_id, score or rank",
-        query="<query>",
-        doc="<document>",
-        score="<score>",
-        rank="<rank>",
+        "query=<query>, doc=<document>, score=<score>, rank=<rank>",
     ),
-    Shape(
+    (
         "object",
-        "run",
         "BEIR, ranx, pytrec_eval: {query: {document: score}}",
-        records="$",
-        query="@key",
-        list="@value",
-        doc="@key",
-        score="@value",
+        f"records=$, {_OF_NUMBERS}, score=@value",
     ),
-    Shape(
+    (
         "id-lists",
-        "run",
         "{query: [document, …]}, best first",
-        records="$",
-        query="@key",
-        list="@value",
-        doc="@value",
+        f"records=$, {_OF_LISTS}",
     ),
 )
-
-
-# In any order: the most specific shape that fits a file is taken (`shapes.most_specific_first`).
 QRELS_SHAPES = (
-    Shape(
+    (
         "rank_eval",
-        "qrels",
         "Elasticsearch rank_eval requests: {requests: [{id, ratings: [{_id, rating}]}]}",
-        records="$.requests",
-        query="id",
-        list="ratings",
-        doc="_id",
-        level="rating",
-        needs=("requests",),
+        "records=$.requests, query=id, list=ratings, doc=_id, level=rating, needs=requests",
     ),
-    Shape(
+    (
         "embedding-qa",
-        "qrels",
         "LlamaIndex embedding QA: {queries, corpus, relevant_docs: {query: [document, …]}}",
-        records="$.relevant_docs",
-        query="@key",
-        list="@value",
-        doc="@value",
-        needs=("relevant_docs",),
-        repeated="dropped",
+        f"records=$.relevant_docs, {_OF_LISTS}, needs=relevant_docs, repeated=dropped",
     ),
-    Shape(
+    (
         "kilt",
-        "qrels",
         "KILT gold: {id, output: [{provenance: [{wikipedia_id}]}]}",
-        query="id",
-        list="output[].provenance",
-        doc="wikipedia_id",
-        repeated="dropped",
+        "query=id, list=output[].provenance, doc=wikipedia_id, repeated=dropped",
     ),
-    Shape(
+    (
         "bright",
-        "qrels",
         "BRIGHT examples: {id, gold_ids: […]}",
-        query="id",
-        list="gold_ids",
-        doc="@value",
-        repeated="dropped",
+        "query=id, list=gold_ids, doc=@value, repeated=dropped",
     ),
-    Shape(
+    (
         "lotte",
-        "qrels",
         "LoTTE: {qid, answer_pids: […]}",
-        query="qid",
-        list="answer_pids",
-        doc="@value",
-        repeated="dropped",
+        "query=qid, list=answer_pids, doc=@value, repeated=dropped",
     ),
-    Shape(
+    (
         "llamaindex-results",
-        "qrels",
         "LlamaIndex retrieval results: {query, expected_ids, retrieved_ids}",
-        query=f"{ID}|@number",
-        list="expected_ids",
-        doc="@value",
-        repeated="dropped",
+        f"query={ID}|@number, list=expected_ids, doc=@value, repeated=dropped",
     ),
-    Shape(
+    (
         "ragas",
-        "qrels",
         "ragas: {user_input, reference_context_ids}",
-        query=f"{ID}|@number",
-        list="reference_context_ids",
-        doc="@value",
-        repeated="dropped",
+        f"query={ID}|@number, list=reference_context_ids, doc=@value, repeated=dropped",
     ),
-    Shape(
+    (
         "autorag",
-        "qrels",
         "AutoRAG: {qid, retrieval_gt: [[document, …], …]}",
-        query=f"{ID}|@number",
-        list="retrieval_gt[]|retrieval_gt",
-        doc="@value",
-        repeated="dropped",
+        f"query={ID}|@number, list=retrieval_gt[]|retrieval_gt, doc=@value, repeated=dropped",
     ),
-    Shape(
+    (
         "lists",
-        "qrels",
         "{query_id, relevant_ids: […]} or judgments: [{doc_id, level}]",
-        query=ANY_ID,
-        list="<judged>",
-        level="<level>",
-        repeated="dropped",
+        f"query={ANY_ID}, list=<judged>, level=<level>, repeated=dropped",
     ),
-    Shape(
+    (
         "flat",
-        "qrels",
         "Hugging Face, UMBRELA, Quepid, BEIR: a judgement a row: query_id, doc_id, level",
-        query="<query>",
-        doc="<document>",
-        level="<level>",
+        "query=<query>, doc=<document>, level=<level>",
     ),
-    Shape(
+    (
         "object",
-        "qrels",
         "BEIR, ranx, pytrec_eval: {query: {document: level}}; true and false are 1 and 0",
-        records="$",
-        query="@key",
-        list="@value",
-        doc="@key",
-        level="@value",
+        f"records=$, {_OF_NUMBERS}, level=@value",
     ),
-    Shape(
+    (
         "id-lists",
-        "qrels",
         "{query: [relevant document, …]}",
-        records="$",
-        query="@key",
-        list="@value",
-        doc="@value",
-        repeated="dropped",
+        f"records=$, {_OF_LISTS}, repeated=dropped",
     ),
 )
 
-# The documents that BRIGHT excludes from its rankings.
-EXCLUSIONS = Shape(
-    "exclusions",
-    "qrels",
-    "BRIGHT examples: {id, excluded_ids: […]}",
-    query="<query or id>",
-    list="excluded_ids|excluded",
-    doc="@value",
-    repeated="dropped",
-)
+
+def _shape(kind: Kind, name: str, written_by: str, text: str) -> Shape:
+    paths: dict[str, Any] = dict(piece.strip().split("=") for piece in text.split(","))
+    needs = tuple(paths.pop("needs", "").split())
+    return Shape(name, kind, written_by, needs=needs, **paths)
 
 
 SHAPES: Mapping[Kind, Mapping[str, Shape]] = {
-    "run": {shape.name: shape for shape in RUN_SHAPES},
-    "qrels": {shape.name: shape for shape in QRELS_SHAPES},
+    "run": {name: _shape("run", name, *rest) for name, *rest in RUN_SHAPES},
+    "qrels": {name: _shape("qrels", name, *rest) for name, *rest in QRELS_SHAPES},
 }
+# The documents that BRIGHT excludes from its rankings.
+EXCLUSIONS = _shape(
+    "qrels",
+    "exclusions",
+    "BRIGHT examples: {id, excluded_ids: […]}",
+    "query=<query or id>, list=excluded_ids|excluded, doc=@value, repeated=dropped",
+)
 
 
 def most_specific_first(kind: Kind) -> list[Shape]:
-    """Return all shapes, in the order in which they are tried on a file.
-
-    That is by their paths and names, and never by their order in the lists of shapes.
-    """
+    """Return all shapes in the order in which they are tried on a file."""
     return sorted(
         SHAPES[kind].values(), key=lambda shape: (*(-n for n in shape.specificity), shape.name)
     )
@@ -442,19 +308,8 @@ _PARTS = {
 def parse_map(text: str, kind: Kind, option: str) -> Shape:
     """Read ``records=$.results, query=id, list=hits.hits, doc=_id, score=_score``.
 
-    Parameters
-    ----------
-    text
-        Parts and their paths, between commas; other parts are found by the names of keys.
-    kind
-        Whether a run or qrels are read.
-    option
-        Its name in messages, such as ``--map-run``.
-
-    Raises
-    ------
-    UsageError
-        For a part that is unknown, comes twice, or has no path.
+    The parts that a map does not name are found by the names of keys. `option` is the name of the
+    map in messages, such as ``--map-run``.
 
     Examples
     --------

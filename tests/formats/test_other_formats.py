@@ -128,6 +128,20 @@ def test_a_bomb_is_refused_before_it_is_decoded(text, tmp_path, monkeypatch):
         rows(put(tmp_path, text % (b"[]," * 500_000)))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'{"q": {"d": 1}, 2: {"d": 1}}',
+        b'{"q": {"d": 1}} 1\n{"r": {"d": 1}}\n',
+        b'{"q": {"d": 1}}\n{"r": {"d": 1}}{"s": {"d": 1}}\n',
+        b'{"q": {"d": 1}}\n{2: {"d": 1}}\n',
+    ],
+)
+def test_keys_are_strings_and_a_line_is_one_value(text, tmp_path):
+    with pytest.raises(InputError, match="no JSON"):
+        rows(put(tmp_path, text))
+
+
 def test_a_query_in_two_lines_is_one_query(ragkpi, tmp_path):
     (tmp_path / "qrels").write_bytes(b"1 0 d1 1\n1 0 d2 1\n2 0 d1 1\n")
     (tmp_path / "run").write_bytes(
