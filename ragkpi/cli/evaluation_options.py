@@ -66,8 +66,7 @@ def reading_options(
     named = (qrels_format, run_format, map_qrels, map_run, subset, max_passage, exclude)
     if (*named, scores, ignore_identical_ids) == (*[None] * len(named), "similarity", False):
         return {}
-    from ragkpi.files.formats import reading_for
-    from ragkpi.files.sieve import sieve_for
+    from ragkpi.files.formats import reading_for, sieve_for
 
     sieve = sieve_for(max_passage, ignore_identical_ids, exclude)
     return {

@@ -23,7 +23,6 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.arrow_child import send
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
@@ -61,8 +60,10 @@ _KILLING = (
 )  # by another process
 _COST = 200  # bytes of memory of the smallest row or element
 # The child imports modules from the path of this process, and not from the current folder.
+# pyarrow works without numpy, which would take longer to import than all of pyarrow.
 _PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[1:]; from ragkpi.files.arrow_child import serve; serve()"
+    "import sys; sys.path[:] = sys.argv[1:]; sys.modules['numpy'] = None; "
+    "from ragkpi.files.arrow_child import serve; serve()"
 )
 
 
@@ -159,12 +160,12 @@ class ArrowTable:
         return answer["names"], answer["nested"]
 
     def _send(self, message: dict[str, Any], *buffers: memoryview) -> None:
-        try:
-            send(self._child.stdin, message, *buffers)
+        header = json.dumps({**message, "sizes": [buffer.nbytes for buffer in buffers]})
+        with suppress(OSError):  # the child has ended, and its answer says why
+            for octets in (header.encode("ascii") + b"\n", *buffers):
+                self._child.stdin.write(octets)
             if not buffers:
                 self._child.stdin.flush()
-        except OSError:  # the child has ended, and its answer says why
-            pass
 
     def _answer(self) -> dict[str, Any]:
         try:

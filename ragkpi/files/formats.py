@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import Kind
-from ragkpi.files.json_files import no_subsets
-from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
-from ragkpi.files.sieve import Sieve
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
-from ragkpi.interface import option
+
+if TYPE_CHECKING:
+    from ragkpi.files.shapes import Shape
+    from ragkpi.files.sieve import Sieve
 
 HEAD_LENGTH = 1 << 13
 
@@ -303,20 +301,17 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, asked.scores, asked.sieve)
-    # Most files are TREC, and the readers of all other formats take 15 ms to import.
-    from ragkpi.files.registry import FILE_FORMATS
+    name, read = _registry().other_reader(
+        kind, source.name, name, recognise_layout(head), shape, asked.subset
+    )
+    return FileReader(name, read, asked.scores, asked.sieve)
 
-    if name is None or name not in FILE_FORMATS[kind]:
-        shape = shape or SHAPES[kind][str(name)]
-        name = recognise_layout(head)
-    form = FILE_FORMATS[kind][name]
-    more: dict[str, Any] = {"shape": shape}
-    if asked.subset is not None:
-        if not form.subsets:
-            raise no_subsets(source.name, asked.subset)
-        if kind == "run":
-            more["subset"] = asked.subset
-    return FileReader(form.name, partial(form.readers[kind], **more), asked.scores, asked.sieve)
+
+def _registry() -> Any:
+    """Import the readers of the other formats: that takes 15 ms, and most files are TREC."""
+    from ragkpi.files import registry
+
+    return registry
 
 
 def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
@@ -333,38 +328,13 @@ def read_any_qrels(
     Fractional levels are refused in TREC's columns, and everywhere unless `numbers` is ``"gains"``.
     """
     if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
-        if is_dataset(path):
-            columns = read_dataset(path)
+        named: QrelsColumns | str = _registry().read_named(path)
+        if not isinstance(named, str):
             sieve = reading.sieve if isinstance(reading, Reading) else None
-            return sieve.qrels(columns) if sieve else columns
-        path = resolved(path)
+            return sieve.qrels(named) if sieve else named
+        path = named
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
-
-
-def _known_names(kind: Kind) -> list[str]:
-    """Return the names of all formats and shapes."""
-    from ragkpi.files.registry import FILE_FORMATS
-
-    return [*FILE_FORMATS[kind], *SHAPES[kind]]
-
-
-def find_format(kind: Kind, name: str, option: str) -> None:
-    """Raise `UsageError` if neither a format nor a shape has this name."""
-    known = _known_names(kind)
-    if name not in known:
-        import difflib
-
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
-        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
-
-
-def kind_of_format(name: str) -> Kind | None:
-    """Return what files of a format or shape hold; None if both are possible, or for no name."""
-    kinds: list[Kind] = ["run", "qrels"]
-    kinds = [kind for kind in kinds if name in _known_names(kind)]
-    return kinds[0] if len(kinds) == 1 else None
 
 
 def reading_for(
@@ -397,13 +367,18 @@ def reading_for(
     UsageError
         If there is no such format, or the map is malformed.
     """
-    if format_name is not None:
-        find_format(kind, format_name, option(f"{kind}_format"))
     shape = None
-    if map_ is not None:
-        shape = (
-            parse_map(map_, kind, option(f"map_{kind}"))
-            if isinstance(map_, str)
-            else mapped(map_, kind)
-        )
+    if format_name is not None or map_ is not None:
+        shape = _registry().shape_for(kind, format_name, map_)
     return Reading(format_name, shape, scores, sieve, subset)
+
+
+def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
+    """Return the sieve of some options; None if none is given.
+
+    Errors as `ragkpi.files.sieve.parse_fold` and `ragkpi.files.sieve.read_excluded`.
+    """
+    if max_passage is None and exclude is None and not drop_identical:
+        return None
+    sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude)
+    return sieve

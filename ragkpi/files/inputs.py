@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ragkpi.errors import InputError, UsageError
 
@@ -71,13 +72,13 @@ class Inputs:
         before = self._states.get(path)
         if path == "-" or (before is not None and not stat.S_ISREG(before.st_mode)):
             return None
-        import hashlib
-
         if before is None and not os.path.exists(path):  # qrels by name
             return None
+        digest = new_sha256()
         if os.path.isdir(path):  # of parquet files
-            return hashlib.sha256(self._hashes_of_parts(path)).hexdigest()
-        digest = hashlib.sha256()
+            parts = sorted(part for part in self._states if os.path.dirname(part) == path)
+            digest.update("\n".join(self.sha256(part) or "" for part in parts).encode())
+            return str(digest.hexdigest())
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
@@ -86,10 +87,6 @@ class Inputs:
             raise InputError(path, None, "changed after it was read", UNTOUCHED)
         self._hashes[path] = digest.hexdigest()
         return self._hashes[path]
-
-    def _hashes_of_parts(self, folder: str) -> bytes:
-        parts = sorted(path for path in self._states if os.path.dirname(path) == folder)
-        return "\n".join(self.sha256(part) or "" for part in parts).encode()
 
     def refuse_replacing(self, path: str, option: str) -> None:
         """Raise `UsageError` if an output would replace an input."""
@@ -102,6 +99,13 @@ class Inputs:
                 raise UsageError(
                     f"{option} {path}: would replace {name}, which is read; give another file"
                 )
+
+
+def new_sha256() -> Any:
+    """Return a new hash; importing `hashlib` takes as long as reading a small run."""
+    import hashlib
+
+    return hashlib.sha256()
 
 
 def same_state(before: os.stat_result, now: os.stat_result) -> bool:

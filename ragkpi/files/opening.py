@@ -11,11 +11,12 @@ import os
 import stat
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any, BinaryIO, Protocol, cast
 
 from ragkpi import progress
 from ragkpi.errors import InputError
-from ragkpi.files.inputs import UNTOUCHED, inputs, parts_of, same_state
+from ragkpi.files.inputs import UNTOUCHED, inputs, new_sha256, parts_of, same_state
 
 
 class Readable(Protocol):
@@ -46,10 +47,8 @@ class HashedPipe(io.RawIOBase):
     """A pipe, hashed while it is read."""
 
     def __init__(self, file: io.FileIO) -> None:
-        import hashlib
-
         self._file = file
-        self.digest = hashlib.sha256()
+        self.digest = new_sha256()
 
     def readable(self) -> bool:
         return True
@@ -69,31 +68,23 @@ class HashedPipe(io.RawIOBase):
 
 def _open_gzip(stream: BinaryIO) -> Readable:
     try:  # twice as fast as zlib where it is installed
-        from isal.igzip import IGzipFile
-
-        return cast(Readable, IGzipFile(fileobj=stream))
+        return cast(Readable, import_module("isal.igzip").IGzipFile(fileobj=stream))
     except ImportError:
-        import gzip
-
-        return gzip.GzipFile(fileobj=stream)
+        return cast(Readable, import_module("gzip").GzipFile(fileobj=stream))
 
 
 def _open_bzip2(stream: BinaryIO) -> Readable:
-    from bz2 import BZ2Decompressor
-
-    return MemberStream(stream, BZ2Decompressor)
+    return MemberStream(stream, import_module("bz2").BZ2Decompressor)
 
 
 def _open_xz(stream: BinaryIO) -> Readable:
-    from lzma import FORMAT_XZ, LZMADecompressor
-
-    return MemberStream(stream, lambda: LZMADecompressor(FORMAT_XZ), padding=4)
+    lzma = import_module("lzma")
+    return MemberStream(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), padding=4)
 
 
 def _open_zstandard(stream: BinaryIO) -> Readable:
-    from zstandard import ZstdDecompressor
-
-    return MemberStream(stream, lambda: ZstdDecompressor().decompressobj(), limited=False)
+    zstandard = import_module("zstandard").ZstdDecompressor
+    return MemberStream(stream, lambda: zstandard().decompressobj(), limited=False)
 
 
 # Long enough that no id begins so: "BZh" alone could be a query.
@@ -101,6 +92,7 @@ _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
 )
 
+# A package is imported when a file is compressed with it: Python itself may lack bz2 and lzma.
 DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Readable]]] = {
     b"\x1f\x8b\x08": ("gzip", _open_gzip),
     _BZIP2: ("bzip2", _open_bzip2),
@@ -315,6 +307,7 @@ class Source:
 
             try:
                 self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+                self._spool_folder = tempfile.gettempdir()
             except OSError as problem:
                 found = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
                 raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
@@ -349,9 +342,7 @@ class Source:
         try:
             spool.write(text)
         except OSError as problem:
-            import tempfile
-
-            found = f"its copy in {tempfile.gettempdir()} cannot be written ({problem.strerror})"
+            found = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
             raise InputError(self.name, None, found, "expected room there, or a file") from None
 
     def _finish_hash(self) -> None:
@@ -361,9 +352,7 @@ class Source:
                 pass
             inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
         elif self.name == "-" and self._before is not None and inputs().hashed:
-            import hashlib
-
-            digest, plain = hashlib.sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
+            digest, plain = new_sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
             block = memoryview(bytearray(1 << 20))
             while count := plain.readinto(block):
                 digest.update(block[:count])

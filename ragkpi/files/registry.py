@@ -1,10 +1,11 @@
 """The formats of runs and qrels, each with the functions that read and write it.
 
-`file_formats` imports this module for files that are not TREC: it loads the readers of all formats.
+It loads the readers of all formats, so `ragkpi.files.formats` imports it when a file is not TREC.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
@@ -12,6 +13,11 @@ from typing import Any, NamedTuple
 from ragkpi.errors import UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.column_names import Kind
+from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
+from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
+from ragkpi.interface import option
 
 
 class FileFormat(NamedTuple):
@@ -150,3 +156,68 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
             f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
         )
     return known[name]
+
+
+def other_reader(
+    kind: Kind,
+    file: str,
+    name: str | None,
+    layout: str,
+    shape: Shape | None,
+    subset: str | None,
+) -> tuple[str, Callable[[Source], Any]]:
+    """Return the name and the reader of a format.
+
+    `name` may be that of a shape, or None for `shape`; then the recognised `layout` counts.
+    """
+    if name is None or name not in FILE_FORMATS[kind]:
+        shape = shape or SHAPES[kind][str(name)]
+        name = layout
+    form = FILE_FORMATS[kind][name]
+    more: dict[str, Any] = {"shape": shape}
+    if subset is not None:
+        if not form.subsets:
+            raise json_files.no_subsets(file, subset)
+        if kind == "run":
+            more["subset"] = subset
+    return form.name, partial(form.readers[kind], **more)
+
+
+def find_format(kind: Kind, name: str, option: str) -> None:
+    """Raise `UsageError` if neither a format nor a shape has this name."""
+    known = [*FILE_FORMATS[kind], *SHAPES[kind]]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
+        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
+
+
+def kind_of_format(name: str) -> Kind | None:
+    """Return what files of a format or shape hold; None if both are possible, or for no name."""
+    kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def shape_for(
+    kind: Kind, format_name: str | None, map_: str | Mapping[str, str] | None
+) -> Shape | None:
+    """Check the name of a format, and return the shape of a map; errors as `reading_for`."""
+    if format_name is not None:
+        find_format(kind, format_name, option(f"{kind}_format"))
+    if map_ is None or isinstance(map_, str):
+        return None if map_ is None else parse_map(map_, kind, option(f"map_{kind}"))
+    return mapped(map_, kind)
+
+
+def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve:
+    """Return the sieve of some options; errors as `parse_fold` and `read_excluded`."""
+    return Sieve(
+        None if max_passage is None else parse_fold(max_passage),
+        drop_identical,
+        {} if exclude is None else read_excluded(exclude),
+    )
+
+
+def read_named(path: str) -> trec.QrelsColumns | str:
+    """Read the qrels of a dataset, or return the path of a name in ``$RAGKPI_QRELS``."""
+    return read_dataset(path) if is_dataset(path) else resolved(path)

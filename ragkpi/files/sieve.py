@@ -185,20 +185,6 @@ def _note(text: str) -> None:
     warnings.warn(text, RagkpiNote, stacklevel=3)
 
 
-def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
-    """Return the sieve of some options; None if none is given.
-
-    Errors as `parse_fold` and `read_excluded`.
-    """
-    if max_passage is None and exclude is None and not drop_identical:
-        return None
-    return Sieve(
-        None if max_passage is None else parse_fold(max_passage),
-        drop_identical,
-        {} if exclude is None else read_excluded(exclude),
-    )
-
-
 def parse_fold(text: str) -> Fold:
     """Parse ``--max-passage``: a separator, ``/REGEX/`` or ``@FILE``.
 

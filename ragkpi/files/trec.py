@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,11 @@ from ragkpi.files.lines import (
     within_groups,
 )
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import Shape
 from ragkpi.interface import option
 from ragkpi.wording import named, shown
+
+if TYPE_CHECKING:
+    from ragkpi.files.shapes import Shape
 
 RUN_LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),

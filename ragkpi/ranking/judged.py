@@ -17,6 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError, UsageError
+from ragkpi.files.inputs import new_sha256
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import option
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
@@ -118,12 +119,12 @@ class GivenGains:
     @property
     def sha256(self) -> str:
         """The hash of the sorted gains, whatever file they came in."""
-        import hashlib
-
         query = self.given.query.tolist()
         rows = zip(query, self.given.document, self.gain.tolist(), strict=True)
         lines = sorted(b"%b %b %r\n" % (self.given.queries[q], doc, g) for q, doc, g in rows)
-        return hashlib.sha256(b"".join(lines)).hexdigest()
+        digest = new_sha256()
+        digest.update(b"".join(lines))
+        return str(digest.hexdigest())
 
     def worth(self, judgements: Judgements) -> Worth:
         """Return what each judgement is worth.

@@ -9,7 +9,7 @@ compared; across sub-groups only documents connect, so preferences are closed tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -21,10 +21,15 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
-from ragkpi.files.query_files import PreferenceColumns
+from ragkpi.files.query_files import (
+    PreferenceColumns,
+    read_preferences,
+    read_qrels_preferences,
+)
+from ragkpi.files.trec import read_qrels
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings, quotient
-from ragkpi.ranking.judged_groups import JudgementGroups
+from ragkpi.ranking.judged_groups import GroupedQrels, JudgementGroups
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
@@ -727,3 +732,11 @@ class _Counting:
             subgroup=relevance.subgroup[lines],
             level=relevance.level[lines],
         )
+
+
+# By -R.
+READERS: Mapping[str, Callable[[str], GroupedQrels | Preferences]] = {
+    "qrels_jg": lambda path: GroupedQrels.of(read_qrels(path)),
+    "prefs": lambda path: Preferences.of(read_preferences(path)),
+    "qrels_prefs": lambda path: Preferences.of(read_qrels_preferences(path)),
+}

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,7 +18,6 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
-from ragkpi.files.in_memory import mapped_rows, run_blocks
 from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
@@ -35,6 +35,7 @@ from ragkpi.wording import named, shown
 
 if TYPE_CHECKING:
     from ragkpi._kernel import Found, Names
+    from ragkpi.files.shapes import Shape
 
 
 DEEPEST = 2**32 - 1
@@ -222,6 +223,12 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
     )
 
 
+def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
+    from ragkpi.files import in_memory  # the files of a command line need none of it
+
+    return in_memory.run_blocks(given if shape is None else in_memory.mapped_rows(given, shape))
+
+
 @dataclass(frozen=True, eq=False)
 class RunInMemory:
     """A run as it was given to a function: a mapping, rows or a data frame."""
@@ -231,7 +238,7 @@ class RunInMemory:
     @cached_property
     def blocks(self) -> list[RunColumns]:
         """The run as columns; errors as `run_blocks` has them."""
-        return run_blocks(self.given)
+        return _blocks_of(self.given)
 
     def hits(
         self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
@@ -264,7 +271,7 @@ class RunInMemory:
                     )
             found = run.finish()
         if not found["queries"]:
-            run_blocks({})  # refuses it
+            _blocks_of({})  # refuses it
         if sieve is not None:
             sieve.say("run", found["left_out"])
         return hits_of(run, found, b"run")
@@ -275,7 +282,7 @@ class RunInMemory:
             raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
         if reading.shape is None:
             return self.blocks
-        blocks = run_blocks(mapped_rows(self.given, reading.shape))
+        blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
             return blocks
         by_rank = [_by_rank(block) for block in blocks]
@@ -446,8 +453,6 @@ def _read_in_threads(
     A pool of threads would wait for each thread when it is interrupted, and a thread may wait for
     a pipe that never ends.
     """
-    from queue import Empty, SimpleQueue  # a single run needs no threads
-
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
     for number in range(len(runs)):
