@@ -70,19 +70,8 @@ _PROGRAM = (
 class ArrowTable:
     """A table, or a folder with its parts, read by a child process until it is closed.
 
-    Attributes
-    ----------
-    names
-        Its columns, as the first part names them.
-    nested
-        Whether a column holds lists or objects.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, also if pyarrow crashes; from every method.
-    UsageError
-        If pyarrow is not installed.
+    Every method raises `InputError` if the table is damaged, also if pyarrow crashes, and
+    `UsageError` if pyarrow is not installed.
     """
 
     def __init__(self, source: Source) -> None:
@@ -90,6 +79,7 @@ class ArrowTable:
         self._read = 0  # rows
         self._child = _start(source)
         try:
+            # Its columns in the first part, and whether any holds lists or objects.
             self.names, self.nested = self._open_part(source)
         except BaseException:
             self.close()
@@ -120,7 +110,6 @@ class ArrowTable:
             yield json.loads(self._buffer(size).tobytes())
 
     def close(self) -> None:
-        """End the child."""
         self._child.kill()
         for pipe in (self._child.stdin, self._child.stdout):
             with suppress(OSError):  # the child did not read all of it

@@ -196,27 +196,13 @@ ScoreKind = Literal["similarity", "distance"]
 
 
 class Reading(NamedTuple):
-    """How the user wants a file to be read; None: recognised by the file's first bytes.
+    """How the user wants a file to be read; None: recognised by the file's first bytes."""
 
-    Attributes
-    ----------
-    format
-        The name of its format or of its shape.
-    shape
-        Which keys or columns hold what (``--map-run``, ``--map-qrels``).
-    scores
-        ``"distance"`` if smaller scores are better.
-    sieve
-        Which documents are left out or folded before ranking.
-    subset
-        Which of several rankings of the queries is read, where a file holds them.
-    """
-
-    format: str | None = None
-    shape: Shape | None = None
-    scores: ScoreKind = "similarity"
-    sieve: Sieve | None = None
-    subset: str | None = None
+    format: str | None = None  # the name of its format or of its shape
+    shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
+    scores: ScoreKind = "similarity"  # "distance" if smaller ones are better
+    sieve: Sieve | None = None  # which documents are left out or folded before ranking
+    subset: str | None = None  # which of several rankings of the queries is read
 
     def of_pool(self) -> Reading:
         """Return how the pool of such a run is read: its format is its own."""
@@ -224,20 +210,10 @@ class Reading(NamedTuple):
 
 
 class FileReader(NamedTuple):
-    """The reader of an opened file.
+    """The reader of an opened file."""
 
-    Attributes
-    ----------
-    name
-        The name of the file's format.
-    read
-        Reads a source of this format: as blocks of a run, or as qrels.
-    scores, sieve
-        As in `Reading`.
-    """
-
-    name: str
-    read: Callable[[Source], Any]
+    name: str  # of the file's format
+    read: Callable[[Source], Any]  # a source, as blocks of a run or as qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
 
@@ -345,28 +321,7 @@ def reading_for(
     sieve: Sieve | None = None,
     subset: str | None = None,
 ) -> Reading:
-    """Return how a file is to be read, from a user's options.
-
-    Parameters
-    ----------
-    kind
-        Whether it holds a run or qrels.
-    format_name
-        The name of a format or of a shape; None recognises it by the file's first bytes.
-    map_
-        Which keys or columns hold what, as a text or by part (`ragkpi.files.shapes`).
-    scores
-        ``"distance"`` if smaller scores are better.
-    sieve
-        Which documents are left out or folded before ranking.
-    subset
-        Which ranking is read of a file with several of its queries.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format, or the map is malformed.
-    """
+    """Return how a file is to be read, from a user's options; `UsageError` for a wrong one."""
     shape = None
     if format_name is not None or map_ is not None:
         shape = _registry().shape_for(kind, format_name, map_)

@@ -16,10 +16,7 @@ UNTOUCHED = "expected a file that nobody writes to"
 class Inputs:
     """The inputs of one command, by the paths of its user.
 
-    Attributes
-    ----------
-    hashed
-        Whether hashes may be asked for: a pipe has to be hashed while it is read.
+    A pipe has to be hashed while it is read, so `hashed` says whether hashes may be asked for.
     """
 
     def __init__(self, hashed: bool) -> None:
@@ -30,12 +27,8 @@ class Inputs:
     def note(self, path: str, status: os.stat_result) -> None:
         """Remember an opened input, or one that another process will open.
 
-        Raises
-        ------
-        UsageError
-            If it is a pipe, a terminal or standard input, and was opened before.
-        InputError
-            If it is a file that has changed since.
+        Raises `UsageError` for a pipe, a terminal or standard input that was opened before, and
+        `InputError` for a file that has changed since.
         """
         before = self._states.setdefault(path, status)
         if before is status:
@@ -47,10 +40,7 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file before another process opens it and refuses it if it is missing.
-
-        A pipe is not remembered, because this process does not open it.
-        """
+        """Remember a file that another process will open; not a pipe, or a missing file."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):  # a name that is invalid here
@@ -59,7 +49,6 @@ class Inputs:
             self.note(path, status)
 
     def keep_hash(self, path: str, digest: str) -> None:
-        """Remember the SHA-256 of the bytes of a pipe."""
         self._hashes[path] = digest
 
     def sha256(self, path: str) -> str | None:

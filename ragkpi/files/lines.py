@@ -27,19 +27,11 @@ HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 # eq=False, as in all classes that hold arrays: == of two arrays is an array, not a truth value.
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """A column of n byte strings: ``buffer[start[i]:end[i]]``.
-
-    Attributes
-    ----------
-    buffer : (B,) uint8
-        The text.
-    start, end : (n,) int64
-        Where each string begins and ends.
-    """
+    """A column of n byte strings: ``buffer[start[i]:end[i]]``."""
 
     buffer: ByteArray
-    start: IntArray
-    end: IntArray
+    start: IntArray  # (n,)
+    end: IntArray  # (n,)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -54,7 +46,6 @@ class Tokens:
 
     @property
     def column(self) -> tuple[ByteArray, IntArray, IntArray]:
-        """The column as an argument of the kernel."""
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
 
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
@@ -80,16 +71,13 @@ class Tokens:
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
 
     def hashes(self) -> HashArray:
-        """Hash the strings, (n,)."""
         return np.frombuffer(kernel.hashes(*self.column), np.uint64)
 
     def tolist(self) -> list[bytes]:
-        """Copy all strings out, as Python objects."""
         return list(self)
 
     @classmethod
     def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
-        """Build a column from Python byte strings."""
         pieces = list(strings)
         lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
         return cls.from_text(b"".join(pieces), lengths)
@@ -102,7 +90,6 @@ class Tokens:
 
     @classmethod
     def repeated(cls, string: bytes, count: int) -> Tokens:
-        """Build a column in which all strings are the same."""
         nothing = np.zeros(count, dtype=np.int64)
         return cls(np.frombuffer(string, dtype=np.uint8), nothing, nothing + len(string))
 
@@ -207,10 +194,7 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
 
 
 def whole_text(source: Source) -> Block | None:
-    """Read the rest of a source as one block; None if it is empty.
-
-    Raises `InputError` if it is too large to be held.
-    """
+    """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
     if source.size is None:
         texts = []
         held = 0
@@ -240,46 +224,24 @@ def too_much(file: str) -> InputError:
 
 
 class LineShape(NamedTuple):
-    """The columns of a line.
+    """The columns of a line."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns, for messages.
-    extra
-        Whether further columns are ``"refused"`` or ``"ignored"``.
-    comments
-        Whether a comment's ``#`` is the first character of the line, or its first word may begin
-        with it. A ``#`` anywhere else belongs to an id.
-    mistaken
-        By number of columns, advice for a file whose first line has so many instead.
-    """
-
-    columns: Sequence[str]
-    extra: Extra
-    comments: Comments
+    columns: Sequence[str]  # their names, for messages
+    extra: Extra  # further columns
+    comments: Comments  # whether a # begins one as the first character, or in the first word
+    # By number of columns, advice for a file whose first line has so many instead.
     mistaken: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class LineColumns:
-    """The n data lines of a text, in k columns.
-
-    Attributes
-    ----------
-    text
-        The text.
-    start, end : (n, k)
-        Where each value begins and ends.
-    line, stop : (n,)
-        Physical line numbers, and where the text of each line ends.
-    """
+    """The n data lines of a text, in k columns."""
 
     text: ByteArray
-    start: IntArray
-    end: IntArray
-    line: IntArray
-    stop: IntArray
+    start: IntArray  # (n, k), where each value begins
+    end: IntArray  # (n, k)
+    line: IntArray  # (n,), physical line numbers
+    stop: IntArray  # (n,), where the text of each line ends
 
     def __len__(self) -> int:
         return len(self.line)
@@ -290,7 +252,6 @@ class LineColumns:
         return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
 
     def rows(self, rows: slice | IntArray) -> LineColumns:
-        """Return some lines."""
         parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
         return LineColumns(self.text, *parts)
 

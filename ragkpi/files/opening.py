@@ -23,7 +23,7 @@ class Readable(Protocol):
     """A stream that fills a buffer, so that no bytes objects are made."""
 
     def readinto(self, buffer: Any, /) -> int | None:
-        """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
+        """Fill the buffer; return the number of bytes, 0 at the end."""
 
 
 class PlainFile:
@@ -110,16 +110,8 @@ _TEXT_AT_ONCE = 1 << 20
 class MemberStream:
     """Reads member after member.
 
-    Parameters
-    ----------
-    stream
-        The compressed bytes.
-    decompressor
-        Makes a decompressor of one member, with `decompress`, `eof` and `unused_data`.
-    padding
-        The zero bytes behind a member have to be a multiple of this; 0 allows none.
-    limited
-        Whether `decompress` takes a limit of its output, and `needs_input` tells its needs.
+    `decompressor` makes a decompressor of one member. The zero bytes behind a member have to be a
+    multiple of `padding`; 0 allows none. `limited` decompressors take a limit of their output.
     """
 
     def __init__(
@@ -207,8 +199,7 @@ class Source:
     size
         Bytes of a plain, uncompressed file; else None.
     parts
-        The paths of the parquet files in a folder, as Spark and Dask write them. The bytes are
-        those of the first one.
+        The parquet files in a folder, as Spark and Dask write them; the bytes are the first one's.
     place
         How many bytes `fill` has read.
     """
@@ -419,7 +410,6 @@ class Source:
         self.place = 0
 
     def close(self) -> None:
-        """Release the file."""
         self._file.close()
         if self._spool is not None:
             self._spool.close()

@@ -8,7 +8,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
@@ -21,33 +21,19 @@ from ragkpi.interface import option
 
 
 class FileFormat(NamedTuple):
-    """A format of files.
+    """A format of files, with its functions by kind.
 
-    Attributes
-    ----------
-    name
-        The name that ``--run-format``, ``--qrels-format`` and ``--to`` take.
-    description
-        What such a file looks like, in a line.
-    suffixes
-        File names that ask `ragkpi convert` for this format.
-    readers
-        By kind, the function that reads it. It takes a `Source`, and except for TREC a ``shape``.
-        For a run it yields `RunColumns`, where a query may continue in the next block. For qrels
-        it returns `QrelsColumns`.
-    writers
-        By kind, the function that writes it: (rankings, run id, file) for a run, (qrels, file)
-        for qrels.
-    subsets
-        Whether the reader of runs takes a ``subset``, for files with several rankings of a query.
+    A reader takes a `Source`, and except for TREC a ``shape``. For a run it yields `RunColumns`,
+    where a query may continue in the next block; for qrels it returns `QrelsColumns`. A writer
+    takes (rankings, run id, file) for a run and (qrels, file) for qrels.
     """
 
-    name: str
-    description: str
-    suffixes: tuple[str, ...]
+    name: str  # as --run-format, --qrels-format and --to take it
+    description: str  # what such a file looks like, in a line
+    suffixes: tuple[str, ...]  # file names that ask `ragkpi convert` for this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
-    subsets: bool = False
+    subsets: bool = False  # whether the reader of runs takes a `subset`
 
 
 _FORMATS = (
@@ -105,10 +91,7 @@ _FORMATS = (
         'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
         (".json",),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
-        {
-            "run": writing.write_json_document,
-            "qrels": writing.write_json_qrels_document,
-        },
+        {"run": writing.write_json_document, "qrels": writing.write_json_qrels_document},
         subsets=True,
     ),
     FileFormat(
@@ -134,13 +117,9 @@ _FORMATS = (
         {"run": arrow.write_arrow, "qrels": arrow.write_arrow_qrels},
     ),
 )
-RUN_FORMATS: Mapping[str, FileFormat] = {
-    form.name: form for form in _FORMATS if "run" in form.readers
+FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {
+    kind: {form.name: form for form in _FORMATS if kind in form.readers} for kind in get_args(Kind)
 }
-QRELS_FORMATS: Mapping[str, FileFormat] = {
-    form.name: form for form in _FORMATS if "qrels" in form.readers
-}
-FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {"run": RUN_FORMATS, "qrels": QRELS_FORMATS}
 
 
 def written_formats(kind: Kind) -> Mapping[str, FileFormat]:

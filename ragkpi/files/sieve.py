@@ -24,18 +24,10 @@ Excluded = Mapping[bytes, frozenset[bytes]]
 
 
 class Fold(NamedTuple):
-    """Turns the id of a passage into the id of its document.
-
-    Attributes
-    ----------
-    parent
-        The id of a passage to that of its document.
-    separator
-        The byte at which `parent` cuts the id, if it does only that; else -1.
-    """
+    """Turns the id of a passage into the id of its document."""
 
     parent: Callable[[bytes], bytes]
-    separator: int = -1
+    separator: int = -1  # the byte at which `parent` cuts the id, if it does only that
 
 
 _PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
@@ -47,19 +39,11 @@ _NOTHING = b"N/A"  # BRIGHT's word for no document
 class Sieve(NamedTuple):
     """Which documents are folded or left out.
 
-    Attributes
-    ----------
-    fold
-        From passages to documents; a document has the best score and the highest level of its
-        passages. None keeps all ids.
-    drop_identical
-        Whether a document is left out for the query of the same id.
-    excluded
-        By query, the documents that are left out.
+    A folded document has the best score and the highest level of its passages.
     """
 
-    fold: Fold | None = None
-    drop_identical: bool = False
+    fold: Fold | None = None  # from passages to documents; None keeps all ids
+    drop_identical: bool = False  # is a document left out for the query of the same id?
     excluded: Excluded = {}  # noqa: RUF012 - never changed
 
     def __bool__(self) -> bool:
@@ -186,19 +170,11 @@ def _note(text: str) -> None:
 
 
 def parse_fold(text: str) -> Fold:
-    """Parse ``--max-passage``: a separator, ``/REGEX/`` or ``@FILE``.
+    """Parse ``--max-passage``; `UsageError` for an empty text or an expression without a group.
 
-    Parameters
-    ----------
-    text
-        A separator, such as ``#``: the document's id is the text before the first one. Or a regular
-        expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines
-        of chunk and document.
-
-    Raises
-    ------
-    UsageError
-        For an empty text, or an expression that is invalid or has no group.
+    A separator, such as ``#``: the document's id is the text before the first one. Or a regular
+    expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines of
+    chunk and document.
     """
     octets = text.encode("utf-8", "surrogateescape")
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):

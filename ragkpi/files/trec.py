@@ -45,18 +45,9 @@ _HEAD = 1 << 12  # bytes; enough for the first line, or for ten documents of it
 
 
 class ColumnOrder(NamedTuple):
-    """Which column of a run of lines holds what.
+    """Which column of a run of lines holds what, by number from 0.
 
-    Attributes
-    ----------
-    scan
-        Finds the columns of a block.
-    query, document
-        Numbers of columns, from 0.
-    score, rank
-        Numbers of columns, or None. Without scores, ranks become negative scores.
-    run_id
-        Number of the column; None names the run after its file.
+    Without scores, ranks become negative scores. Without a run id, the run is named after its file.
     """
 
     scan: Callable[[Block], LineColumns]
@@ -80,38 +71,19 @@ TEVATRON = _unnamed(("query", "document", "score"), 2, None)
 
 
 class RunColumns(NamedTuple):
-    """Lines of a run as columns of n rows, in the order of the file.
+    """Lines of a run as columns of n rows, in the order of the file, in groups of one query."""
 
-    Attributes
-    ----------
-    file
-        The name of the run in messages.
-    query : Tokens of length G
-        The id of each group of neighbouring lines with one query.
-    starts : (G+1,)
-        Group g is the rows ``starts[g]:starts[g + 1]``.
-    document, score, line : length n
-        The retrieved document, its score and the physical line number of each row.
-    run_id
-        The run id of the last row.
-    rank : length n
-        The ranks beside the scores, in formats where ranks have a meaning; else None.
-    by_rank : (n,) bool
-        Which scores are negative ranks, each of them once per query; None if no score is.
-    """
-
-    file: str
-    query: Tokens
-    starts: IntArray
+    file: str  # the name of the run in messages
+    query: Tokens  # (G,), the id of each group of neighbouring lines with one query
+    starts: IntArray  # (G+1,), group g is the rows starts[g]:starts[g + 1]
     document: Tokens
     score: FloatArray
-    line: IntArray
-    run_id: bytes
-    rank: FloatArray | None = None
-    by_rank: BoolArray | None = None
+    line: IntArray  # physical line numbers
+    run_id: bytes  # of the last row
+    rank: FloatArray | None = None  # beside scores, where ranks have a meaning
+    by_rank: BoolArray | None = None  # which scores are negative ranks, if any
 
     def group(self) -> IntArray:
-        """Return the group of each row, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
     @classmethod
@@ -176,10 +148,7 @@ def refuse_carriage_returns(source: Source) -> None:
 def stream_run(source: Source) -> Iterator[RunColumns]:
     """Read a TREC run in blocks; a query may continue from one to the next.
 
-    Raises
-    ------
-    InputError
-        With the physical line, for a wrong number of columns or a score that is no number.
+    Raises `InputError` with the line for a wrong number of columns or a score that is no number.
     """
     refuse_carriage_returns(source)
     yield from columns_of_blocks(blocks(source), TREC)
@@ -196,23 +165,17 @@ def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[R
     """Turn blocks of lines into columns, as `stream_run`."""
     for block in texts:
         lines = layout.scan(block)
-        if len(lines):
-            yield columns_of(block, lines, layout)
-
-
-def columns_of(block: Block, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
-    """Return the columns of lines."""
-    line = lines.line
-    rank = score = None
-    if layout.rank is not None:
-        rank = parse_ranks(block.file, lines.column(layout.rank), line)
-    if layout.score is not None:
-        score = parse_scores(block.file, lines.column(layout.score), line)
-    run_id = run_id_of(block.file)
-    if layout.run_id is not None:
-        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-    query, document = lines.column(layout.query), lines.column(layout.document)
-    return run_columns(block.file, query, document, score, rank, line, run_id)
+        if not len(lines):
+            continue
+        file, line, rank, score, run_id = block.file, lines.line, None, None, run_id_of(block.file)
+        if layout.rank is not None:
+            rank = parse_ranks(file, lines.column(layout.rank), line)
+        if layout.score is not None:
+            score = parse_scores(file, lines.column(layout.score), line)
+        if layout.run_id is not None:
+            run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+        query, document = lines.column(layout.query), lines.column(layout.document)
+        yield run_columns(file, query, document, score, rank, line, run_id)
 
 
 def run_columns(
@@ -398,17 +361,15 @@ Numbers = Literal["levels", "gains"]
 class QrelsColumns(NamedTuple):
     """Judgements as columns of n rows, in the order of the file.
 
-    `iteration` has no meaning in plain qrels; elsewhere it names the assessor (judgment group).
-    `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
-    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged
-    document and -1 for an unjudged one.
+    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged document
+    and -1 for an unjudged one.
     """
 
     file: str
     query: Tokens
-    iteration: Tokens
+    iteration: Tokens  # the assessor (judgment group) where that has a meaning
     document: Tokens
-    level: IntArray
+    level: IntArray  # negative: in the pool but unjudged
     line: IntArray
     gain: FloatArray | None = None
 
@@ -423,12 +384,10 @@ class QrelsColumns(NamedTuple):
 
     @property
     def fractional_row(self) -> int:
-        """The first row with a fractional number."""
         assert self.gain is not None
         return int(np.flatnonzero(self.gain != np.floor(self.gain))[0])
 
     def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
-        """Yield query, document and level of every row."""
         return zip(self.query, self.document, self.level.tolist(), strict=True)
 
 

@@ -30,26 +30,15 @@ class Ranking(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """The documents of G queries as n rows, each query's best first.
+    """The documents of G queries as n rows, each query's best first."""
 
-    Attributes
-    ----------
-    query : Tokens of length G
-        Their ids.
-    starts : (G+1,)
-        The ranking of query g is the rows ``starts[g]:starts[g + 1]``, perhaps none.
-    document, score : length n
-        The retrieved documents.
-    """
-
-    query: Tokens
-    starts: IntArray
+    query: Tokens  # (G,)
+    starts: IntArray  # (G+1,), query g has the rows starts[g]:starts[g + 1], perhaps none
     document: Tokens
     score: FloatArray
 
     @classmethod
     def of(cls, rankings: Iterable[Ranking]) -> Rankings:
-        """Build columns from rankings."""
         listed = list(rankings)
         sizes = [len(ranking.documents) for ranking in listed]
         return cls(
@@ -60,7 +49,6 @@ class Rankings(NamedTuple):
         )
 
     def each(self) -> Iterator[Ranking]:
-        """Yield ranking after ranking."""
         documents, scores, bounds = (
             self.document.tolist(),
             self.score.tolist(),
@@ -70,7 +58,6 @@ class Rankings(NamedTuple):
             yield Ranking(query, documents[start:end], scores[start:end])
 
     def query_of_rows(self) -> Tokens:
-        """Return the query of each row."""
         return self.query.take(np.repeat(np.arange(len(self.query)), np.diff(self.starts)))
 
     def ranks(self) -> IntArray:
@@ -189,24 +176,12 @@ def first_word(query: bytes) -> bytes:
 
 
 class _Delimiting(NamedTuple):
-    """How values are written in a line.
+    """How values are written in a line."""
 
-    Attributes
-    ----------
-    name
-        The name of the format in messages.
-    separator
-        Between two values.
-    impossible
-        Bytes that no value can hold.
-    quoted
-        A value with any of these bytes is quoted.
-    """
-
-    name: str
-    separator: bytes
-    impossible: bytes
-    quoted: bytes
+    name: str  # in messages
+    separator: bytes  # between two values
+    impossible: bytes  # bytes that no value can hold
+    quoted: bytes  # a value with any of these bytes is quoted
 
     def value(self, value: bytes) -> bytes:
         """Return a value, quoted if need be; `DataError` if the format cannot hold it."""

@@ -32,24 +32,10 @@ class Coverage(NamedTuple):
 def judge(
     judgements: Judgements, hits: Hits, settings: Settings, queries: list[bytes] | None = None
 ) -> tuple[Judged, Coverage]:
-    """Settle what is evaluated.
+    """Settle what is evaluated; exactly the judged queries `queries`, if they are given.
 
-    Parameters
-    ----------
-    judgements, hits
-        The qrels, and what a run retrieved of them.
-    settings
-        -l, -M, -J, -c, -D.
-    queries
-        Evaluate exactly these judged queries, whatever `settings` says about missing ones: a
-        pool is judged over the queries of the run that was selected from it.
-
-    Raises
-    ------
-    DataError
-        If ``settings.missing`` is ``"error"`` and a judged query is missing from the run.
-    NothingInCommonError
-        If no query is left to evaluate.
+    Raises `DataError` if ``settings.missing`` is ``"error"`` and a judged query is missing from the
+    run, and `NothingInCommonError` if no query is left to evaluate.
     """
     coverage = _coverage(judgements, hits)
     if queries is None:
@@ -214,25 +200,14 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
 
 
 class JudgementPart(NamedTuple):
-    """Some queries of qrels, as if they had no others.
-
-    Attributes
-    ----------
-    judgements
-        With these queries alone.
-    query : (Q,)
-        For each query of the whole qrels its number in the part, -1 for other queries.
-    row : (J,)
-        For each row of the whole qrels its row in the part, -1 for other rows.
-    """
+    """Some queries of qrels, as if they had no others."""
 
     judgements: Judgements
-    query: IntArray
-    row: IntArray
+    query: IntArray  # (Q,), the number of each whole query in the part, or -1
+    row: IntArray  # (J,), the same for rows
 
     @classmethod
     def of(cls, judgements: Judgements, queries: Collection[bytes]) -> JudgementPart:
-        """Keep some queries."""
         kept = np.flatnonzero([query in queries for query in judgements.queries])
         rows, _ = rows_of(judgements.starts, kept)
         numbers = _numbers(len(judgements.queries), kept), _numbers(len(judgements.level), rows)
@@ -280,24 +255,11 @@ def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
 def outside_pool(
     judgements: Judgements, run: Hits, judged: Judged, read_pool: Callable[[Judgements], Hits]
 ) -> IntArray:
-    """Find the documents of a run that its pool lacks, by reading the pool for them.
+    """Find the top documents of a run that its pool lacks, by reading the pool for them.
 
-    Parameters
-    ----------
-    judgements
-        The qrels.
-    run
-        A run with the names of its top documents.
-    judged
-        The same run, judged.
-    read_pool
-        Reads the pool; judgements to hits.
-
-    Returns
-    -------
-    (M, 2)
-        0-based query and 1-based rank, as in `judged`, of each top document that is not in the
-        first ``settings.pool_depth`` documents of the pool.
+    Returns the 0-based query and the 1-based rank, (M, 2), as in `judged`, of each top document
+    that is not in the first ``settings.pool_depth`` documents of the pool. `read_pool` returns the
+    hits of the pool for judgements.
     """
     settings, top = judged.settings, run.top
     number = judgements.places_among(judged.queries)
@@ -337,19 +299,8 @@ def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
 def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:
     """Return how many documents could have been retrieved for each query, (Q,).
 
-    Parameters
-    ----------
-    queries
-        The evaluated queries.
-    settings
-        The sizes as given.
-    seen
-        The size where none is given at all.
-
-    Raises
-    ------
-    UsageError
-        If only single queries have a size, and not all of them.
+    `seen` is the size where none is given at all. Raises `UsageError` if only single queries have a
+    size, and not all of them.
     """
     given, sizes = settings.corpus_size, settings.corpus_sizes
     if given is None and not sizes:

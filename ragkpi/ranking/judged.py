@@ -1,4 +1,4 @@
-"""Grade maps: from a track's judged levels to the 1-5 rubric of RA-nWG and its relatives.
+"""`Judged`, the choices that it depends on, grade maps and gains.
 
 Qrels and gains have separate tasks. The qrels say which documents are judged and which are
 relevant; gains say how much a judged document is worth to the measures that take gains. A judged
@@ -28,8 +28,8 @@ from ragkpi.wording import counted, listed, named
 class GradeMap:
     """A named map from judged levels to rubric grades (5 best, 1 worst).
 
-    Negative levels are unlabelled. Any other level that the map does not know is an error,
-    because guessing the scale of a file from the file fails as soon as its top grade is rare.
+    Any level from 0 that the map does not know is an error, because guessing the scale of a file
+    from the file fails as soon as its top grade is rare.
     """
 
     name: str
@@ -95,18 +95,10 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenGains:
-    """Gains from a file or from memory, ready for any qrels.
+    """Gains from a file or from memory, ready for any qrels."""
 
-    Attributes
-    ----------
-    given
-        The documents with a gain.
-    gain : (n,)
-        The gain of each document.
-    """
-
-    given: Judgements
-    gain: FloatArray
+    given: Judgements  # the documents with a gain
+    gain: FloatArray  # of each of them
     _known: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -127,13 +119,7 @@ class GivenGains:
         return str(digest.hexdigest())
 
     def worth(self, judgements: Judgements) -> Worth:
-        """Return what each judgement is worth.
-
-        Raises
-        ------
-        DataError
-            If a document of a judged query has a gain and is not judged.
-        """
+        """Return what each judgement is worth; `DataError` for an unjudged document with a gain."""
         known = self._known.get(id(judgements))
         if known is None:
             known = self._known[id(judgements)] = judgements, self._joined(judgements)
@@ -179,16 +165,8 @@ def gains_of(
 ) -> RealGains | None:
     """Return the gains of a judged run; None where its levels are its gains.
 
-    Parameters
-    ----------
-    judgements, gains
-        The qrels, and the gains that were given beside them.
-    number
-        For each query of the qrels its number in the run, -1 for queries that do not count.
-    queries
-        How many queries count.
-    hits : (H,)
-        The judgement of each hit.
+    For each query of the qrels `number` is its number in the run, or -1; `queries` of them count.
+    `hits` are the judgements of the hits, (H,).
     """
     worth = judgements.gain if gains is None else gains.worth(judgements).gain
     if worth is None:
@@ -295,19 +273,11 @@ Derived = TypeVar("Derived")
 
 
 class RealGains(NamedTuple):
-    """Gains of a judged run.
+    """Gains of a judged run."""
 
-    Attributes
-    ----------
-    of_hits : (H,)
-        What each hit is worth.
-    starts, best_first : (Q+1,), (n,)
-        What the judged documents of each query are worth, retrieved or not, descending.
-    """
-
-    of_hits: FloatArray
-    starts: IntArray
-    best_first: FloatArray
+    of_hits: FloatArray  # (H,)
+    starts: IntArray  # (Q+1,), of the queries in what follows
+    best_first: FloatArray  # of the judged documents of each query, retrieved or not, descending
 
 
 @dataclass(frozen=True, eq=False)
@@ -394,7 +364,6 @@ class Judged:
 
     @cached_property
     def level_query(self) -> IntArray:
-        """The query that each entry of `levels` belongs to, (L,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.level_starts))
 
     @cached_property
@@ -407,7 +376,6 @@ class Judged:
 
     @cached_property
     def num_rel_ret(self) -> IntArray:
-        """Relevant documents retrieved, (Q,)."""
         return self.per_query(self.relevant).astype(np.int64)
 
     @cached_property
@@ -423,7 +391,6 @@ class Judged:
 
     @cached_property
     def num_judged_ret(self) -> IntArray:
-        """Judged documents retrieved, (Q,)."""
         hits = self.per_query(self.level >= 0).astype(np.int64)
         return hits if self.judged_below is None else hits + self.judged_below
 
@@ -457,13 +424,7 @@ class Judged:
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
-    """Make a query of each count of relevant documents: chance needs no more.
-
-    Raises
-    ------
-    UsageError
-        If more are relevant than there are.
-    """
+    """Make a query of each count of relevant documents: chance needs no more."""
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(

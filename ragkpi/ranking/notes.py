@@ -25,17 +25,7 @@ _MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
 def doubts(
     judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
-    """Yield the doubts about a judged run, a line each.
-
-    Parameters
-    ----------
-    judged, judgements
-        The run, and the qrels.
-    seen
-        The first lines of the run.
-    unknown
-        The queries of the run that are not judged.
-    """
+    """Yield the doubts about a judged run, a line each; the qrels lack its `unknown` queries."""
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
@@ -170,15 +160,7 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Return a line on the runs that lack queries which count as empty rankings; else nothing.
-
-    Parameters
-    ----------
-    coverages
-        Of the runs, by name.
-    queries
-        How many are judged.
-    """
+    """Say which runs lack queries that count as empty rankings; "" if none does."""
     lacking = [
         f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
         for name, coverage in coverages.items()

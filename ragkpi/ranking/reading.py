@@ -43,21 +43,11 @@ DEEPEST = 2**32 - 1
 
 
 class Wanted(NamedTuple):
-    """What to keep of a run besides its hits.
+    """What to keep of a run besides its hits."""
 
-    Attributes
-    ----------
-    documents
-        ``"counted"`` also hashes every retrieved document, to count the distinct ones.
-    depth
-        The names of all documents of judged queries down to this rank, judged or not.
-    ties
-        ``"kept"`` also keeps which ranks each judged document shares with equal scores.
-    """
-
-    documents: Literal["ignored", "counted"] = "ignored"
-    depth: int = 0
-    ties: Literal["broken", "kept"] = "broken"
+    documents: Literal["ignored", "counted"] = "ignored"  # hash all of them?
+    depth: int = 0  # keep the names of all documents of judged queries down to this rank
+    ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
 JUDGED_ONLY = Wanted()
@@ -67,17 +57,7 @@ _NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
 
 @dataclass(frozen=True, eq=False)
 class TopDocuments:
-    """The n documents that G judged queries of a run have down to some rank.
-
-    Attributes
-    ----------
-    query : (G,)
-        The queries' numbers in the judgements, in the order of the file.
-    starts : (G+1,)
-        Query g has the rows ``starts[g]:starts[g + 1]``, by rank from 1.
-    document : Tokens, length n
-        Their ids.
-    """
+    """The n documents that G judged queries of a run have down to some rank."""
 
     query: IntArray = field(default_factory=lambda: _NO_INTS)
     starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -85,12 +65,10 @@ class TopDocuments:
 
     @property
     def group(self) -> IntArray:
-        """The place of each row's query among the G, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
     @property
     def rank(self) -> IntArray:
-        """The 1-based rank of each row, (n,)."""
         return np.arange(len(self.document)) - self.starts[self.group] + 1
 
 
@@ -98,20 +76,11 @@ NO_NAMES = TopDocuments()
 
 
 class Beginning(NamedTuple):
-    """The first lines of a run, where signs of mistakes are looked for.
+    """The first lines of a run, where signs of mistakes are looked for."""
 
-    Attributes
-    ----------
-    documents
-        The number of the query in the judgements, and a document's id; of judged queries.
-    rising, ordered
-        How many rankings have scores that only rise from line to line, and how many have
-        different scores at all.
-    """
-
-    documents: list[tuple[int, bytes]]
-    rising: int
-    ordered: int
+    documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
+    rising: int  # how many rankings have scores that only rise
+    ordered: int  # how many have different scores at all
 
 
 NO_BEGINNING = Beginning([], 0, 0)
@@ -119,36 +88,15 @@ NO_BEGINNING = Beginning([], 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a run, or a part of one, retrieved.
+    """What a run, or a part of one, retrieved: G queries and H judged documents, in no order."""
 
-    Attributes
-    ----------
-    queries : list of bytes, length G
-        The queries of the run in the order of the file, judged or not.
-    query, num_ret : (G,)
-        Their numbers in the judgements (-1: not judged) and how many documents they retrieved.
-    judgement, rank : (H,)
-        For each retrieved and judged document its row in the judgements and its 1-based rank;
-        in no particular order.
-    run_id
-        The run id of the last line.
-    documents : (n,) uint64
-        Hashes of the retrieved documents, if they were asked for; empty otherwise.
-    top
-        The names of documents down to the depth that was asked for.
-    beginning
-        The first lines, for doubts.
-    tied
-        The ranks that each hit shares with equal scores, (H,); None if not asked for.
-    """
-
-    queries: list[bytes]
-    query: IntArray
-    num_ret: IntArray
-    judgement: IntArray
-    rank: IntArray
-    run_id: bytes
-    documents: HashArray = field(default_factory=lambda: _NO_HASHES)
+    queries: list[bytes]  # in the order of the file, judged or not
+    query: IntArray  # (G,), their numbers in the judgements; -1: not judged
+    num_ret: IntArray  # (G,), how many documents they retrieved
+    judgement: IntArray  # (H,), rows of the judgements
+    rank: IntArray  # (H,), from 1
+    run_id: bytes  # of the last line
+    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # where they are counted
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
@@ -237,7 +185,6 @@ class RunInMemory:
 
     @cached_property
     def blocks(self) -> list[RunColumns]:
-        """The run as columns; errors as `run_blocks` has them."""
         return _blocks_of(self.given)
 
     def hits(
@@ -302,13 +249,9 @@ def read_run(
 ) -> Hits:
     """Judge a run: one in memory, or the file at a path (``-`` for standard input).
 
-    Without `reading`, the first bytes of a file tell its format.
-
-    Raises
-    ------
-    InputError, DataError
-        With the line, for anything that is no run, and for a document that a query has twice; also
-        if the run holds no result at all.
+    Without `reading`, the first bytes of a file tell its format. Raises `InputError` or `DataError`
+    with the line for anything that is no run, for a document that a query has twice, and for a run
+    without results.
     """
     if not isinstance(run, str):
         return run.hits(judgements, wanted, reading)
@@ -398,13 +341,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
 
 
 def available_workers() -> int:
-    """Return how many runs may be read at a time: ``RAGKPI_WORKERS``, else the usable cores.
-
-    Raises
-    ------
-    UsageError
-        If the variable is not a number from 1.
-    """
+    """Return how many runs may be read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted:
         if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 5 and int(wanted)):

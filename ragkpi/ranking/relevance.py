@@ -21,13 +21,7 @@ AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
 
 class Relevance(Protocol):
-    """Qrels of any format.
-
-    Attributes
-    ----------
-    judgements
-        The judged documents, each once per query.
-    """
+    """Qrels of any format."""
 
     @property
     def judgements(self) -> Judgements: ...
