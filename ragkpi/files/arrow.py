@@ -13,7 +13,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, Literal, TypeAlias, cast
@@ -54,10 +54,7 @@ TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
 _PATIENCE = 5  # seconds for a child to end that has closed its pipe
-_KILLING = (
-    signal.SIGTERM,
-    getattr(signal, "SIGKILL", signal.SIGTERM),
-)  # by another process
+_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # by another process
 _COST = 200  # bytes of memory of the smallest row or element
 # The child imports modules from the path of this process, and not from the current folder.
 # pyarrow works without numpy, which would take longer to import than all of pyarrow.
@@ -226,13 +223,12 @@ class ArrowTable:
 def _start(source: Source) -> Any:
     """Start a child in its own session, so that signals from a terminal reach this process only."""
     if not sys.executable or getattr(sys, "frozen", False):
-        raise InputError(
-            source.name,
-            None,
+        found = (
             "parquet and Arrow are read by another Python, and this program does not say where one "
-            f"is (sys.executable is {sys.executable!r})",
-            "expected ragkpi called by a Python, or a format of text",
+            f"is (sys.executable is {sys.executable!r})"
         )
+        expected = "expected ragkpi called by a Python, or a format of text"
+        raise InputError(source.name, None, found, expected)
     try:
         return subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
@@ -285,13 +281,11 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
 
 
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
-    query, document = (need_column(shape, part, table.names, source.name, None) for part in _IDS)
-    score, rank, run_id = (
-        find_column(shape, part, table.names, source.name, None)
-        for part in ("score", "rank", "run_id")
-    )
+    where = table.names, source.name, None
+    query, document = (need_column(shape, part, *where) for part in _IDS)
+    score, rank, run_id = (find_column(shape, part, *where) for part in ("score", "rank", "run_id"))
     for part in shape.required:
-        need_column(shape, part, table.names, source.name, None)
+        need_column(shape, part, *where)
     if score is None and rank is None:
         warn_of_order(source.name, table.names)
     wanted: list[tuple[str, Wanted]] = [(query, "ids"), (document, "ids")]
@@ -309,32 +303,24 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
         yield run_columns(source.name, queries, documents, scores, ranks, line, name)
 
 
-def _joined(batches: Sequence[list[Any]]) -> list[Any]:
-    if len(batches) == 1:
-        return batches[0]
-    return [
-        Tokens.joined(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
-        for parts in zip(*batches, strict=True)
-    ]
-
-
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
         if _is_nested(table, shape, SHAPES["qrels"]):
             return collect_qrels(source.name, _listed(source, table, "qrels", shape))
         shape = shape or SHAPES["qrels"]["flat"]
-        names = [
-            need_column(shape, part, table.names, source.name, None) for part in (*_IDS, "level")
-        ]
+        where = table.names, source.name, None
+        names = [need_column(shape, part, *where) for part in (*_IDS, "level")]
         wanted: list[tuple[str, Wanted]] = list(zip(names, _QRELS, strict=True))
         batches, rows = [], 0
         for batch in table.columns(wanted, _ROWS_OF_PIECE):
             batches.append(batch)
             rows += len(batch[0])
             refuse_bomb(source, rows)
-    nothing: list[Any] = [Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]
-    query, document, number = _joined(batches) if batches else nothing
+    batches = batches or [[Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]]
+    queries, documents, numbers = zip(*cast(list[Any], batches), strict=True)
+    query, document = Tokens.joined(queries), Tokens.joined(documents)
+    number: IntArray | FloatArray = np.concatenate(numbers)
     level, gain = _levels(source, names[-1], number)
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
@@ -392,7 +378,7 @@ def _pyarrow(name: str) -> Any:
 
 def _write(
     columns: Mapping[str, str],
-    batches: Iterable[Sequence[Sequence[Any]]],
+    batches: Callable[[], Iterable[Sequence[Sequence[Any]]]],
     file: BinaryIO,
     kind: str,
 ) -> None:
@@ -409,7 +395,7 @@ def _write(
             writer = _pyarrow("pyarrow.ipc").new_file(file, schema)
         try:
             with writer:
-                for batch in batches:
+                for batch in batches():
                     arrays = [
                         _array(values, name, of)
                         for values, (name, of) in zip(batch, types.items(), strict=True)
@@ -432,39 +418,30 @@ def _array(values: Sequence[Any], name: str, type_: str) -> Any:
         raise _NoTextError(name) from None
 
 
-class _Batches:
-    """Rankings in batches of columns; each iteration starts with the first ranking."""
+def _batches(rankings: Iterable[Rankings], run_id: bytes) -> Iterator[Sequence[Sequence[Any]]]:
+    batch: list[list[Any]] = [[], [], [], []]
+    for block in rankings:
+        columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
+        for values, column in zip(batch, columns, strict=True):
+            values += column.tolist()
+        if len(batch[0]) >= _ROWS_OF_BATCH:
+            yield *batch, [run_id] * len(batch[0])
+            batch = [[], [], [], []]
+    if batch[0]:
+        yield *batch, [run_id] * len(batch[0])
 
-    def __init__(self, rankings: Iterable[Rankings], run_id: bytes) -> None:
-        self._rankings, self._run_id = rankings, run_id
 
-    def __iter__(self) -> Iterator[Sequence[Sequence[Any]]]:
-        queries: list[bytes] = []
-        documents: list[bytes] = []
-        ranks: list[int] = []
-        scores: list[float] = []
-        for block in self._rankings:
-            queries += block.query_of_rows().tolist()
-            documents += block.document.tolist()
-            ranks += block.ranks().tolist()
-            scores += block.score.tolist()
-            if len(queries) >= _ROWS_OF_BATCH:
-                yield queries, documents, ranks, scores, [self._run_id] * len(queries)
-                queries, documents, ranks, scores = [], [], [], []
-        if queries:
-            yield queries, documents, ranks, scores, [self._run_id] * len(queries)
+_WRITTEN_IDS = {"query_id": "large_string", "doc_id": "large_string"}
 
 
 def _write_run(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, kind: str) -> None:
-    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
-    columns = {**ids, "rank": "int64", "score": "float64", "run_id": "large_string"}
-    _write(columns, _Batches(rankings, run_id), file, kind)
+    columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": "large_string"}
+    _write(columns, partial(_batches, rankings, run_id), file, kind)
 
 
 def _write_qrels(qrels: QrelsColumns, file: BinaryIO, kind: str) -> None:
-    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
     batch: list[Any] = [qrels.query.tolist(), qrels.document.tolist(), qrels.level]
-    _write({**ids, "relevance": "int64"}, [batch], file, kind)
+    _write({**_WRITTEN_IDS, "relevance": "int64"}, lambda: [batch], file, kind)
 
 
 write_parquet = partial(_write_run, kind="parquet")

@@ -68,10 +68,7 @@ def recognise_layout(head: bytes) -> str:
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
-    """Return whether a file holds a run or qrels; a file that could be both counts as a run.
-
-    An object of numbers in JSON and a binary table could be both.
-    """
+    """Return what a file holds; an object of numbers in JSON and binary tables count as runs."""
     name = recognise_qrels(head)
     line = _first_line(head)
     if name == "trec":
@@ -225,10 +222,7 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run. Distances become scores.
-
-        Warns of scores that contradict the ranks beside them.
-        """
+        """Read all documents of a run; warn of scores that contradict the ranks beside them."""
         # trec_eval ignores ranks; 'ragkpi check' compares them with the scores.
         warned = self.name == "trec"
         for block in self.read(source):
@@ -260,11 +254,7 @@ class FileReader(NamedTuple):
 
 
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
-    """Choose the reader of an opened file, by what the user named or by the file's first bytes.
-
-    Raises `InputError` for a file that is recognised as neither run nor qrels, and for a subset of
-    a format that has none.
-    """
+    """Choose the reader of an opened file, by what the user named or by the file's first bytes."""
     asked = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
     name, shape = asked.format, asked.shape
@@ -329,10 +319,7 @@ def reading_for(
 
 
 def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
-    """Return the sieve of some options; None if none is given.
-
-    Errors as `ragkpi.files.sieve.parse_fold` and `ragkpi.files.sieve.read_excluded`.
-    """
+    """Return the sieve of some options; None if none is given."""
     if max_passage is None and exclude is None and not drop_identical:
         return None
     sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude)

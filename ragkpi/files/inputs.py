@@ -14,10 +14,7 @@ UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Inputs:
-    """The inputs of one command, by the paths of its user.
-
-    A pipe has to be hashed while it is read, so `hashed` says whether hashes may be asked for.
-    """
+    """The inputs of one command; `hashed` ones are hashed while they are read, if pipes."""
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
@@ -52,10 +49,7 @@ class Inputs:
         self._hashes[path] = digest
 
     def sha256(self, path: str) -> str | None:
-        """Return the SHA-256 of an input, in hex; None for a pipe that was not hashed.
-
-        A file is hashed now; `InputError` if it has changed since it was read.
-        """
+        """Return the SHA-256 of an input, which has not changed; None for a pipe not hashed."""
         if path in self._hashes:
             return self._hashes[path]
         before = self._states.get(path)
@@ -125,10 +119,7 @@ def noted_inputs() -> Iterator[Inputs]:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the parquet files of a folder, in order; [] for a file.
-
-    Files whose names begin with a dot or an underscore hold no data.
-    """
+    """Return the parquet files of a folder in order, without hidden ones; [] for a file."""
     if path == "-" or not os.path.isdir(path):
         return []
     return [

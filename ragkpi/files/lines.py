@@ -49,7 +49,7 @@ class Tokens:
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
 
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
-        """Keep the given rows (a mask, indices or a slice), in the same buffer."""
+        """Keep the given rows, in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def changes(self) -> IntArray:
@@ -57,11 +57,7 @@ class Tokens:
         return np.frombuffer(kernel.changes(*self.column), np.int64)
 
     def numbers(self) -> FloatArray:
-        """Read decimals as Python's ``float`` does, (n,); NaN for anything else.
-
-        A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or
-        ``inf`` or ``infinity`` with an optional sign, in any case. Spaces may surround it.
-        """
+        """Read decimals in ASCII as Python's ``float`` does, (n,); NaN for anything else."""
         return np.frombuffer(kernel.numbers(*self.column), np.float64)
 
     def first_rows(self, group: IntArray | None = None) -> IntArray:
@@ -121,10 +117,7 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
 
 
 def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear the elements of `holds`, (n-1,), that compare rows of two different groups.
-
-    Element i compares rows i and i + 1. Groups may be empty.
-    """
+    """Clear the elements of `holds`, (n-1,), that compare rows i and i + 1 of two groups."""
     inner = starts[(starts > 0) & (starts <= len(holds))]
     holds[inner - 1] = False
     return holds
@@ -163,10 +156,7 @@ class Block(NamedTuple):
 
 
 def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Read whole lines, about `size` bytes at a time, without a byte order mark.
-
-    Raises `InputError` for a line of more than `LONGEST_LINE` bytes.
-    """
+    """Read whole lines, about `size` bytes at a time; `InputError` for one that is too long."""
     rest, line, mark_possible = b"", 1, True
     piece = memoryview(bytearray(size))
     while True:
@@ -182,12 +172,8 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
         rest = text[end:]
         if len(rest) > LONGEST_LINE:
             line += text.count(b"\n", 0, end)
-            raise InputError(
-                source.name,
-                line,
-                f"a line of more than {LONGEST_LINE >> 20} MB",
-                "expected lines of text",
-            )
+            found = f"a line of more than {LONGEST_LINE >> 20} MB"
+            raise InputError(source.name, line, found, "expected lines of text")
         if end:
             yield Block(source.name, text[:end], line)
             line += text.count(b"\n", 0, end)
@@ -309,10 +295,7 @@ def split_lines(
 
 
 def scan(block: Block, shape: LineShape) -> LineColumns:
-    """Split every data line of a block into columns.
-
-    Raises `InputError` for the first line with a wrong number of columns, and for a NUL byte.
-    """
+    """Split every data line of a block into columns; `InputError` for the first malformed one."""
     lines, wrong = split_lines(
         block, len(shape.columns), extra=shape.extra, comments=shape.comments
     )
@@ -328,12 +311,9 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
         return InputError(file, line.number, "a NUL byte", "expected text")
     count = len(line.text.split())
     advice = shape.mistaken.get(count, "") if first else ""
-    return InputError(
-        file,
-        line.number,
-        f"{count} columns ({shown(line.text)})",
-        f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}",
-    )
+    found = f"{count} columns ({shown(line.text)})"
+    expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"
+    return InputError(file, line.number, found, expected)
 
 
 def refuse_invalid(

@@ -37,10 +37,7 @@ _NOTHING = b"N/A"  # BRIGHT's word for no document
 
 
 class Sieve(NamedTuple):
-    """Which documents are folded or left out.
-
-    A folded document has the best score and the highest level of its passages.
-    """
+    """Which documents are left out, or folded: then the best of its passages counts."""
 
     fold: Fold | None = None  # from passages to documents; None keeps all ids
     drop_identical: bool = False  # is a document left out for the query of the same id?
@@ -213,20 +210,14 @@ def _read_parents(path: str) -> dict[bytes, bytes]:
     parents: dict[bytes, bytes] = {}
     for row, (chunk, document) in enumerate(zip(table.column(0), table.column(1), strict=True)):
         if parents.setdefault(chunk, document) != document:
-            raise InputError(
-                path,
-                int(table.line[row]),
-                f"chunk {shown(chunk)} of a second document",
-                "expected one document for each chunk",
-            )
+            found = f"chunk {shown(chunk)} of a second document"
+            expected = "expected one document for each chunk"
+            raise InputError(path, int(table.line[row]), found, expected)
     return parents
 
 
 def read_excluded(path: str) -> Excluded:
-    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples.
-
-    Raises `InputError` with the line for anything else.
-    """
+    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples."""
     with Source(path) as source:
         if source.peek(_HEAD).lstrip()[:1] in (b"{", b"["):
             judged = read_qrels(source, EXCLUSIONS)

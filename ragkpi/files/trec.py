@@ -112,7 +112,6 @@ class RunColumns(NamedTuple):
         )
 
     def groups(self, first: int, last: int) -> RunColumns:
-        """Return the groups ``first:last``."""
         rows = slice(int(self.starts[first]), int(self.starts[last]))
         starts = self.starts[first : last + 1] - rows.start
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
@@ -130,26 +129,16 @@ class RunColumns(NamedTuple):
 
 
 def refuse_carriage_returns(source: Source) -> None:
-    """Raise `InputError` for a run whose lines end in carriage returns alone.
-
-    trec_eval reads such a file as one line, and so as one document.
-    """
+    """Refuse lines that end in carriage returns alone: trec_eval reads one document then."""
     line = source.peek(_HEAD).split(b"\n", 1)[0]
     words = line.split(None, 12)
     if b"\r" in line.rstrip() and len(words) >= 2 * len(RUN_LINE.columns) and words[0][:1] != b"#":
-        raise InputError(
-            source.name,
-            1,
-            "a carriage return inside a line",
-            "expected lines that end with a newline",
-        )
+        found = "a carriage return inside a line"
+        raise InputError(source.name, 1, found, "expected lines that end with a newline")
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
-    """Read a TREC run in blocks; a query may continue from one to the next.
-
-    Raises `InputError` with the line for a wrong number of columns or a score that is no number.
-    """
+    """Read a TREC run in blocks; a query may continue from one to the next."""
     refuse_carriage_returns(source)
     yield from columns_of_blocks(blocks(source), TREC)
 
@@ -187,10 +176,7 @@ def run_columns(
     line: IntArray,
     run_id: bytes,
 ) -> RunColumns:
-    """Group rows by query. Without scores the rank counts, without ranks the order of the rows.
-
-    Raises `InputError` for an empty id.
-    """
+    """Group rows by query; without scores ranks count, without ranks the order of the rows."""
     by_rank = None
     if score is None:
         if rank is not None:
@@ -253,10 +239,7 @@ _DIGITS = 16  # of 2 ** 53
 
 
 def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, (n,); `InputError` with the line for anything but a whole number from 0.
-
-    ``1.0`` is valid: programs write a column with gaps as decimals.
-    """
+    """Read ranks, whole numbers from 0; programs write a column with gaps as decimals, 1.0."""
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
@@ -280,10 +263,7 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
 
 
 def ranked_once(columns: RunColumns) -> RunColumns:
-    """Return the columns of whole queries; `SeparateRankingsError` if a query is ranked twice.
-
-    Either a rank comes twice, or some documents of the query have scores and others ranks only.
-    """
+    """Return columns of whole queries; `SeparateRankingsError` if a query is ranked twice."""
     if columns.by_rank is None:
         return columns
     group, score = columns.group(), columns.score
@@ -416,8 +396,6 @@ def parse_numbers(
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
     ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
-
-    Raises `InputError` with the line for anything but a number, and for a fraction among levels.
     """
     value = text.numbers()
     with np.errstate(invalid="ignore"):

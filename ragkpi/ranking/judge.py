@@ -162,11 +162,7 @@ def _count_levels(
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:
-    """Keep some queries, by their numbers, ascending.
-
-    Measures of a query depend on that query alone, so values of a part are those of an evaluation
-    on qrels with these queries only.
-    """
+    """Keep some queries, by their numbers, ascending: values depend on a query alone."""
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
     number = _numbers(len(judged.queries), queries)
@@ -238,10 +234,7 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
 
 
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
-    """Judge a pool over the queries of the run that was selected from it.
-
-    -M and -J are about the run and leave the pool as it is; ``settings.pool_depth`` cuts it.
-    """
+    """Judge a pool over the queries of its run; -M and -J are about the run and not the pool."""
     settings = replace(
         judged.settings,
         max_retrieved=judged.settings.pool_depth,

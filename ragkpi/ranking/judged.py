@@ -179,84 +179,49 @@ def gains_of(
 
 
 Missing = Literal["intersection", "zero", "error", "common"]
+"""What becomes of judged queries that the run lacks: left out, evaluated as empty rankings (-c),
+an error (--strict), or left out if any of several runs lacks them (--common)."""
 Unjudged = Literal["kept", "removed"]
+"""Unjudged documents stay as nonrelevant ones, or ranks are closed over them first (-J)."""
 TieOrder = Literal["id", "expected"]
+"""Documents of equal scores rank by their ids, as for trec_eval, or values are expected ones over
+all their orders (--ties expected)."""
 Draws = Literal["nominal", "ret"]
+"""Chance draws K documents, or min(K, retrieved)."""
 Doubts = Literal["said", "refused"]
+"""What becomes of doubts about all values of a run (`ragkpi.ranking.notes`; --strict)."""
 PoolUnion = Literal["pool", "union"]
+"""The pool stays as given, or each run's top K is added to it."""
 
 _DEEPEST = 2**62
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that change numbers.
+    """The choices that change numbers."""
 
-    Attributes
-    ----------
-    relevance_level
-        Lowest judged level that counts as relevant for binary measures (``-l``), at least 0.
-    missing
-        What becomes of judged queries that the run lacks: ``"intersection"`` leaves them out,
-        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``),
-        and ``"common"`` leaves out what any of several runs lacks (``--common``).
-    unjudged
-        ``"kept"`` leaves unjudged documents in the ranking as nonrelevant, ``"removed"`` closes
-        the ranks over them before anything is computed (``-J``).
-    max_retrieved
-        Only this many top documents of each query exist (``-M``); None for all.
-    ties
-        ``"id"`` ranks documents of equal scores by their ids, as trec_eval does; ``"expected"``
-        takes the expected value over all their orders (``--ties expected``).
-    gains
-        What judged documents are worth where that is not their level (``--gains``).
-    only_query
-        Evaluate this query alone (``-D 0.QID``).
-    corpus_size
-        Number of documents that could have been retrieved (``-N``); None if not given.
-    corpus_sizes
-        The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
-    draws
-        Whether chance draws K documents (``"nominal"``) or min(K, retrieved) (``"ret"``).
-    grade_map
-        How judged levels map to the 1-5 rubric of the evidence measures.
-    pool_depth
-        Only this many top documents of each query of the pool exist; None for all.
-    pool_union
-        ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
-    doubts
-        Whether doubts about all values of a run are ``"said"`` or ``"refused"`` (``--strict``);
-        see `ragkpi.ranking.notes`.
-    """
-
-    relevance_level: int = 1
+    relevance_level: int = 1  # the lowest judged level that counts as relevant, from 0 (-l)
     missing: Missing = "intersection"
     unjudged: Unjudged = "kept"
-    max_retrieved: int | None = None
+    max_retrieved: int | None = None  # only so many top documents of each query exist (-M)
     ties: TieOrder = "id"
-    gains: GivenGains | None = None
-    only_query: bytes | None = None
-    corpus_size: int | None = None
-    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
+    gains: GivenGains | None = None  # of judged documents, where these are not their levels
+    only_query: bytes | None = None  # evaluate this query alone (-D 0.QID)
+    corpus_size: int | None = None  # how many documents could have been retrieved (-N)
+    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)  # of single queries
     draws: Draws = "nominal"
-    grade_map: GradeMap = GRADE_MAPS["umbrela"]
-    pool_depth: int | None = None
+    grade_map: GradeMap = GRADE_MAPS["umbrela"]  # from judged levels to the 1-5 rubric
+    pool_depth: int | None = None  # only so many top documents of each query of the pool exist
     pool_union: PoolUnion = "pool"
     doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
         """Cut depths to the deepest that numpy can compare with.
 
-        Raises
-        ------
-        UsageError
-            If an expectation over ties is asked for that has no closed form.
+        Raises `UsageError` for an expectation over ties that has no closed form.
         """
-        if (
-            self.ties == "expected"
-            and self.unjudged == "removed"
-            and self.max_retrieved is not None
-        ):
+        cut = self.unjudged == "removed" and self.max_retrieved is not None
+        if self.ties == "expected" and cut:
             raise UsageError(
                 f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
                 f"{option('max_retrieved')} together it depends on chance how many documents "
@@ -370,9 +335,8 @@ class Judged:
     def num_rel(self) -> IntArray:
         """R: documents judged at or above the relevance level, retrieved or not, (Q,)."""
         counted = np.where(self.levels >= self.settings.relevance_level, self.level_counts, 0)
-        return np.bincount(self.level_query, weights=counted, minlength=len(self.queries)).astype(
-            np.int64
-        )
+        sums = np.bincount(self.level_query, weights=counted, minlength=len(self.queries))
+        return sums.astype(np.int64)
 
     @cached_property
     def num_rel_ret(self) -> IntArray:

@@ -19,10 +19,7 @@ from ragkpi.wording import named
 
 @dataclass(frozen=True)
 class JudgementGroups:
-    """The judgment groups of a file, each the judgements of one assessor for one query.
-
-    There are G groups, ordered by query and name, and n lines.
-    """
+    """The G judgment groups of a file, each of one assessor and query, ordered by both."""
 
     judgements: Judgements  # each document of a query once; their level means nothing
     query: IntArray  # (G,), numbers in `judgements`
@@ -35,10 +32,7 @@ class JudgementGroups:
     def of(
         cls, file: str, query: Tokens, group: Tokens, document: Tokens, ties: Ties
     ) -> JudgementGroups:
-        """Group the lines of a file; in a group they keep the order of the file.
-
-        `ties` is how runs are to rank equal scores.
-        """
+        """Group the lines of a file; in a group they keep the order of the file."""
         starts = query.changes()
         ids = query.take(starts[:-1]).tolist()
         queries = sorted(set(ids))
@@ -174,10 +168,7 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     again = np.flatnonzero((row[1:] == row[:-1]) & (group[1:] == group[:-1]))
     first, second = (int(columns.line[groups.line[order[again[0] + i]]]) for i in (0, 1))
     document = named(groups.judgements.document[row[again[0]]])
-    raise InputError(
-        columns.file,
-        second,
-        f"document {document} of {groups.name_of(group[again[0]])} again, "
-        f"first judged at line {first}",
-        "expected one judgement of each document per query and judgment group",
-    )
+    where = groups.name_of(group[again[0]])
+    found = f"document {document} of {where} again, first judged at line {first}"
+    expected = "expected one judgement of each document per query and judgment group"
+    raise InputError(columns.file, second, found, expected)

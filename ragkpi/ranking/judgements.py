@@ -161,10 +161,7 @@ def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[byt
 
 
 class Spellings:
-    """Finds the judged document that an unjudged document of the same query is spelt like.
-
-    `rows` are the judged documents of the query, each with a number.
-    """
+    """Finds the judged document that an unjudged document of the same query is spelt like."""
 
     def __init__(self, rows: Mapping[bytes, int]) -> None:
         self._rows = rows

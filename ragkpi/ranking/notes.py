@@ -125,10 +125,7 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Return lines on a corpus size that is not given, and on what the pool lacks.
-
-    `seen` documents replace the corpus size; 0 where that is known, or not needed.
-    """
+    """Say that the corpus size is not given but `seen`, if not 0, and what the pool lacks."""
     notes = []
     if seen:
         notes.append(

@@ -42,10 +42,7 @@ _CELLS_AT_ONCE = 1 << 20  # of the pairs of a query's documents
 
 @dataclass(frozen=True, eq=False)
 class GroupDocuments:
-    """The documents of G judgment groups, each with one level: E of them.
-
-    Those of a group stand together, the retrieved ones in ranking order, then the others by id.
-    """
+    """The E documents of G groups, each with one level; retrieved ones first, in order."""
 
     starts: IntArray  # (G+1,)
     level: FloatArray  # (E,)
@@ -239,9 +236,9 @@ class OneSubgroup:
     lines: IntArray  # on how many lines each document is
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Compare documents ``first:last`` with those below, (last - first, n - first) twice.
+        """Say how often documents ``first:last`` are preferred over each of ``first:``.
 
-        How often each is preferred over each of ``first:``, and each of those over it.
+        And how often those over them: two arrays of (last - first, n - first).
         """
         above, below = self.level[first:last, None], self.level[first:]
         over, under = above > below, above < below
@@ -569,10 +566,7 @@ class _Counting:
         )
 
     def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
-        """Return the documents of the groups, their numbers, and the groups to look into.
-
-        Those have several sub-groups, or a document with two levels.
-        """
+        """Return the documents, their numbers, and the groups with several scales or levels."""
         groups, relevance = self._relevance.groups, self._relevance
         rows, bounds = rows_of(groups.starts, self._groups)
         group = np.repeat(np.arange(len(self._groups)), np.diff(bounds))

@@ -190,10 +190,7 @@ class RunInMemory:
     def hits(
         self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
     ) -> Hits:
-        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice.
-
-        The format in `reading` is for files and means nothing here.
-        """
+        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice."""
         reading = reading or Reading()
         try:
             return self._hits(judgements, wanted, reading, held=False)
@@ -357,9 +354,9 @@ def read_runs(
     reading: Reading | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Hits | RagkpiError]:
-    """Read every run, several files at a time; an unreadable run becomes its error.
+    """Read every run, several files at a time; tell `watch` how many are read.
 
-    `watch` gets the number of runs that are read.
+    An unreadable run becomes its error.
     """
 
     def read(run: str | RunInMemory) -> Hits | RagkpiError:
