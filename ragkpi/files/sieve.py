@@ -114,7 +114,8 @@ class Sieve(NamedTuple):
             file = block.file
             before += len(block.score)
             if self.fold is not None:
-                block = _best_of_each(block)
+                first = block.document.first_rows(block.group())
+                block = _with_rows(block, _best_rows(first, block.score))
             after += len(block.score)
             yield block
         self._note_folded(file, before, after)
@@ -147,12 +148,6 @@ class Sieve(NamedTuple):
 def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
     """Keep some rows, in ascending order; a query that loses all rows stays, as an empty one."""
     return block.with_rows(rows, np.searchsorted(rows, block.starts))
-
-
-def _best_of_each(block: RunColumns) -> RunColumns:
-    """Keep the row with the best score of each document of a query."""
-    first = block.document.first_rows(block.group())
-    return _with_rows(block, _best_rows(first, block.score))
 
 
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:

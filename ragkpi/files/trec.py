@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -110,6 +110,11 @@ class RunColumns(NamedTuple):
             np.concatenate(ranks) if len(ranks) == len(parts) else None,
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
         )
+
+    @property
+    def for_kernel(self) -> tuple[Any, ...]:
+        """The arguments of `kernel.Run.add`."""
+        return self.query.column, self.starts, self.document.column, self.score, self.line
 
     def groups(self, first: int, last: int) -> RunColumns:
         rows = slice(int(self.starts[first]), int(self.starts[last]))
@@ -295,11 +300,8 @@ def ranked_once(columns: RunColumns) -> RunColumns:
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:
     """Warn that rows have neither scores nor ranks; `names` are those of their columns."""
-    warnings.warn(
-        f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
-        RagkpiWarning,
-        stacklevel=2,
-    )
+    found = f"{file}: names no score and no rank ({shown_names(names)})"
+    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
 
 
 def warn_of_contradiction(columns: RunColumns) -> bool:
@@ -313,12 +315,9 @@ def warn_of_contradiction(columns: RunColumns) -> bool:
     if not len(wrong):
         return False
     group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
-    warnings.warn(
-        f"{columns.file}: scores and ranks contradict each other (first for query "
-        f"{named(columns.query[group])}); the scores count",
-        RagkpiWarning,
-        stacklevel=2,
-    )
+    first = f"first for query {named(columns.query[group])}"
+    found = f"{columns.file}: scores and ranks contradict each other ({first})"
+    warnings.warn(f"{found}; the scores count", RagkpiWarning, stacklevel=2)
     return True
 
 
@@ -356,10 +355,8 @@ class QrelsColumns(NamedTuple):
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""
         if numbers == "levels" and self.gain is not None:
-            row = self.fractional_row
-            raise fractional(
-                self.file, int(self.line[row]), self.gain[row], f"{option('gains')} reads others"
-            )
+            row, advice = self.fractional_row, f"{option('gains')} reads others"
+            raise fractional(self.file, int(self.line[row]), self.gain[row], advice)
         return self
 
     @property

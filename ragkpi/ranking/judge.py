@@ -120,22 +120,21 @@ def _queries(
     if settings.missing == "error" and coverage.missing:
         number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
-            f"{number} missing from the run "
-            f"({listed(coverage.missing, 3)}); {option('missing', 'error')} expects a "
-            f"ranking for each"
+            f"{number} missing from the run ({listed(coverage.missing, 3)}); "
+            f"{option('missing', 'error')} expects a ranking for each"
         )
     missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        wanted = settings.only_query
-        named = "no query" if wanted is None else f"query {listed([wanted], 3)} (-D 0.QID)"
-        negated = "is" if wanted is None else "is not"
+        wanted, subject = settings.only_query, "no query is"
+        if wanted is not None:
+            subject = f"query {listed([wanted], 3)} (-D 0.QID) is not"
+        judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
         raise NothingInCommonError(
-            f"{named} {negated} both judged in {judgements.file} and retrieved for "
-            f"(judged: {listed(judgements.queries, 3)}; run: "
-            f"{listed(sorted(hits.queries), 3)})"
+            f"{subject} both judged in {judgements.file} and retrieved for "
+            f"(judged: {judged}; run: {run})"
         )
     return queries
 
@@ -235,13 +234,8 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
 
 def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
     """Judge a pool over the queries of its run; -M and -J are about the run and not the pool."""
-    settings = replace(
-        judged.settings,
-        max_retrieved=judged.settings.pool_depth,
-        unjudged="kept",
-        ties="id",
-        gains=None,
-    )
+    depth = judged.settings.pool_depth
+    settings = replace(judged.settings, max_retrieved=depth, unjudged="kept", ties="id", gains=None)
     return judge(judgements, pool, settings, queries=judged.queries)[0]
 
 

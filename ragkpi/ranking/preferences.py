@@ -489,9 +489,8 @@ class Preferences:
 
     @classmethod
     def of(cls, columns: PreferenceColumns) -> Preferences:
-        groups = JudgementGroups.of(
-            columns.file, columns.query, columns.group, columns.document, ties="ascending"
-        )
+        ids = columns.query, columns.group, columns.document
+        groups = JudgementGroups.of(columns.file, *ids, ties="ascending")
         subgroup = columns.subgroup.first_rows()
         return cls(groups, subgroup[groups.line], columns.level[groups.line])
 
@@ -562,7 +561,10 @@ class _Counting:
             judged.run_id,
             self._query,
             *(Tally(*of_groups.T.astype(np.float64)) for of_groups in counts),
-            *(Tally(*of_queries.T) for of_queries in self._pairs(pairs, documents, of_group)),
+            *(
+                Tally(*of_queries.T)
+                for of_queries in self._pairs(pairs, np.diff(documents.starts), of_group)
+            ),
         )
 
     def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
@@ -592,29 +594,23 @@ class _Counting:
         return documents, number, np.flatnonzero(doubtful)
 
     def _pairs(
-        self,
-        of_groups: IntArray,
-        documents: GroupDocuments,
-        of_group: Callable[[int], PreferencePairs],
+        self, of_groups: IntArray, sizes: IntArray, of_group: Callable[[int], PreferencePairs]
     ) -> FloatArray:
         """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
-        queries = self._judged.queries
-        judgements = self._relevance.judgements
+        queries, judgements = self._judged.queries, self._relevance.judgements
         number = np.array([judgements.index[query] for query in queries])
-        sizes = np.diff(judgements.starts)[number]
+        documents = np.diff(judgements.starts)[number]
         of_queries = np.zeros((3, len(queries), 2))
         for scope, kind in np.ndindex(3, 2):
             weights = of_groups[scope, :, kind]
             of_queries[scope, :, kind] = np.bincount(self._query, weights=weights)
         # Where groups share documents, a pair may be preferred both ways.
-        in_groups = np.bincount(self._query, weights=np.diff(documents.starts))
-        for query in np.flatnonzero(in_groups > sizes).tolist():
-            first, last = np.searchsorted(self._query, [query, query + 1]).tolist()
-            of_queries[:, query] = pair_counts(
-                [of_group(group) for group in range(first, last)],
-                int(sizes[query]),
-                int(self._retrieved[number[query]]),
-            )
+        in_groups = np.bincount(self._query, weights=sizes)
+        for query in np.flatnonzero(in_groups > documents).tolist():
+            groups = range(*np.searchsorted(self._query, [query, query + 1]).tolist())
+            retrieved = int(self._retrieved[number[query]])
+            groups_of_query = [of_group(group) for group in groups]
+            of_queries[:, query] = pair_counts(groups_of_query, int(documents[query]), retrieved)
         return of_queries
 
     def _lines(self, group: int) -> GroupLines:

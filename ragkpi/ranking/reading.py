@@ -161,14 +161,10 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
     """Join the hits of the parts of a run, in the order of the file."""
     if not parts:
         return NOTHING_RETRIEVED
-    return Hits(
-        queries=[query for part in parts for query in part.queries],
-        query=np.concatenate([part.query for part in parts]),
-        num_ret=np.concatenate([part.num_ret for part in parts]),
-        judgement=np.concatenate([part.judgement for part in parts]),
-        rank=np.concatenate([part.rank for part in parts]),
-        run_id=parts[-1].run_id,
-    )
+    columns = ((part.query, part.num_ret, part.judgement, part.rank) for part in parts)
+    query, num_ret, judgement, rank = map(np.concatenate, zip(*columns, strict=True))
+    queries = [query for part in parts for query in part.queries]
+    return Hits(queries, query, num_ret, judgement, rank, parts[-1].run_id)
 
 
 def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
@@ -210,9 +206,7 @@ class RunInMemory:
                 run = run_for(judgements, wanted, held, **treatment)
                 blocks: Iterable[RunColumns] = self._blocks_as(reading)
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
-                    run.add(
-                        part.query.column, part.starts, part.document.column, part.score, part.line
-                    )
+                    run.add(*part.for_kernel)
             found = run.finish()
         if not found["queries"]:
             _blocks_of({})  # refuses it
@@ -229,13 +223,9 @@ class RunInMemory:
         blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
             return blocks
-        by_rank = [_by_rank(block) for block in blocks]
-        return [ranked_once(regrouped(RunColumns.joined(by_rank)))]
-
-
-def _by_rank(block: RunColumns) -> RunColumns:
-    """Return a run whose numbers are ranks, as one of scores."""
-    return block._replace(score=-block.score, by_rank=np.ones(len(block.score), dtype=bool))
+        run = RunColumns.joined(blocks)  # its numbers are ranks
+        run = run._replace(score=-run.score, by_rank=np.ones(len(run.score), dtype=bool))
+        return [ranked_once(regrouped(run))]
 
 
 def read_run(
@@ -299,7 +289,7 @@ def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> I
         yield run.run_id()
         return
     for part in _ranked_once(reader, source, held):
-        run.add(part.query.column, part.starts, part.document.column, part.score, part.line)
+        run.add(*part.for_kernel)
         yield part.run_id
 
 
