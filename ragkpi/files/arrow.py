@@ -122,15 +122,12 @@ class ArrowTable:
     def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
         """Yield the batches of all parts: each message, and the sizes of its buffers."""
         self._send(order)
-        yield from self._batches_of_part()
-        for path in self._source.parts[1:]:
-            with Source(path) as part:
-                self._open_part(part)
-            yield from self._batches_of_part()
-
-    def _batches_of_part(self) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        while "end" not in (message := self._answer()):
-            yield message, message["sizes"]
+        for path in [None, *self._source.parts[1:]]:
+            if path is not None:
+                with Source(path) as part:
+                    self._open_part(part)
+            while "end" not in (message := self._answer()):
+                yield message, message["sizes"]
 
     def _open_part(self, part: Source) -> tuple[list[str], bool]:
         """Send the bytes of a part; return the names of its columns, and whether any is nested."""

@@ -47,17 +47,13 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     line = _first_line(head)
     words = line.split(None, 3)
     if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
-        return (
-            "features of documents (svmlight), which have no ids",
-            "expected the ranking: query, document and score",
-        )
+        found = "features of documents (svmlight), which have no ids"
+        return found, "expected the ranking: query, document and score"
     columns = line.split(b"\t")
     texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
     if texts and columns[0].isdigit() and columns[1].isdigit():
-        return (
-            "candidates with their texts (MS MARCO top1000), which have no order",
-            "expected them ranked: query, document and rank",
-        )
+        found = "candidates with their texts (MS MARCO top1000), which have no order"
+        return found, "expected them ranked: query, document and rank"
     return None
 
 
@@ -118,10 +114,8 @@ def _json_layout(head: bytes) -> str | None:
     line, newline, rest = text.partition(b"\n")
     if not newline or not rest.strip():
         key = re.match(rb'\{\s*"([^"]*)"\s*:\s*(\{)?', line)
-        of_record = (
-            key and fields.plain_name(key[1].decode("utf-8", "replace")) in fields.RECORD_KEYS
-        )
-        return "jsonl" if key and (of_record or not key[2]) else "json"
+        name = fields.plain_name(key[1].decode("utf-8", "replace")) if key else ""
+        return "jsonl" if key and (name in fields.RECORD_KEYS or not key[2]) else "json"
     return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
 
 

@@ -182,8 +182,7 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
 def whole_text(source: Source) -> Block | None:
     """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
     if source.size is None:
-        texts = []
-        held = 0
+        texts, held = [], 0
         for block in blocks(source):
             texts.append(block.text)
             held += len(block.text)
@@ -273,14 +272,9 @@ def split_lines(
 
     Blank lines are skipped, and comments where white space (-1) separates the columns.
     """
+    choices = extra == "ignored", comments == "first_word", wrong == "all"
     start, end, line, stop, found = kernel.columns(
-        block.text,
-        block.first_line,
-        width,
-        separator,
-        extra == "ignored",
-        comments == "first_word",
-        wrong == "all",
+        block.text, block.first_line, width, separator, *choices
     )
     lines = LineColumns(
         np.frombuffer(block.text, np.uint8),
@@ -289,16 +283,14 @@ def split_lines(
         np.frombuffer(line, np.int64),
         np.frombuffer(stop, np.int64),
     )
-    return lines, [
-        WrongLine(number, bytes(block.text[first:last])) for number, first, last in found
-    ]
+    texts = ((number, bytes(block.text[first:last])) for number, first, last in found)
+    return lines, [WrongLine(*text) for text in texts]
 
 
 def scan(block: Block, shape: LineShape) -> LineColumns:
     """Split every data line of a block into columns; `InputError` for the first malformed one."""
-    lines, wrong = split_lines(
-        block, len(shape.columns), extra=shape.extra, comments=shape.comments
-    )
+    width = len(shape.columns)
+    lines, wrong = split_lines(block, width, extra=shape.extra, comments=shape.comments)
     if wrong:
         first = block.first_line == 1 and not len(lines)
         raise wrong_columns(block.file, wrong[0], shape, first)
