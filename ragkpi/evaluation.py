@@ -14,11 +14,17 @@ from ragkpi.measures.measure import Metric, Need
 from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
 from ragkpi.measures.scores import Scores, score
 from ragkpi.progress import doing, steps
-from ragkpi.ranking.judge import Coverage, JudgementPart
+from ragkpi.ranking.judge import (
+    Coverage,
+    JudgementPart,
+    corpus_sizes,
+    count_documents,
+    judge_pool,
+    outside_pool,
+)
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.notes import assumption_notes, coverage_notes, doubts, judgement_notes
-from ragkpi.ranking.pool import corpus_sizes, count_documents, judge_pool, outside_pool
 from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_run, read_runs
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from ragkpi.errors import DataError
 from ragkpi.files.opening import Source
-from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.writing import Ranking, Rankings
 from ragkpi.questions.convert.function import Conversion
 from tests.slow_reference import writing
@@ -32,7 +32,7 @@ def converted(folder, text, kind, from_, to):
     path = folder / "in"
     path.write_bytes(text)
     out = io.BytesIO()
-    formats = RUN_FORMATS if kind == "run" else QRELS_FORMATS
+    formats = FILE_FORMATS[kind]
     with Source(str(path)) as source:
         Conversion(source, kind, from_).write(formats[to], out)
     return out.getvalue()
@@ -124,7 +124,7 @@ def read(folder, text, name):
     with Source(str(path)) as source:
         return [
             (block.query[group], document, score)
-            for block in RUN_FORMATS[name].readers["run"](source)
+            for block in FILE_FORMATS["run"][name].readers["run"](source)
             for group, document, score in zip(
                 block.group(), block.document, block.score.tolist(), strict=True
             )
@@ -179,7 +179,7 @@ def test_rankings_are_written_as_their_rows(rankings, run_id, name):
     ]
     out = io.BytesIO()
     try:
-        RUN_FORMATS[name].writers["run"]([Rankings.of(made)], run_id, out)
+        FILE_FORMATS["run"][name].writers["run"]([Rankings.of(made)], run_id, out)
     except DataError:
         ids = [run_id, *(id_ for ranking in made for id_ in (ranking.query, *ranking.documents))]
         assert name in ("trec", "csv")

@@ -13,7 +13,7 @@ import json
 import signal
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, BinaryIO, Literal, TypeAlias, cast
@@ -23,7 +23,6 @@ import numpy as np
 from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.errors import InputError, UsageError
 from ragkpi.files import column_names as fields
-from ragkpi.files.arrow_child import send
 from ragkpi.files.column_names import Kind
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import MOST_HELD, Source, too_large
@@ -55,33 +54,21 @@ TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
 _PATIENCE = 5  # seconds for a child to end that has closed its pipe
-_KILLING = (
-    signal.SIGTERM,
-    getattr(signal, "SIGKILL", signal.SIGTERM),
-)  # by another process
+_KILLING = (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM))  # by another process
 _COST = 200  # bytes of memory of the smallest row or element
 # The child imports modules from the path of this process, and not from the current folder.
+# pyarrow works without numpy, which would take longer to import than all of pyarrow.
 _PROGRAM = (
-    "import sys; sys.path[:] = sys.argv[1:]; from ragkpi.files.arrow_child import serve; serve()"
+    "import sys; sys.path[:] = sys.argv[1:]; sys.modules['numpy'] = None; "
+    "from ragkpi.files.arrow_child import serve; serve()"
 )
 
 
 class ArrowTable:
     """A table, or a folder with its parts, read by a child process until it is closed.
 
-    Attributes
-    ----------
-    names
-        Its columns, as the first part names them.
-    nested
-        Whether a column holds lists or objects.
-
-    Raises
-    ------
-    InputError
-        If it is damaged, also if pyarrow crashes; from every method.
-    UsageError
-        If pyarrow is not installed.
+    Every method raises `InputError` if the table is damaged, also if pyarrow crashes, and
+    `UsageError` if pyarrow is not installed.
     """
 
     def __init__(self, source: Source) -> None:
@@ -89,6 +76,7 @@ class ArrowTable:
         self._read = 0  # rows
         self._child = _start(source)
         try:
+            # Its columns in the first part, and whether any holds lists or objects.
             self.names, self.nested = self._open_part(source)
         except BaseException:
             self.close()
@@ -119,7 +107,6 @@ class ArrowTable:
             yield json.loads(self._buffer(size).tobytes())
 
     def close(self) -> None:
-        """End the child."""
         self._child.kill()
         for pipe in (self._child.stdin, self._child.stdout):
             with suppress(OSError):  # the child did not read all of it
@@ -135,15 +122,12 @@ class ArrowTable:
     def _batches(self, order: dict[str, Any]) -> Iterator[tuple[dict[str, Any], list[int]]]:
         """Yield the batches of all parts: each message, and the sizes of its buffers."""
         self._send(order)
-        yield from self._batches_of_part()
-        for path in self._source.parts[1:]:
-            with Source(path) as part:
-                self._open_part(part)
-            yield from self._batches_of_part()
-
-    def _batches_of_part(self) -> Iterator[tuple[dict[str, Any], list[int]]]:
-        while "end" not in (message := self._answer()):
-            yield message, message["sizes"]
+        for path in [None, *self._source.parts[1:]]:
+            if path is not None:
+                with Source(path) as part:
+                    self._open_part(part)
+            while "end" not in (message := self._answer()):
+                yield message, message["sizes"]
 
     def _open_part(self, part: Source) -> tuple[list[str], bool]:
         """Send the bytes of a part; return the names of its columns, and whether any is nested."""
@@ -159,12 +143,12 @@ class ArrowTable:
         return answer["names"], answer["nested"]
 
     def _send(self, message: dict[str, Any], *buffers: memoryview) -> None:
-        try:
-            send(self._child.stdin, message, *buffers)
+        header = json.dumps({**message, "sizes": [buffer.nbytes for buffer in buffers]})
+        with suppress(OSError):  # the child has ended, and its answer says why
+            for octets in (header.encode("ascii") + b"\n", *buffers):
+                self._child.stdin.write(octets)
             if not buffers:
                 self._child.stdin.flush()
-        except OSError:  # the child has ended, and its answer says why
-            pass
 
     def _answer(self) -> dict[str, Any]:
         try:
@@ -236,13 +220,12 @@ class ArrowTable:
 def _start(source: Source) -> Any:
     """Start a child in its own session, so that signals from a terminal reach this process only."""
     if not sys.executable or getattr(sys, "frozen", False):
-        raise InputError(
-            source.name,
-            None,
+        found = (
             "parquet and Arrow are read by another Python, and this program does not say where one "
-            f"is (sys.executable is {sys.executable!r})",
-            "expected ragkpi called by a Python, or a format of text",
+            f"is (sys.executable is {sys.executable!r})"
         )
+        expected = "expected ragkpi called by a Python, or a format of text"
+        raise InputError(source.name, None, found, expected)
     try:
         return subprocess.Popen(
             [sys.executable, "-c", _PROGRAM, *(path for path in sys.path if isinstance(path, str))],
@@ -295,13 +278,11 @@ def stream_run(source: Source, shape: Shape | None = None) -> Iterator[RunColumn
 
 
 def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[RunColumns]:
-    query, document = (need_column(shape, part, table.names, source.name, None) for part in _IDS)
-    score, rank, run_id = (
-        find_column(shape, part, table.names, source.name, None)
-        for part in ("score", "rank", "run_id")
-    )
+    where = table.names, source.name, None
+    query, document = (need_column(shape, part, *where) for part in _IDS)
+    score, rank, run_id = (find_column(shape, part, *where) for part in ("score", "rank", "run_id"))
     for part in shape.required:
-        need_column(shape, part, table.names, source.name, None)
+        need_column(shape, part, *where)
     if score is None and rank is None:
         warn_of_order(source.name, table.names)
     wanted: list[tuple[str, Wanted]] = [(query, "ids"), (document, "ids")]
@@ -319,32 +300,24 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
         yield run_columns(source.name, queries, documents, scores, ranks, line, name)
 
 
-def _joined(batches: Sequence[list[Any]]) -> list[Any]:
-    if len(batches) == 1:
-        return batches[0]
-    return [
-        Tokens.joined(parts) if isinstance(parts[0], Tokens) else np.concatenate(parts)
-        for parts in zip(*batches, strict=True)
-    ]
-
-
 def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
     """Read qrels; their `line` numbers are rows from 1."""
     with ArrowTable(source) as table:
         if _is_nested(table, shape, SHAPES["qrels"]):
             return collect_qrels(source.name, _listed(source, table, "qrels", shape))
         shape = shape or SHAPES["qrels"]["flat"]
-        names = [
-            need_column(shape, part, table.names, source.name, None) for part in (*_IDS, "level")
-        ]
+        where = table.names, source.name, None
+        names = [need_column(shape, part, *where) for part in (*_IDS, "level")]
         wanted: list[tuple[str, Wanted]] = list(zip(names, _QRELS, strict=True))
         batches, rows = [], 0
         for batch in table.columns(wanted, _ROWS_OF_PIECE):
             batches.append(batch)
             rows += len(batch[0])
             refuse_bomb(source, rows)
-    nothing: list[Any] = [Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]
-    query, document, number = _joined(batches) if batches else nothing
+    batches = batches or [[Tokens.from_strings([]), Tokens.from_strings([]), np.zeros(0, np.int64)]]
+    queries, documents, numbers = zip(*cast(list[Any], batches), strict=True)
+    query, document = Tokens.joined(queries), Tokens.joined(documents)
+    number: IntArray | FloatArray = np.concatenate(numbers)
     level, gain = _levels(source, names[-1], number)
     line = np.arange(1, len(query) + 1)
     refuse_empty(source.name, query, line, "query id")
@@ -402,7 +375,7 @@ def _pyarrow(name: str) -> Any:
 
 def _write(
     columns: Mapping[str, str],
-    batches: Iterable[Sequence[Sequence[Any]]],
+    batches: Callable[[], Iterable[Sequence[Sequence[Any]]]],
     file: BinaryIO,
     kind: str,
 ) -> None:
@@ -419,7 +392,7 @@ def _write(
             writer = _pyarrow("pyarrow.ipc").new_file(file, schema)
         try:
             with writer:
-                for batch in batches:
+                for batch in batches():
                     arrays = [
                         _array(values, name, of)
                         for values, (name, of) in zip(batch, types.items(), strict=True)
@@ -442,39 +415,30 @@ def _array(values: Sequence[Any], name: str, type_: str) -> Any:
         raise _NoTextError(name) from None
 
 
-class _Batches:
-    """Rankings in batches of columns; each iteration starts with the first ranking."""
+def _batches(rankings: Iterable[Rankings], run_id: bytes) -> Iterator[Sequence[Sequence[Any]]]:
+    batch: list[list[Any]] = [[], [], [], []]
+    for block in rankings:
+        columns: list[Any] = [block.query_of_rows(), block.document, block.ranks(), block.score]
+        for values, column in zip(batch, columns, strict=True):
+            values += column.tolist()
+        if len(batch[0]) >= _ROWS_OF_BATCH:
+            yield *batch, [run_id] * len(batch[0])
+            batch = [[], [], [], []]
+    if batch[0]:
+        yield *batch, [run_id] * len(batch[0])
 
-    def __init__(self, rankings: Iterable[Rankings], run_id: bytes) -> None:
-        self._rankings, self._run_id = rankings, run_id
 
-    def __iter__(self) -> Iterator[Sequence[Sequence[Any]]]:
-        queries: list[bytes] = []
-        documents: list[bytes] = []
-        ranks: list[int] = []
-        scores: list[float] = []
-        for block in self._rankings:
-            queries += block.query_of_rows().tolist()
-            documents += block.document.tolist()
-            ranks += block.ranks().tolist()
-            scores += block.score.tolist()
-            if len(queries) >= _ROWS_OF_BATCH:
-                yield queries, documents, ranks, scores, [self._run_id] * len(queries)
-                queries, documents, ranks, scores = [], [], [], []
-        if queries:
-            yield queries, documents, ranks, scores, [self._run_id] * len(queries)
+_WRITTEN_IDS = {"query_id": "large_string", "doc_id": "large_string"}
 
 
 def _write_run(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO, kind: str) -> None:
-    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
-    columns = {**ids, "rank": "int64", "score": "float64", "run_id": "large_string"}
-    _write(columns, _Batches(rankings, run_id), file, kind)
+    columns = {**_WRITTEN_IDS, "rank": "int64", "score": "float64", "run_id": "large_string"}
+    _write(columns, partial(_batches, rankings, run_id), file, kind)
 
 
 def _write_qrels(qrels: QrelsColumns, file: BinaryIO, kind: str) -> None:
-    ids = dict.fromkeys(("query_id", "doc_id"), "large_string")
     batch: list[Any] = [qrels.query.tolist(), qrels.document.tolist(), qrels.level]
-    _write({**ids, "relevance": "int64"}, [batch], file, kind)
+    _write({**_WRITTEN_IDS, "relevance": "int64"}, lambda: [batch], file, kind)
 
 
 write_parquet = partial(_write_run, kind="parquet")

@@ -1,10 +1,11 @@
 """The child process in which pyarrow reads a table: a damaged file may crash it alone.
 
-`arrow_tables.ArrowTable` starts the child, and both write messages to its standard streams. A
-message is a line of JSON, followed by buffers of the lengths in its ``"sizes"``. The parent sends
-the bytes of each part of the table in messages with a buffer, and a last one without. The child
-answers with ``"names"`` and ``"nested"``. After the first part, the parent orders ``"columns"`` or
-``"rows"``. The child answers with batches and an ``"end"``. The last answer may be an ``"error"``.
+`ragkpi.files.arrow.ArrowTable` starts the child and never imports this module. Both write
+messages to the child's standard streams. A message is a line of JSON, followed by buffers of the
+lengths in its ``"sizes"``. The parent sends the bytes of each part of the table in messages with a
+buffer, and a last one without. The child answers with ``"names"`` and ``"nested"``. After the first
+part, the parent orders ``"columns"`` or ``"rows"``. The child answers with batches and an
+``"end"``. The last answer may be an ``"error"``.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ import json
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import Any, BinaryIO
+
+_MISSING = ""  # the reason why pyarrow cannot be imported
+try:
+    import pyarrow.ipc
+    import pyarrow.parquet
+except ImportError as problem:
+    _MISSING = str(problem)
 
 # Rows that are decoded at a time: an id of few bytes in the file may be long.
 _ROWS_AT_ONCE = 1 << 11
@@ -36,8 +45,7 @@ class _Refused(Exception):  # noqa: N818 - the parent makes an error of it
         self.answer = {"error": error, **details}
 
 
-def send(file: BinaryIO, message: dict[str, Any], *buffers: bytes | memoryview) -> None:
-    """Write a message and its buffers."""
+def _send(file: BinaryIO, message: dict[str, Any], *buffers: bytes | memoryview) -> None:
     views = [memoryview(buffer) for buffer in buffers]
     header = json.dumps({**message, "sizes": [view.nbytes for view in views]})
     file.write(header.encode("ascii") + b"\n")
@@ -55,24 +63,22 @@ def _receive(file: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
 
 def serve() -> None:
     """Read one table, part by part, for the process that started this one."""
-    try:
-        import resource
+    with suppress(ImportError, OSError, ValueError):
+        import resource  # Windows has none
 
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
-    except (ImportError, OSError, ValueError):
-        pass
     answers = sys.stdout.buffer
     try:
         try:
             _serve(sys.stdin.buffer, answers)
         except _Refused as refused:
-            send(answers, refused.answer)
+            _send(answers, refused.answer)
         except MemoryError:
-            send(answers, {"error": "memory"})
+            _send(answers, {"error": "memory"})
         except (EOFError, BrokenPipeError):
             raise
         except Exception as problem:  # damaged files end in errors of many kinds
-            send(answers, {"error": "table", "reason": _first_line(problem)})
+            _send(answers, {"error": "table", "reason": _first_line(problem)})
         answers.flush()
     finally:
         os._exit(0)  # an orderly exit takes as long as reading a small table
@@ -81,52 +87,33 @@ def serve() -> None:
 def _serve(orders: BinaryIO, answers: BinaryIO) -> None:
     wanted: dict[str, Any] | None = None
     above = 0  # rows of the parts before
-    missing = _import_pyarrow()
     while True:
         octets = bytearray()
         message, buffers = _receive(orders)
         while buffers:
             octets += buffers[0]
             message, buffers = _receive(orders)
-        if missing is not None:
-            raise _Refused("package", reason=missing)
+        if _MISSING:
+            raise _Refused("package", reason=_MISSING)
         tables = _tables(octets, message["most"])
         schema = next(tables).schema
-        types = sys.modules["pyarrow"].types
-        nested = any(
-            types.is_list(field.type)
-            or types.is_large_list(field.type)
-            or types.is_struct(field.type)
-            for field in schema
-        )
-        send(answers, {"names": schema.names, "nested": nested})
+        types = pyarrow.types
+        kinds = types.is_list, types.is_large_list, types.is_struct
+        nested = any(is_kind(field.type) for field in schema for is_kind in kinds)
+        _send(answers, {"names": schema.names, "nested": nested})
         answers.flush()
         if wanted is None:
             wanted, _ = _receive(orders)
         for table in _gathered(tables, wanted["at_once"]):
             if "rows" in wanted:
-                send(answers, {}, _rows(table, wanted["rows"]))
+                _send(answers, {}, _rows(table, wanted["rows"]))
             else:
                 columns = [_column(table, name, kind, above) for name, kind in wanted["columns"]]
                 views = [view for type_, column in columns for view in _buffers(column, type_)]
-                send(answers, {"types": [type_ for type_, _ in columns]}, *views)
+                _send(answers, {"types": [type_ for type_, _ in columns]}, *views)
             above += len(table)
-        send(answers, {"end": True})
+        _send(answers, {"end": True})
         answers.flush()
-
-
-def _import_pyarrow() -> str | None:
-    """Import pyarrow; return the reason if that fails.
-
-    pyarrow works without numpy, which would take longer to import than all of pyarrow.
-    """
-    sys.modules["numpy"] = None  # type: ignore[assignment]
-    try:
-        import pyarrow.ipc
-        import pyarrow.parquet  # noqa: F401
-    except ImportError as problem:
-        return str(problem)
-    return None
 
 
 def _tables(octets: bytearray, most: int) -> Iterator[Any]:
@@ -134,8 +121,6 @@ def _tables(octets: bytearray, most: int) -> Iterator[Any]:
 
     A row may have very many elements; `most` of them can be held.
     """
-    import pyarrow
-
     file = pyarrow.BufferReader(octets)
     if octets.startswith(b"PAR1"):
         batches = _of_parquet(file, most)
@@ -151,8 +136,6 @@ def _tables(octets: bytearray, most: int) -> Iterator[Any]:
 
 
 def _of_parquet(file: Any, most: int) -> Iterator[Any]:
-    import pyarrow.parquet
-
     table = pyarrow.parquet.ParquetFile(file)
     for number in range(table.metadata.num_row_groups):
         group = table.metadata.row_group(number)
@@ -165,8 +148,6 @@ def _of_parquet(file: Any, most: int) -> Iterator[Any]:
 
 
 def _of_file(file: Any) -> Iterator[Any]:
-    import pyarrow.ipc
-
     table = pyarrow.ipc.open_file(file)
     yield table.schema
     for number in range(table.num_record_batches):
@@ -175,8 +156,6 @@ def _of_file(file: Any) -> Iterator[Any]:
 
 def _of_stream(file: Any, octets: bytearray) -> Iterator[Any]:
     """Yield the batches of a stream; pyarrow ends silently where a writer was killed."""
-    import pyarrow.ipc
-
     stream = pyarrow.ipc.open_stream(file)
     yield stream.schema
     while True:
@@ -193,8 +172,6 @@ def _of_stream(file: Any, octets: bytearray) -> Iterator[Any]:
 
 def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
     """Concatenate tables to at least `rows` rows, or to fewer if these are large."""
-    import pyarrow
-
     held: list[Any] = []
     count = size = 0
     for table in tables:
@@ -209,8 +186,6 @@ def _gathered(tables: Iterator[Any], rows: int) -> Iterator[Any]:
 
 def _rows(table: Any, names: Sequence[str]) -> bytes:
     """Return rows as an array of JSON; values of other types become text."""
-    import pyarrow
-
     table = table.select([name for name in names if name in table.column_names])
     for place, field in enumerate(table.schema):
         if pyarrow.types.is_temporal(field.type):
@@ -227,8 +202,6 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
 
     The kind ``"level"`` is int64 if all numbers of the batch are whole.
     """
-    import pyarrow
-
     if table.column_names.count(name) > 1:
         raise _Refused("column", reason=f"{name} twice")
     if name not in table.column_names:  # the first part has it
@@ -259,8 +232,6 @@ def _column(table: Any, name: str, kind: str, above: int) -> tuple[str, Any]:
 
 
 def _as_ids(column: Any) -> Any:
-    import pyarrow
-
     if pyarrow.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if pyarrow.types.is_floating(column.type):

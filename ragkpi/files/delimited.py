@@ -34,31 +34,18 @@ CsvRecords = Iterator[tuple[int, Sequence[bytes]]]
 
 
 class _QuotedError(Exception):
-    """A block of CSV with quotes inside values: it has to be read record by record."""
-
-    def __init__(self, block: Block) -> None:
-        super().__init__()
-        self.block = block
+    """A block of CSV, the argument, has quotes inside values: read it record by record."""
 
 
 class _Header(NamedTuple):
-    """The names of the columns, and their line; 0 if the columns are numbered."""
-
     names: list[str]
-    line: int
+    line: int  # 0 if the columns are numbered
 
 
 class _DelimitedFile:
     """A file of delimited lines, after its header.
 
-    Parameters
-    ----------
-    source
-        The opened file.
-    separator
-        A tab or a comma.
-    shape
-        Which columns hold what, by name, or by number from 1 in a file without names.
+    The shape names its columns, or numbers them from 1 in a file without names.
     """
 
     def __init__(self, source: Source, separator: bytes, shape: Shape) -> None:
@@ -73,18 +60,13 @@ class _DelimitedFile:
         numbers = self._numbers
         if numbers["score"] is None and numbers["rank"] is None:
             warn_of_order(self._source.name, self._header.names)
-        layout = ColumnOrder(
-            self._scan,
-            self._needed("query"),
-            self._needed("doc"),
-            numbers["score"],
-            numbers["rank"],
-            self._number("run_id"),
-        )
+        ids = self._needed("query"), self._needed("doc")
+        others = numbers["score"], numbers["rank"], self._number("run_id")
+        layout = ColumnOrder(self._scan, *ids, *others)
         try:
             yield from columns_of_blocks(self._blocks, layout)
         except _QuotedError as quoted:
-            yield from stream_listed(self._source.name, self._listed(quoted.block, layout))
+            yield from stream_listed(self._source.name, self._listed(quoted.args[0], layout))
 
     def qrels(self) -> QrelsColumns:
         level = self._number("level")
@@ -99,7 +81,7 @@ class _DelimitedFile:
         try:
             lines = self._scan(block)
         except _QuotedError as quoted:
-            return collect_qrels(file, self._judged(quoted.block, query, document, level))
+            return collect_qrels(file, self._judged(quoted.args[0], query, document, level))
         levels = Tokens.repeated(b"1", len(lines)) if level is None else lines.column(level)
         columns, line = [lines.column(query), lines.column(document), levels], lines.line
         # Quepid writes a line without document and rating for an unjudged query.
@@ -155,33 +137,22 @@ class _DelimitedFile:
         if b"\0" in text:
             raise InputError(block.file, number, "a NUL byte", "expected text")
         if b"\r" in text:
-            raise InputError(
-                block.file,
-                number,
-                "a carriage return inside a line",
-                "expected lines that end with a newline",
-            )
-        raise InputError(
-            block.file,
-            number,
-            f"{text.count(self._separator) + 1} columns "
-            f"({shown(text.replace(self._separator, b' '))})",
-            f"expected {width}, as line {self._header.line or 1} names",
-        )
+            found = "a carriage return inside a line"
+            raise InputError(block.file, number, found, "expected lines that end with a newline")
+        found = shown(text.replace(self._separator, b" "))
+        raise self._wrong_width(number, text.count(self._separator) + 1, found)
+
+    def _wrong_width(self, number: int, count: int, text: str) -> InputError:
+        expected = f"expected {len(self._header.names)}, as line {self._header.line or 1} names"
+        return InputError(self._source.name, number, f"{count} columns ({text})", expected)
 
     def _records(self, block: Block) -> CsvRecords:
         """Read a block and all blocks behind it, record by record."""
-        width, line = len(self._header.names), self._header.line or 1
         texts = itertools.chain([block], self._blocks)
         lines = itertools.chain.from_iterable(block.lines() for block in texts)
         for number, record in _csv_records(self._source.name, lines):
-            if len(record) != width:
-                raise InputError(
-                    self._source.name,
-                    number,
-                    f"{len(record)} columns ({shown(b' '.join(record[:20]))})",
-                    f"expected {width}, as line {line} names",
-                )
+            if len(record) != len(self._header.names):
+                raise self._wrong_width(number, len(record), shown(b" ".join(record[:20])))
             yield number, record
 
     def _listed(self, block: Block, layout: ColumnOrder) -> Iterator[Listed]:
@@ -230,9 +201,8 @@ def _csv_records(file: str, lines: Iterable[tuple[int, bytes]]) -> CsvRecords:
         try:
             record = next(records, None)
         except csv.Error as problem:
-            raise InputError(
-                file, start, f"no CSV ({problem})", "expected values separated by commas"
-            ) from None
+            found = f"no CSV ({problem})"
+            raise InputError(file, start, found, "expected values separated by commas") from None
         if record is None:
             return
         if record:

@@ -5,20 +5,18 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from ragkpi.errors import InputError, UsageError
+from ragkpi.errors import InputError
 from ragkpi.files import column_names as fields
 from ragkpi.files import trec
 from ragkpi.files.column_names import Kind
-from ragkpi.files.json_files import no_subsets
-from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
-from ragkpi.files.sieve import Sieve
 from ragkpi.files.trec import Numbers, QrelsColumns, RunColumns, warn_of_contradiction
-from ragkpi.interface import option
+
+if TYPE_CHECKING:
+    from ragkpi.files.shapes import Shape
+    from ragkpi.files.sieve import Sieve
 
 HEAD_LENGTH = 1 << 13
 
@@ -49,17 +47,13 @@ def foreign(head: bytes) -> tuple[str, str] | None:
     line = _first_line(head)
     words = line.split(None, 3)
     if len(words) > 2 and words[1].startswith(b"qid:") and b":" in words[2]:
-        return (
-            "features of documents (svmlight), which have no ids",
-            "expected the ranking: query, document and score",
-        )
+        found = "features of documents (svmlight), which have no ids"
+        return found, "expected the ranking: query, document and score"
     columns = line.split(b"\t")
     texts = len(columns) == 4 and all(b" " in column.strip() for column in columns[2:])
     if texts and columns[0].isdigit() and columns[1].isdigit():
-        return (
-            "candidates with their texts (MS MARCO top1000), which have no order",
-            "expected them ranked: query, document and rank",
-        )
+        found = "candidates with their texts (MS MARCO top1000), which have no order"
+        return found, "expected them ranked: query, document and rank"
     return None
 
 
@@ -70,10 +64,7 @@ def recognise_layout(head: bytes) -> str:
 
 
 def recognise_kind(head: bytes) -> Literal["run", "qrels"]:
-    """Return whether a file holds a run or qrels; a file that could be both counts as a run.
-
-    An object of numbers in JSON and a binary table could be both.
-    """
+    """Return what a file holds; an object of numbers in JSON and binary tables count as runs."""
     name = recognise_qrels(head)
     line = _first_line(head)
     if name == "trec":
@@ -123,10 +114,8 @@ def _json_layout(head: bytes) -> str | None:
     line, newline, rest = text.partition(b"\n")
     if not newline or not rest.strip():
         key = re.match(rb'\{\s*"([^"]*)"\s*:\s*(\{)?', line)
-        of_record = (
-            key and fields.plain_name(key[1].decode("utf-8", "replace")) in fields.RECORD_KEYS
-        )
-        return "jsonl" if key and (of_record or not key[2]) else "json"
+        name = fields.plain_name(key[1].decode("utf-8", "replace")) if key else ""
+        return "jsonl" if key and (name in fields.RECORD_KEYS or not key[2]) else "json"
     return "json" if line.rstrip()[-1:] in (b"{", b"[", b",", b":") else "jsonl"
 
 
@@ -198,27 +187,13 @@ ScoreKind = Literal["similarity", "distance"]
 
 
 class Reading(NamedTuple):
-    """How the user wants a file to be read; None: recognised by the file's first bytes.
+    """How the user wants a file to be read; None: recognised by the file's first bytes."""
 
-    Attributes
-    ----------
-    format
-        The name of its format or of its shape.
-    shape
-        Which keys or columns hold what (``--map-run``, ``--map-qrels``).
-    scores
-        ``"distance"`` if smaller scores are better.
-    sieve
-        Which documents are left out or folded before ranking.
-    subset
-        Which of several rankings of the queries is read, where a file holds them.
-    """
-
-    format: str | None = None
-    shape: Shape | None = None
-    scores: ScoreKind = "similarity"
-    sieve: Sieve | None = None
-    subset: str | None = None
+    format: str | None = None  # the name of its format or of its shape
+    shape: Shape | None = None  # which keys or columns hold what (--map-run, --map-qrels)
+    scores: ScoreKind = "similarity"  # "distance" if smaller ones are better
+    sieve: Sieve | None = None  # which documents are left out or folded before ranking
+    subset: str | None = None  # which of several rankings of the queries is read
 
     def of_pool(self) -> Reading:
         """Return how the pool of such a run is read: its format is its own."""
@@ -226,20 +201,10 @@ class Reading(NamedTuple):
 
 
 class FileReader(NamedTuple):
-    """The reader of an opened file.
+    """The reader of an opened file."""
 
-    Attributes
-    ----------
-    name
-        The name of the file's format.
-    read
-        Reads a source of this format: as blocks of a run, or as qrels.
-    scores, sieve
-        As in `Reading`.
-    """
-
-    name: str
-    read: Callable[[Source], Any]
+    name: str  # of the file's format
+    read: Callable[[Source], Any]  # a source, as blocks of a run or as qrels
     scores: ScoreKind = "similarity"
     sieve: Sieve | None = None
 
@@ -251,10 +216,7 @@ class FileReader(NamedTuple):
         return self.sieve.folded(blocks)
 
     def stream_columns(self, source: Source) -> Iterator[RunColumns]:
-        """Read all documents of a run. Distances become scores.
-
-        Warns of scores that contradict the ranks beside them.
-        """
+        """Read all documents of a run; warn of scores that contradict the ranks beside them."""
         # trec_eval ignores ranks; 'ragkpi check' compares them with the scores.
         warned = self.name == "trec"
         for block in self.read(source):
@@ -286,11 +248,7 @@ class FileReader(NamedTuple):
 
 
 def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) -> FileReader:
-    """Choose the reader of an opened file, by what the user named or by the file's first bytes.
-
-    Raises `InputError` for a file that is recognised as neither run nor qrels, and for a subset of
-    a format that has none.
-    """
+    """Choose the reader of an opened file, by what the user named or by the file's first bytes."""
     asked = reading if isinstance(reading, Reading) else Reading(reading)
     head = source.peek(HEAD_LENGTH)
     name, shape = asked.format, asked.shape
@@ -303,20 +261,17 @@ def reader_of(kind: Kind, source: Source, reading: Reading | str | None = None) 
         read: Callable[[Source], Any]
         read = trec.stream_run if kind == "run" else trec.qrels_of
         return FileReader(name, read, asked.scores, asked.sieve)
-    # Most files are TREC, and the readers of all other formats take 15 ms to import.
-    from ragkpi.files.registry import FILE_FORMATS
+    name, read = _registry().other_reader(
+        kind, source.name, name, recognise_layout(head), shape, asked.subset
+    )
+    return FileReader(name, read, asked.scores, asked.sieve)
 
-    if name is None or name not in FILE_FORMATS[kind]:
-        shape = shape or SHAPES[kind][str(name)]
-        name = recognise_layout(head)
-    form = FILE_FORMATS[kind][name]
-    more: dict[str, Any] = {"shape": shape}
-    if asked.subset is not None:
-        if not form.subsets:
-            raise no_subsets(source.name, asked.subset)
-        if kind == "run":
-            more["subset"] = asked.subset
-    return FileReader(form.name, partial(form.readers[kind], **more), asked.scores, asked.sieve)
+
+def _registry() -> Any:
+    """Import the readers of the other formats: that takes 15 ms, and most files are TREC."""
+    from ragkpi.files import registry
+
+    return registry
 
 
 def run_format(source: Source, reading: Reading | str | None = None) -> FileReader:
@@ -333,38 +288,13 @@ def read_any_qrels(
     Fractional levels are refused in TREC's columns, and everywhere unless `numbers` is ``"gains"``.
     """
     if path.startswith("irds:") or (os.environ.get("RAGKPI_QRELS") and not os.path.exists(path)):
-        if is_dataset(path):
-            columns = read_dataset(path)
+        named: QrelsColumns | str = _registry().read_named(path)
+        if not isinstance(named, str):
             sieve = reading.sieve if isinstance(reading, Reading) else None
-            return sieve.qrels(columns) if sieve else columns
-        path = resolved(path)
+            return sieve.qrels(named) if sieve else named
+        path = named
     with Source(path) as source:
         return reader_of("qrels", source, reading).read_qrels(source).read_as(numbers)
-
-
-def _known_names(kind: Kind) -> list[str]:
-    """Return the names of all formats and shapes."""
-    from ragkpi.files.registry import FILE_FORMATS
-
-    return [*FILE_FORMATS[kind], *SHAPES[kind]]
-
-
-def find_format(kind: Kind, name: str, option: str) -> None:
-    """Raise `UsageError` if neither a format nor a shape has this name."""
-    known = _known_names(kind)
-    if name not in known:
-        import difflib
-
-        near = difflib.get_close_matches(name, known, n=1)
-        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
-        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
-
-
-def kind_of_format(name: str) -> Kind | None:
-    """Return what files of a format or shape hold; None if both are possible, or for no name."""
-    kinds: list[Kind] = ["run", "qrels"]
-    kinds = [kind for kind in kinds if name in _known_names(kind)]
-    return kinds[0] if len(kinds) == 1 else None
 
 
 def reading_for(
@@ -375,35 +305,16 @@ def reading_for(
     sieve: Sieve | None = None,
     subset: str | None = None,
 ) -> Reading:
-    """Return how a file is to be read, from a user's options.
-
-    Parameters
-    ----------
-    kind
-        Whether it holds a run or qrels.
-    format_name
-        The name of a format or of a shape; None recognises it by the file's first bytes.
-    map_
-        Which keys or columns hold what, as a text or by part (`ragkpi.files.shapes`).
-    scores
-        ``"distance"`` if smaller scores are better.
-    sieve
-        Which documents are left out or folded before ranking.
-    subset
-        Which ranking is read of a file with several of its queries.
-
-    Raises
-    ------
-    UsageError
-        If there is no such format, or the map is malformed.
-    """
-    if format_name is not None:
-        find_format(kind, format_name, option(f"{kind}_format"))
+    """Return how a file is to be read, from a user's options; `UsageError` for a wrong one."""
     shape = None
-    if map_ is not None:
-        shape = (
-            parse_map(map_, kind, option(f"map_{kind}"))
-            if isinstance(map_, str)
-            else mapped(map_, kind)
-        )
+    if format_name is not None or map_ is not None:
+        shape = _registry().shape_for(kind, format_name, map_)
     return Reading(format_name, shape, scores, sieve, subset)
+
+
+def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
+    """Return the sieve of some options; None if none is given."""
+    if max_passage is None and exclude is None and not drop_identical:
+        return None
+    sieve: Sieve = _registry().sieve_of(max_passage, drop_identical, exclude)
+    return sieve

@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 from ragkpi.errors import InputError, UsageError
 
@@ -13,13 +14,7 @@ UNTOUCHED = "expected a file that nobody writes to"
 
 
 class Inputs:
-    """The inputs of one command, by the paths of its user.
-
-    Attributes
-    ----------
-    hashed
-        Whether hashes may be asked for: a pipe has to be hashed while it is read.
-    """
+    """The inputs of one command; `hashed` ones are hashed while they are read, if pipes."""
 
     def __init__(self, hashed: bool) -> None:
         self.hashed = hashed
@@ -29,12 +24,8 @@ class Inputs:
     def note(self, path: str, status: os.stat_result) -> None:
         """Remember an opened input, or one that another process will open.
 
-        Raises
-        ------
-        UsageError
-            If it is a pipe, a terminal or standard input, and was opened before.
-        InputError
-            If it is a file that has changed since.
+        Raises `UsageError` for a pipe, a terminal or standard input that was opened before, and
+        `InputError` for a file that has changed since.
         """
         before = self._states.setdefault(path, status)
         if before is status:
@@ -46,10 +37,7 @@ class Inputs:
             raise InputError(path, None, "changed while it was read", UNTOUCHED)
 
     def note_file(self, path: str) -> None:
-        """Remember a file before another process opens it and refuses it if it is missing.
-
-        A pipe is not remembered, because this process does not open it.
-        """
+        """Remember a file that another process will open; not a pipe, or a missing file."""
         try:
             status = os.stat(path)
         except (OSError, ValueError):  # a name that is invalid here
@@ -58,26 +46,22 @@ class Inputs:
             self.note(path, status)
 
     def keep_hash(self, path: str, digest: str) -> None:
-        """Remember the SHA-256 of the bytes of a pipe."""
         self._hashes[path] = digest
 
     def sha256(self, path: str) -> str | None:
-        """Return the SHA-256 of an input, in hex; None for a pipe that was not hashed.
-
-        A file is hashed now; `InputError` if it has changed since it was read.
-        """
+        """Return the SHA-256 of an input, which has not changed; None for a pipe not hashed."""
         if path in self._hashes:
             return self._hashes[path]
         before = self._states.get(path)
         if path == "-" or (before is not None and not stat.S_ISREG(before.st_mode)):
             return None
-        import hashlib
-
         if before is None and not os.path.exists(path):  # qrels by name
             return None
+        digest = new_sha256()
         if os.path.isdir(path):  # of parquet files
-            return hashlib.sha256(self._hashes_of_parts(path)).hexdigest()
-        digest = hashlib.sha256()
+            parts = sorted(part for part in self._states if os.path.dirname(part) == path)
+            digest.update("\n".join(self.sha256(part) or "" for part in parts).encode())
+            return str(digest.hexdigest())
         with open(path, "rb") as file:
             while block := file.read(1 << 20):
                 digest.update(block)
@@ -86,10 +70,6 @@ class Inputs:
             raise InputError(path, None, "changed after it was read", UNTOUCHED)
         self._hashes[path] = digest.hexdigest()
         return self._hashes[path]
-
-    def _hashes_of_parts(self, folder: str) -> bytes:
-        parts = sorted(path for path in self._states if os.path.dirname(path) == folder)
-        return "\n".join(self.sha256(part) or "" for part in parts).encode()
 
     def refuse_replacing(self, path: str, option: str) -> None:
         """Raise `UsageError` if an output would replace an input."""
@@ -102,6 +82,13 @@ class Inputs:
                 raise UsageError(
                     f"{option} {path}: would replace {name}, which is read; give another file"
                 )
+
+
+def new_sha256() -> Any:
+    """Return a new hash; importing `hashlib` takes as long as reading a small run."""
+    import hashlib
+
+    return hashlib.sha256()
 
 
 def same_state(before: os.stat_result, now: os.stat_result) -> bool:
@@ -132,10 +119,7 @@ def noted_inputs() -> Iterator[Inputs]:
 
 
 def parts_of(path: str) -> list[str]:
-    """Return the parquet files of a folder, in order; [] for a file.
-
-    Files whose names begin with a dot or an underscore hold no data.
-    """
+    """Return the parquet files of a folder in order, without hidden ones; [] for a file."""
     if path == "-" or not os.path.isdir(path):
         return []
     return [

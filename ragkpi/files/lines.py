@@ -27,19 +27,11 @@ HashArray: TypeAlias = "npt.NDArray[np.uint64]"
 # eq=False, as in all classes that hold arrays: == of two arrays is an array, not a truth value.
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """A column of n byte strings: ``buffer[start[i]:end[i]]``.
-
-    Attributes
-    ----------
-    buffer : (B,) uint8
-        The text.
-    start, end : (n,) int64
-        Where each string begins and ends.
-    """
+    """A column of n byte strings: ``buffer[start[i]:end[i]]``."""
 
     buffer: ByteArray
-    start: IntArray
-    end: IntArray
+    start: IntArray  # (n,)
+    end: IntArray  # (n,)
 
     def __len__(self) -> int:
         return len(self.start)
@@ -54,11 +46,10 @@ class Tokens:
 
     @property
     def column(self) -> tuple[ByteArray, IntArray, IntArray]:
-        """The column as an argument of the kernel."""
         return self.buffer, np.ascontiguousarray(self.start), np.ascontiguousarray(self.end)
 
     def take(self, rows: npt.NDArray[np.integer | np.bool_] | slice) -> Tokens:
-        """Keep the given rows (a mask, indices or a slice), in the same buffer."""
+        """Keep the given rows, in the same buffer."""
         return Tokens(self.buffer, self.start[rows], self.end[rows])
 
     def changes(self) -> IntArray:
@@ -66,11 +57,7 @@ class Tokens:
         return np.frombuffer(kernel.changes(*self.column), np.int64)
 
     def numbers(self) -> FloatArray:
-        """Read decimals as Python's ``float`` does, (n,); NaN for anything else.
-
-        A number is ``[+-]?(digits[.digits]|digits.|.digits)([eE][+-]?digits)?`` in ASCII, or
-        ``inf`` or ``infinity`` with an optional sign, in any case. Spaces may surround it.
-        """
+        """Read decimals in ASCII as Python's ``float`` does, (n,); NaN for anything else."""
         return np.frombuffer(kernel.numbers(*self.column), np.float64)
 
     def first_rows(self, group: IntArray | None = None) -> IntArray:
@@ -80,16 +67,13 @@ class Tokens:
         return np.frombuffer(kernel.first_rows(*self.column, groups), np.int64)
 
     def hashes(self) -> HashArray:
-        """Hash the strings, (n,)."""
         return np.frombuffer(kernel.hashes(*self.column), np.uint64)
 
     def tolist(self) -> list[bytes]:
-        """Copy all strings out, as Python objects."""
         return list(self)
 
     @classmethod
     def from_strings(cls, strings: Iterable[bytes]) -> Tokens:
-        """Build a column from Python byte strings."""
         pieces = list(strings)
         lengths = np.fromiter(map(len, pieces), dtype=np.int64, count=len(pieces))
         return cls.from_text(b"".join(pieces), lengths)
@@ -102,7 +86,6 @@ class Tokens:
 
     @classmethod
     def repeated(cls, string: bytes, count: int) -> Tokens:
-        """Build a column in which all strings are the same."""
         nothing = np.zeros(count, dtype=np.int64)
         return cls(np.frombuffer(string, dtype=np.uint8), nothing, nothing + len(string))
 
@@ -134,10 +117,7 @@ def spans(starts: IntArray, most: int) -> Iterator[tuple[int, int]]:
 
 
 def within_groups(starts: IntArray, holds: BoolArray) -> BoolArray:
-    """Clear the elements of `holds`, (n-1,), that compare rows of two different groups.
-
-    Element i compares rows i and i + 1. Groups may be empty.
-    """
+    """Clear the elements of `holds`, (n-1,), that compare rows i and i + 1 of two groups."""
     inner = starts[(starts > 0) & (starts <= len(holds))]
     holds[inner - 1] = False
     return holds
@@ -176,10 +156,7 @@ class Block(NamedTuple):
 
 
 def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
-    """Read whole lines, about `size` bytes at a time, without a byte order mark.
-
-    Raises `InputError` for a line of more than `LONGEST_LINE` bytes.
-    """
+    """Read whole lines, about `size` bytes at a time; `InputError` for one that is too long."""
     rest, line, mark_possible = b"", 1, True
     piece = memoryview(bytearray(size))
     while True:
@@ -195,25 +172,17 @@ def blocks(source: Source, size: int = BLOCK_SIZE) -> Iterator[Block]:
         rest = text[end:]
         if len(rest) > LONGEST_LINE:
             line += text.count(b"\n", 0, end)
-            raise InputError(
-                source.name,
-                line,
-                f"a line of more than {LONGEST_LINE >> 20} MB",
-                "expected lines of text",
-            )
+            found = f"a line of more than {LONGEST_LINE >> 20} MB"
+            raise InputError(source.name, line, found, "expected lines of text")
         if end:
             yield Block(source.name, text[:end], line)
             line += text.count(b"\n", 0, end)
 
 
 def whole_text(source: Source) -> Block | None:
-    """Read the rest of a source as one block; None if it is empty.
-
-    Raises `InputError` if it is too large to be held.
-    """
+    """Read the rest of a source as one block; None if it is empty, `InputError` if too large."""
     if source.size is None:
-        texts = []
-        held = 0
+        texts, held = [], 0
         for block in blocks(source):
             texts.append(block.text)
             held += len(block.text)
@@ -240,46 +209,24 @@ def too_much(file: str) -> InputError:
 
 
 class LineShape(NamedTuple):
-    """The columns of a line.
+    """The columns of a line."""
 
-    Attributes
-    ----------
-    columns
-        Names of the columns, for messages.
-    extra
-        Whether further columns are ``"refused"`` or ``"ignored"``.
-    comments
-        Whether a comment's ``#`` is the first character of the line, or its first word may begin
-        with it. A ``#`` anywhere else belongs to an id.
-    mistaken
-        By number of columns, advice for a file whose first line has so many instead.
-    """
-
-    columns: Sequence[str]
-    extra: Extra
-    comments: Comments
+    columns: Sequence[str]  # their names, for messages
+    extra: Extra  # further columns
+    comments: Comments  # whether a # begins one as the first character, or in the first word
+    # By number of columns, advice for a file whose first line has so many instead.
     mistaken: Mapping[int, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, eq=False)
 class LineColumns:
-    """The n data lines of a text, in k columns.
-
-    Attributes
-    ----------
-    text
-        The text.
-    start, end : (n, k)
-        Where each value begins and ends.
-    line, stop : (n,)
-        Physical line numbers, and where the text of each line ends.
-    """
+    """The n data lines of a text, in k columns."""
 
     text: ByteArray
-    start: IntArray
-    end: IntArray
-    line: IntArray
-    stop: IntArray
+    start: IntArray  # (n, k), where each value begins
+    end: IntArray  # (n, k)
+    line: IntArray  # (n,), physical line numbers
+    stop: IntArray  # (n,), where the text of each line ends
 
     def __len__(self) -> int:
         return len(self.line)
@@ -290,7 +237,6 @@ class LineColumns:
         return Tokens(self.text, np.ascontiguousarray(start), np.ascontiguousarray(end))
 
     def rows(self, rows: slice | IntArray) -> LineColumns:
-        """Return some lines."""
         parts = (part[rows] for part in (self.start, self.end, self.line, self.stop))
         return LineColumns(self.text, *parts)
 
@@ -326,14 +272,9 @@ def split_lines(
 
     Blank lines are skipped, and comments where white space (-1) separates the columns.
     """
+    choices = extra == "ignored", comments == "first_word", wrong == "all"
     start, end, line, stop, found = kernel.columns(
-        block.text,
-        block.first_line,
-        width,
-        separator,
-        extra == "ignored",
-        comments == "first_word",
-        wrong == "all",
+        block.text, block.first_line, width, separator, *choices
     )
     lines = LineColumns(
         np.frombuffer(block.text, np.uint8),
@@ -342,19 +283,14 @@ def split_lines(
         np.frombuffer(line, np.int64),
         np.frombuffer(stop, np.int64),
     )
-    return lines, [
-        WrongLine(number, bytes(block.text[first:last])) for number, first, last in found
-    ]
+    texts = ((number, bytes(block.text[first:last])) for number, first, last in found)
+    return lines, [WrongLine(*text) for text in texts]
 
 
 def scan(block: Block, shape: LineShape) -> LineColumns:
-    """Split every data line of a block into columns.
-
-    Raises `InputError` for the first line with a wrong number of columns, and for a NUL byte.
-    """
-    lines, wrong = split_lines(
-        block, len(shape.columns), extra=shape.extra, comments=shape.comments
-    )
+    """Split every data line of a block into columns; `InputError` for the first malformed one."""
+    width = len(shape.columns)
+    lines, wrong = split_lines(block, width, extra=shape.extra, comments=shape.comments)
     if wrong:
         first = block.first_line == 1 and not len(lines)
         raise wrong_columns(block.file, wrong[0], shape, first)
@@ -367,12 +303,9 @@ def wrong_columns(file: str, line: WrongLine, shape: LineShape, first: bool) -> 
         return InputError(file, line.number, "a NUL byte", "expected text")
     count = len(line.text.split())
     advice = shape.mistaken.get(count, "") if first else ""
-    return InputError(
-        file,
-        line.number,
-        f"{count} columns ({shown(line.text)})",
-        f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}",
-    )
+    found = f"{count} columns ({shown(line.text)})"
+    expected = f"expected {len(shape.columns)}: {' '.join(shape.columns)}{advice}"
+    return InputError(file, line.number, found, expected)
 
 
 def refuse_invalid(

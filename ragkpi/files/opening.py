@@ -11,18 +11,12 @@ import os
 import stat
 import sys
 from collections.abc import Callable
-from typing import Any, BinaryIO, Protocol, cast
+from importlib import import_module
+from typing import Any, BinaryIO, cast
 
 from ragkpi import progress
 from ragkpi.errors import InputError
-from ragkpi.files.inputs import UNTOUCHED, inputs, parts_of, same_state
-
-
-class Readable(Protocol):
-    """A stream that fills a buffer, so that no bytes objects are made."""
-
-    def readinto(self, buffer: Any, /) -> int | None:
-        """Fill the buffer from the stream; return the number of bytes, 0 at the end."""
+from ragkpi.files.inputs import UNTOUCHED, inputs, new_sha256, parts_of, same_state
 
 
 class PlainFile:
@@ -46,10 +40,8 @@ class HashedPipe(io.RawIOBase):
     """A pipe, hashed while it is read."""
 
     def __init__(self, file: io.FileIO) -> None:
-        import hashlib
-
         self._file = file
-        self.digest = hashlib.sha256()
+        self.digest = new_sha256()
 
     def readable(self) -> bool:
         return True
@@ -67,33 +59,25 @@ class HashedPipe(io.RawIOBase):
         super().close()
 
 
-def _open_gzip(stream: BinaryIO) -> Readable:
+def _open_gzip(stream: BinaryIO) -> Any:
     try:  # twice as fast as zlib where it is installed
-        from isal.igzip import IGzipFile
-
-        return cast(Readable, IGzipFile(fileobj=stream))
+        return import_module("isal.igzip").IGzipFile(fileobj=stream)
     except ImportError:
-        import gzip
-
-        return gzip.GzipFile(fileobj=stream)
+        return import_module("gzip").GzipFile(fileobj=stream)
 
 
-def _open_bzip2(stream: BinaryIO) -> Readable:
-    from bz2 import BZ2Decompressor
-
-    return MemberStream(stream, BZ2Decompressor)
+def _open_bzip2(stream: BinaryIO) -> Any:
+    return MemberStream(stream, import_module("bz2").BZ2Decompressor)
 
 
-def _open_xz(stream: BinaryIO) -> Readable:
-    from lzma import FORMAT_XZ, LZMADecompressor
+def _open_xz(stream: BinaryIO) -> Any:
+    lzma = import_module("lzma")
+    return MemberStream(stream, lambda: lzma.LZMADecompressor(lzma.FORMAT_XZ), padding=4)
 
-    return MemberStream(stream, lambda: LZMADecompressor(FORMAT_XZ), padding=4)
 
-
-def _open_zstandard(stream: BinaryIO) -> Readable:
-    from zstandard import ZstdDecompressor
-
-    return MemberStream(stream, lambda: ZstdDecompressor().decompressobj(), limited=False)
+def _open_zstandard(stream: BinaryIO) -> Any:
+    zstandard = import_module("zstandard").ZstdDecompressor
+    return MemberStream(stream, lambda: zstandard().decompressobj(), limited=False)
 
 
 # Long enough that no id begins so: "BZh" alone could be a query.
@@ -101,7 +85,8 @@ _BZIP2 = tuple(
     b"BZh%d" % level + block for level in range(1, 10) for block in (b"1AY&SY", b"\x17rE8P\x90")
 )
 
-DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Readable]]] = {
+# A package is imported when a file is compressed with it: Python itself may lack bz2 and lzma.
+DECOMPRESSORS: dict[bytes | tuple[bytes, ...], tuple[str, Callable[[BinaryIO], Any]]] = {
     b"\x1f\x8b\x08": ("gzip", _open_gzip),
     _BZIP2: ("bzip2", _open_bzip2),
     b"\xfd7zXZ\x00": ("xz", _open_xz),
@@ -118,16 +103,8 @@ _TEXT_AT_ONCE = 1 << 20
 class MemberStream:
     """Reads member after member.
 
-    Parameters
-    ----------
-    stream
-        The compressed bytes.
-    decompressor
-        Makes a decompressor of one member, with `decompress`, `eof` and `unused_data`.
-    padding
-        The zero bytes behind a member have to be a multiple of this; 0 allows none.
-    limited
-        Whether `decompress` takes a limit of its output, and `needs_input` tells its needs.
+    `decompressor` makes a decompressor of one member. The zero bytes behind a member have to be a
+    multiple of `padding`; 0 allows none. `limited` decompressors take a limit of their output.
     """
 
     def __init__(
@@ -161,22 +138,15 @@ class MemberStream:
     def _begin(self) -> bool:
         """Begin the next member; False at the end of the input."""
         zeros = 0
-        while True:
-            self._compressed = self._compressed or self._stream.read(_COMPRESSED_AT_ONCE)
-            if not self._compressed:
-                if self._padding and zeros % self._padding:
-                    raise EOFError("ended with padding of odd length")
-                return False
-            if self._padding:
-                rest = self._compressed.lstrip(b"\0")
-                zeros += len(self._compressed) - len(rest)
-                self._compressed = rest
+        while octets := self._compressed or self._stream.read(_COMPRESSED_AT_ONCE):
+            self._compressed = octets.lstrip(b"\0") if self._padding else octets
+            zeros += len(octets) - len(self._compressed)
             if self._compressed:
                 break
         if self._padding and zeros % self._padding:
-            raise EOFError("has padding of odd length")
-        self._member = self._new()
-        return True
+            raise EOFError(f"{'has' if self._compressed else 'ended with'} padding of odd length")
+        self._member = self._new() if self._compressed else None
+        return self._member is not None
 
     def _decompressed(self) -> bytes:
         compressed, self._compressed = self._compressed, b""
@@ -184,11 +154,8 @@ class MemberStream:
             compressed = self._stream.read(_COMPRESSED_AT_ONCE)
             if not compressed:
                 raise EOFError("ended before the end of a member")
-        if self._limited:
-            text: bytes = self._member.decompress(compressed, _TEXT_AT_ONCE)
-        else:
-            text = self._member.decompress(compressed)
-        return text
+        limit = (_TEXT_AT_ONCE,) if self._limited else ()
+        return bytes(self._member.decompress(compressed, *limit))
 
 
 _MAGIC_LENGTH = 10
@@ -203,22 +170,11 @@ def too_large(file: str, expected: str) -> InputError:
 
 
 class Source:
-    """An opened input.
+    """An opened input: a file, a pipe, ``-`` or a folder of parquet files.
 
     A file is opened once: another file that takes its name is not read. A file that changes while
-    it is read is refused when the source is closed.
-
-    Attributes
-    ----------
-    name
-        The path, or ``-`` for standard input.
-    size
-        Bytes of a plain, uncompressed file; else None.
-    parts
-        The paths of the parquet files in a folder, as Spark and Dask write them. The bytes are
-        those of the first one.
-    place
-        How many bytes `fill` has read.
+    it is read is refused when the source is closed. `size` are the bytes of a plain, uncompressed
+    file; of a folder's `parts`, the bytes are the first one's; `fill` has read up to `place`.
     """
 
     def __init__(self, path: str) -> None:
@@ -255,34 +211,32 @@ class Source:
                     raise InputError("-", None, "standard input is closed", "expected it open")
                 return open(os.dup(sys.stdin.fileno()), "rb")
             if os.path.isdir(path):
-                raise InputError(
-                    path, None, "is a directory", "expected a file, or a folder of .parquet parts"
-                )
+                found, expected = "is a directory", "expected a file, or a folder of .parquet parts"
+                raise InputError(path, None, found, expected)
             return open(path, "rb")
         except (OSError, ValueError) as problem:
             reason = getattr(problem, "strerror", None) or str(problem)
-            raise InputError(
-                path, None, f"cannot be read ({reason})", "expected a readable file"
-            ) from None
+            found = f"cannot be read ({reason})"
+            raise InputError(path, None, found, "expected a readable file") from None
 
-    def _decompressed(self, file: BinaryIO) -> Readable:
+    def _decompressed(self, file: BinaryIO) -> Any:
         if not isinstance(file, io.BufferedReader):
-            return cast(Readable, file)
-        head = self._guarded(lambda: file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH])
+            return file
+        try:
+            head = file.peek(_MAGIC_LENGTH)[:_MAGIC_LENGTH]
+        except OSError as problem:
+            raise self._broken(problem) from None
         for magic, (name, open_compressed) in DECOMPRESSORS.items():
             if head.startswith(magic):
                 self._compression = name
                 try:
                     return open_compressed(file)
                 except ImportError as problem:
-                    raise InputError(
-                        self.name,
-                        None,
-                        f"is compressed with {name}, which needs a package ({problem})",
-                        "expected it installed, e.g. pip install 'ragkpi[fast]'",
-                    ) from None
+                    found = f"is compressed with {name}, which needs a package ({problem})"
+                    expected = "expected it installed, e.g. pip install 'ragkpi[fast]'"
+                    raise InputError(self.name, None, found, expected) from None
         if self._before is None:
-            return cast(Readable, file)
+            return file
         self.size = self._before.st_size
         self._plain = PlainFile(cast(io.FileIO, file.raw))
         return self._plain
@@ -297,12 +251,6 @@ class Source:
             return None
         return status
 
-    def _guarded(self, read: Callable[[], bytes]) -> bytes:
-        try:
-            return read()
-        except OSError as problem:
-            raise self._broken(problem) from None
-
     def _broken(self, problem: Exception) -> InputError:
         what = f"broken {self._compression} data" if self._compression else "cannot be read"
         reason = getattr(problem, "strerror", None) or str(problem) or type(problem).__name__
@@ -315,6 +263,7 @@ class Source:
 
             try:
                 self._spool = tempfile.TemporaryFile()  # noqa: SIM115 - closed with the source
+                self._spool_folder = tempfile.gettempdir()
             except OSError as problem:
                 found = f"cannot be copied to a temporary folder ({problem.strerror or problem})"
                 raise InputError(self.name, None, found, "expected TMPDIR, or a file") from None
@@ -349,9 +298,7 @@ class Source:
         try:
             spool.write(text)
         except OSError as problem:
-            import tempfile
-
-            found = f"its copy in {tempfile.gettempdir()} cannot be written ({problem.strerror})"
+            found = f"its copy in {self._spool_folder} cannot be written ({problem.strerror})"
             raise InputError(self.name, None, found, "expected room there, or a file") from None
 
     def _finish_hash(self) -> None:
@@ -361,9 +308,7 @@ class Source:
                 pass
             inputs().keep_hash(self.name, self._pipe.digest.hexdigest())
         elif self.name == "-" and self._before is not None and inputs().hashed:
-            import hashlib
-
-            digest, plain = hashlib.sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
+            digest, plain = new_sha256(), PlainFile(cast(io.FileIO, self._file.raw))  # type: ignore[attr-defined]
             block = memoryview(bytearray(1 << 20))
             while count := plain.readinto(block):
                 digest.update(block[:count])
@@ -374,35 +319,26 @@ class Source:
         while filled < len(buffer):
             try:
                 count = self._stream.readinto(buffer[filled:])
-            except (OSError, EOFError, ValueError) as problem:
-                raise self._broken(problem) from None
             except Exception as problem:
                 # Decompressors have error classes of their own (zlib.error, LZMAError, …).
-                if self._compression is None or isinstance(problem, MemoryError):
+                known = isinstance(problem, OSError | EOFError | ValueError)
+                if not known and (self._compression is None or isinstance(problem, MemoryError)):
                     raise
                 raise self._broken(problem) from None
             if not count:
-                self._refuse_shrunk()
+                if self._plain is not None and self._plain.place < (self.size or 0):
+                    sizes = f"from {self.size} to {self._plain.place} bytes"
+                    found = f"shrank while it was read ({sizes})"
+                    raise InputError(self.name, None, found, UNTOUCHED)
                 break
             filled += count
         return filled
-
-    def _refuse_shrunk(self) -> None:
-        """Raise `InputError` if the file ends earlier than when it was opened."""
-        if self._plain is not None and self.size is not None and self._plain.place < self.size:
-            raise InputError(
-                self.name,
-                None,
-                f"shrank while it was read (from {self.size} to {self._plain.place} bytes)",
-                UNTOUCHED,
-            )
 
     def refuse_changed(self) -> None:
         """Raise `InputError` if the file has changed since it was opened."""
         if self._before is None or self._file.closed:
             return
-        now = os.fstat(self._file.fileno())
-        before = self._before
+        before, now = self._before, os.fstat(self._file.fileno())
         if not same_state(before, now):
             sizes = f" (from {before.st_size} to {now.st_size} bytes)"
             found = f"changed while it was read{sizes if now.st_size != before.st_size else ''}"
@@ -426,11 +362,10 @@ class Source:
         spool, self._spool = self._spool, None
         spool.seek(0)
         self._file.close()
-        self._file, self._stream, self._copied = spool, cast(Readable, spool), True
+        self._file, self._stream, self._copied = spool, spool, True
         self.place = 0
 
     def close(self) -> None:
-        """Release the file."""
         self._file.close()
         if self._spool is not None:
             self._spool.close()

@@ -1,47 +1,39 @@
 """The formats of runs and qrels, each with the functions that read and write it.
 
-`file_formats` imports this module for files that are not TREC: it loads the readers of all formats.
+It loads the readers of all formats, so `ragkpi.files.formats` imports it when a file is not TREC.
 """
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.files import arrow, delimited, json_files, trec, writing
 from ragkpi.files.column_names import Kind
+from ragkpi.files.named_qrels import is_dataset, read_dataset, resolved
+from ragkpi.files.opening import Source
+from ragkpi.files.shapes import SHAPES, Shape, mapped, parse_map
+from ragkpi.files.sieve import Sieve, parse_fold, read_excluded
+from ragkpi.interface import option
 
 
 class FileFormat(NamedTuple):
-    """A format of files.
+    """A format of files, with its functions by kind.
 
-    Attributes
-    ----------
-    name
-        The name that ``--run-format``, ``--qrels-format`` and ``--to`` take.
-    description
-        What such a file looks like, in a line.
-    suffixes
-        File names that ask `ragkpi convert` for this format.
-    readers
-        By kind, the function that reads it. It takes a `Source`, and except for TREC a ``shape``.
-        For a run it yields `RunColumns`, where a query may continue in the next block. For qrels
-        it returns `QrelsColumns`.
-    writers
-        By kind, the function that writes it: (rankings, run id, file) for a run, (qrels, file)
-        for qrels.
-    subsets
-        Whether the reader of runs takes a ``subset``, for files with several rankings of a query.
+    A reader takes a `Source`, and except for TREC a ``shape``. For a run it yields `RunColumns`,
+    where a query may continue in the next block; for qrels it returns `QrelsColumns`. A writer
+    takes (rankings, run id, file) for a run and (qrels, file) for qrels.
     """
 
-    name: str
-    description: str
-    suffixes: tuple[str, ...]
+    name: str  # as --run-format, --qrels-format and --to take it
+    description: str  # what such a file looks like, in a line
+    suffixes: tuple[str, ...]  # file names that ask `ragkpi convert` for this format
     readers: Mapping[Kind, Callable[..., Any]]
     writers: Mapping[Kind, Callable[..., None]]
-    subsets: bool = False
+    subsets: bool = False  # whether the reader of runs takes a `subset`
 
 
 _FORMATS = (
@@ -99,10 +91,7 @@ _FORMATS = (
         'one document, such as {"query": {"document": number}}, or an array of what jsonl holds',
         (".json",),
         {"run": json_files.stream_run, "qrels": json_files.read_qrels},
-        {
-            "run": writing.write_json_document,
-            "qrels": writing.write_json_qrels_document,
-        },
+        {"run": writing.write_json_document, "qrels": writing.write_json_qrels_document},
         subsets=True,
     ),
     FileFormat(
@@ -128,13 +117,9 @@ _FORMATS = (
         {"run": arrow.write_arrow, "qrels": arrow.write_arrow_qrels},
     ),
 )
-RUN_FORMATS: Mapping[str, FileFormat] = {
-    form.name: form for form in _FORMATS if "run" in form.readers
+FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {
+    kind: {form.name: form for form in _FORMATS if kind in form.readers} for kind in get_args(Kind)
 }
-QRELS_FORMATS: Mapping[str, FileFormat] = {
-    form.name: form for form in _FORMATS if "qrels" in form.readers
-}
-FILE_FORMATS: Mapping[Kind, Mapping[str, FileFormat]] = {"run": RUN_FORMATS, "qrels": QRELS_FORMATS}
 
 
 def written_formats(kind: Kind) -> Mapping[str, FileFormat]:
@@ -150,3 +135,68 @@ def find_written_format(kind: Kind, name: str, option: str) -> FileFormat:
             f"{option} {name}: no such format of {kind}; expected one of {', '.join(known)}"
         )
     return known[name]
+
+
+def other_reader(
+    kind: Kind,
+    file: str,
+    name: str | None,
+    layout: str,
+    shape: Shape | None,
+    subset: str | None,
+) -> tuple[str, Callable[[Source], Any]]:
+    """Return the name and the reader of a format.
+
+    `name` may be that of a shape, or None for `shape`; then the recognised `layout` counts.
+    """
+    if name is None or name not in FILE_FORMATS[kind]:
+        shape = shape or SHAPES[kind][str(name)]
+        name = layout
+    form = FILE_FORMATS[kind][name]
+    more: dict[str, Any] = {"shape": shape}
+    if subset is not None:
+        if not form.subsets:
+            raise json_files.no_subsets(file, subset)
+        if kind == "run":
+            more["subset"] = subset
+    return form.name, partial(form.readers[kind], **more)
+
+
+def find_format(kind: Kind, name: str, option: str) -> None:
+    """Raise `UsageError` if neither a format nor a shape has this name."""
+    known = [*FILE_FORMATS[kind], *SHAPES[kind]]
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        advice = f"did you mean {near[0]}?" if near else "'ragkpi formats' lists them"
+        raise UsageError(f"{option} {name}: no such format of {kind}; {advice}")
+
+
+def kind_of_format(name: str) -> Kind | None:
+    """Return what files of a format or shape hold; None if both are possible, or for no name."""
+    kinds = [kind for kind in FILE_FORMATS if name in FILE_FORMATS[kind] or name in SHAPES[kind]]
+    return kinds[0] if len(kinds) == 1 else None
+
+
+def shape_for(
+    kind: Kind, format_name: str | None, map_: str | Mapping[str, str] | None
+) -> Shape | None:
+    """Check the name of a format, and return the shape of a map; errors as `reading_for`."""
+    if format_name is not None:
+        find_format(kind, format_name, option(f"{kind}_format"))
+    if map_ is None or isinstance(map_, str):
+        return None if map_ is None else parse_map(map_, kind, option(f"map_{kind}"))
+    return mapped(map_, kind)
+
+
+def sieve_of(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve:
+    """Return the sieve of some options; errors as `parse_fold` and `read_excluded`."""
+    return Sieve(
+        None if max_passage is None else parse_fold(max_passage),
+        drop_identical,
+        {} if exclude is None else read_excluded(exclude),
+    )
+
+
+def read_named(path: str) -> trec.QrelsColumns | str:
+    """Read the qrels of a dataset, or return the path of a name in ``$RAGKPI_QRELS``."""
+    return read_dataset(path) if is_dataset(path) else resolved(path)

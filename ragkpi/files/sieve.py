@@ -24,18 +24,10 @@ Excluded = Mapping[bytes, frozenset[bytes]]
 
 
 class Fold(NamedTuple):
-    """Turns the id of a passage into the id of its document.
-
-    Attributes
-    ----------
-    parent
-        The id of a passage to that of its document.
-    separator
-        The byte at which `parent` cuts the id, if it does only that; else -1.
-    """
+    """Turns the id of a passage into the id of its document."""
 
     parent: Callable[[bytes], bytes]
-    separator: int = -1
+    separator: int = -1  # the byte at which `parent` cuts the id, if it does only that
 
 
 _PARENTS = LineShape(("chunk", "document"), "refused", "first_column")
@@ -45,21 +37,10 @@ _NOTHING = b"N/A"  # BRIGHT's word for no document
 
 
 class Sieve(NamedTuple):
-    """Which documents are folded or left out.
+    """Which documents are left out, or folded: then the best of its passages counts."""
 
-    Attributes
-    ----------
-    fold
-        From passages to documents; a document has the best score and the highest level of its
-        passages. None keeps all ids.
-    drop_identical
-        Whether a document is left out for the query of the same id.
-    excluded
-        By query, the documents that are left out.
-    """
-
-    fold: Fold | None = None
-    drop_identical: bool = False
+    fold: Fold | None = None  # from passages to documents; None keeps all ids
+    drop_identical: bool = False  # is a document left out for the query of the same id?
     excluded: Excluded = {}  # noqa: RUF012 - never changed
 
     def __bool__(self) -> bool:
@@ -133,7 +114,8 @@ class Sieve(NamedTuple):
             file = block.file
             before += len(block.score)
             if self.fold is not None:
-                block = _best_of_each(block)
+                first = block.document.first_rows(block.group())
+                block = _with_rows(block, _best_rows(first, block.score))
             after += len(block.score)
             yield block
         self._note_folded(file, before, after)
@@ -168,12 +150,6 @@ def _with_rows(block: RunColumns, rows: IntArray) -> RunColumns:
     return block.with_rows(rows, np.searchsorted(rows, block.starts))
 
 
-def _best_of_each(block: RunColumns) -> RunColumns:
-    """Keep the row with the best score of each document of a query."""
-    first = block.document.first_rows(block.group())
-    return _with_rows(block, _best_rows(first, block.score))
-
-
 def _best_rows(document: IntArray, worth: IntArray | FloatArray) -> IntArray:
     """Return, ascending, the row of each document that is worth most; of equal rows the first."""
     order = np.lexsort((-worth, document))
@@ -185,34 +161,12 @@ def _note(text: str) -> None:
     warnings.warn(text, RagkpiNote, stacklevel=3)
 
 
-def sieve_for(max_passage: str | None, drop_identical: bool, exclude: str | None) -> Sieve | None:
-    """Return the sieve of some options; None if none is given.
-
-    Errors as `parse_fold` and `read_excluded`.
-    """
-    if max_passage is None and exclude is None and not drop_identical:
-        return None
-    return Sieve(
-        None if max_passage is None else parse_fold(max_passage),
-        drop_identical,
-        {} if exclude is None else read_excluded(exclude),
-    )
-
-
 def parse_fold(text: str) -> Fold:
-    """Parse ``--max-passage``: a separator, ``/REGEX/`` or ``@FILE``.
+    """Parse ``--max-passage``; `UsageError` for an empty text or an expression without a group.
 
-    Parameters
-    ----------
-    text
-        A separator, such as ``#``: the document's id is the text before the first one. Or a regular
-        expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines
-        of chunk and document.
-
-    Raises
-    ------
-    UsageError
-        For an empty text, or an expression that is invalid or has no group.
+    A separator, such as ``#``: the document's id is the text before the first one. Or a regular
+    expression between slashes, whose first group is the document's id. Or ``@FILE`` with lines of
+    chunk and document.
     """
     octets = text.encode("utf-8", "surrogateescape")
     if len(text) > 2 and text.startswith("/") and text.endswith("/"):
@@ -251,20 +205,14 @@ def _read_parents(path: str) -> dict[bytes, bytes]:
     parents: dict[bytes, bytes] = {}
     for row, (chunk, document) in enumerate(zip(table.column(0), table.column(1), strict=True)):
         if parents.setdefault(chunk, document) != document:
-            raise InputError(
-                path,
-                int(table.line[row]),
-                f"chunk {shown(chunk)} of a second document",
-                "expected one document for each chunk",
-            )
+            found = f"chunk {shown(chunk)} of a second document"
+            expected = "expected one document for each chunk"
+            raise InputError(path, int(table.line[row]), found, expected)
     return parents
 
 
 def read_excluded(path: str) -> Excluded:
-    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples.
-
-    Raises `InputError` with the line for anything else.
-    """
+    """Read the file of ``--exclude``: lines of query and document, or BRIGHT's examples."""
     with Source(path) as source:
         if source.peek(_HEAD).lstrip()[:1] in (b"{", b"["):
             judged = read_qrels(source, EXCLUSIONS)

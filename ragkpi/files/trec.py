@@ -10,7 +10,7 @@ import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -29,9 +29,11 @@ from ragkpi.files.lines import (
     within_groups,
 )
 from ragkpi.files.opening import Source
-from ragkpi.files.shapes import Shape
 from ragkpi.interface import option
 from ragkpi.wording import named, shown
+
+if TYPE_CHECKING:
+    from ragkpi.files.shapes import Shape
 
 RUN_LINE = LineShape(
     ("query", "Q0", "document", "rank", "score", "run_id"),
@@ -43,18 +45,9 @@ _HEAD = 1 << 12  # bytes; enough for the first line, or for ten documents of it
 
 
 class ColumnOrder(NamedTuple):
-    """Which column of a run of lines holds what.
+    """Which column of a run of lines holds what, by number from 0.
 
-    Attributes
-    ----------
-    scan
-        Finds the columns of a block.
-    query, document
-        Numbers of columns, from 0.
-    score, rank
-        Numbers of columns, or None. Without scores, ranks become negative scores.
-    run_id
-        Number of the column; None names the run after its file.
+    Without scores, ranks become negative scores. Without a run id, the run is named after its file.
     """
 
     scan: Callable[[Block], LineColumns]
@@ -78,38 +71,19 @@ TEVATRON = _unnamed(("query", "document", "score"), 2, None)
 
 
 class RunColumns(NamedTuple):
-    """Lines of a run as columns of n rows, in the order of the file.
+    """Lines of a run as columns of n rows, in the order of the file, in groups of one query."""
 
-    Attributes
-    ----------
-    file
-        The name of the run in messages.
-    query : Tokens of length G
-        The id of each group of neighbouring lines with one query.
-    starts : (G+1,)
-        Group g is the rows ``starts[g]:starts[g + 1]``.
-    document, score, line : length n
-        The retrieved document, its score and the physical line number of each row.
-    run_id
-        The run id of the last row.
-    rank : length n
-        The ranks beside the scores, in formats where ranks have a meaning; else None.
-    by_rank : (n,) bool
-        Which scores are negative ranks, each of them once per query; None if no score is.
-    """
-
-    file: str
-    query: Tokens
-    starts: IntArray
+    file: str  # the name of the run in messages
+    query: Tokens  # (G,), the id of each group of neighbouring lines with one query
+    starts: IntArray  # (G+1,), group g is the rows starts[g]:starts[g + 1]
     document: Tokens
     score: FloatArray
-    line: IntArray
-    run_id: bytes
-    rank: FloatArray | None = None
-    by_rank: BoolArray | None = None
+    line: IntArray  # physical line numbers
+    run_id: bytes  # of the last row
+    rank: FloatArray | None = None  # beside scores, where ranks have a meaning
+    by_rank: BoolArray | None = None  # which scores are negative ranks, if any
 
     def group(self) -> IntArray:
-        """Return the group of each row, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
     @classmethod
@@ -137,8 +111,12 @@ class RunColumns(NamedTuple):
             None if all(part.by_rank is None for part in parts) else np.concatenate(by_rank),
         )
 
+    @property
+    def for_kernel(self) -> tuple[Any, ...]:
+        """The arguments of `kernel.Run.add`."""
+        return self.query.column, self.starts, self.document.column, self.score, self.line
+
     def groups(self, first: int, last: int) -> RunColumns:
-        """Return the groups ``first:last``."""
         rows = slice(int(self.starts[first]), int(self.starts[last]))
         starts = self.starts[first : last + 1] - rows.start
         return self.with_rows(rows, starts)._replace(query=self.query.take(slice(first, last)))
@@ -156,29 +134,16 @@ class RunColumns(NamedTuple):
 
 
 def refuse_carriage_returns(source: Source) -> None:
-    """Raise `InputError` for a run whose lines end in carriage returns alone.
-
-    trec_eval reads such a file as one line, and so as one document.
-    """
+    """Refuse lines that end in carriage returns alone: trec_eval reads one document then."""
     line = source.peek(_HEAD).split(b"\n", 1)[0]
     words = line.split(None, 12)
     if b"\r" in line.rstrip() and len(words) >= 2 * len(RUN_LINE.columns) and words[0][:1] != b"#":
-        raise InputError(
-            source.name,
-            1,
-            "a carriage return inside a line",
-            "expected lines that end with a newline",
-        )
+        found = "a carriage return inside a line"
+        raise InputError(source.name, 1, found, "expected lines that end with a newline")
 
 
 def stream_run(source: Source) -> Iterator[RunColumns]:
-    """Read a TREC run in blocks; a query may continue from one to the next.
-
-    Raises
-    ------
-    InputError
-        With the physical line, for a wrong number of columns or a score that is no number.
-    """
+    """Read a TREC run in blocks; a query may continue from one to the next."""
     refuse_carriage_returns(source)
     yield from columns_of_blocks(blocks(source), TREC)
 
@@ -194,23 +159,17 @@ def columns_of_blocks(texts: Iterable[Block], layout: ColumnOrder) -> Iterator[R
     """Turn blocks of lines into columns, as `stream_run`."""
     for block in texts:
         lines = layout.scan(block)
-        if len(lines):
-            yield columns_of(block, lines, layout)
-
-
-def columns_of(block: Block, lines: LineColumns, layout: ColumnOrder) -> RunColumns:
-    """Return the columns of lines."""
-    line = lines.line
-    rank = score = None
-    if layout.rank is not None:
-        rank = parse_ranks(block.file, lines.column(layout.rank), line)
-    if layout.score is not None:
-        score = parse_scores(block.file, lines.column(layout.score), line)
-    run_id = run_id_of(block.file)
-    if layout.run_id is not None:
-        run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
-    query, document = lines.column(layout.query), lines.column(layout.document)
-    return run_columns(block.file, query, document, score, rank, line, run_id)
+        if not len(lines):
+            continue
+        file, line, rank, score, run_id = block.file, lines.line, None, None, run_id_of(block.file)
+        if layout.rank is not None:
+            rank = parse_ranks(file, lines.column(layout.rank), line)
+        if layout.score is not None:
+            score = parse_scores(file, lines.column(layout.score), line)
+        if layout.run_id is not None:
+            run_id = lines.column(layout.run_id, slice(len(line) - 1, None))[0]
+        query, document = lines.column(layout.query), lines.column(layout.document)
+        yield run_columns(file, query, document, score, rank, line, run_id)
 
 
 def run_columns(
@@ -222,10 +181,7 @@ def run_columns(
     line: IntArray,
     run_id: bytes,
 ) -> RunColumns:
-    """Group rows by query. Without scores the rank counts, without ranks the order of the rows.
-
-    Raises `InputError` for an empty id.
-    """
+    """Group rows by query; without scores ranks count, without ranks the order of the rows."""
     by_rank = None
     if score is None:
         if rank is not None:
@@ -288,10 +244,7 @@ _DIGITS = 16  # of 2 ** 53
 
 
 def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, (n,); `InputError` with the line for anything but a whole number from 0.
-
-    ``1.0`` is valid: programs write a column with gaps as decimals.
-    """
+    """Read ranks, whole numbers from 0; programs write a column with gaps as decimals, 1.0."""
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
@@ -315,10 +268,7 @@ def descending(file: str, line: int, rank: bytes) -> bytes:
 
 
 def ranked_once(columns: RunColumns) -> RunColumns:
-    """Return the columns of whole queries; `SeparateRankingsError` if a query is ranked twice.
-
-    Either a rank comes twice, or some documents of the query have scores and others ranks only.
-    """
+    """Return columns of whole queries; `SeparateRankingsError` if a query is ranked twice."""
     if columns.by_rank is None:
         return columns
     group, score = columns.group(), columns.score
@@ -350,11 +300,8 @@ def ranked_once(columns: RunColumns) -> RunColumns:
 
 def warn_of_order(file: str, names: Sequence[str]) -> None:
     """Warn that rows have neither scores nor ranks; `names` are those of their columns."""
-    warnings.warn(
-        f"{file}: names no score and no rank ({shown_names(names)}); the order of the rows counts",
-        RagkpiWarning,
-        stacklevel=2,
-    )
+    found = f"{file}: names no score and no rank ({shown_names(names)})"
+    warnings.warn(f"{found}; the order of the rows counts", RagkpiWarning, stacklevel=2)
 
 
 def warn_of_contradiction(columns: RunColumns) -> bool:
@@ -368,12 +315,9 @@ def warn_of_contradiction(columns: RunColumns) -> bool:
     if not len(wrong):
         return False
     group = int(np.searchsorted(columns.starts, wrong[0], side="right")) - 1
-    warnings.warn(
-        f"{columns.file}: scores and ranks contradict each other (first for query "
-        f"{named(columns.query[group])}); the scores count",
-        RagkpiWarning,
-        stacklevel=2,
-    )
+    first = f"first for query {named(columns.query[group])}"
+    found = f"{columns.file}: scores and ranks contradict each other ({first})"
+    warnings.warn(f"{found}; the scores count", RagkpiWarning, stacklevel=2)
     return True
 
 
@@ -396,37 +340,31 @@ Numbers = Literal["levels", "gains"]
 class QrelsColumns(NamedTuple):
     """Judgements as columns of n rows, in the order of the file.
 
-    `iteration` has no meaning in plain qrels; elsewhere it names the assessor (judgment group).
-    `level` is the judged level (negative: in the pool but unjudged), `line` the physical line.
-    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged
-    document and -1 for an unjudged one.
+    Where any number is fractional, `gain` holds all numbers, and `level` is 0 for a judged document
+    and -1 for an unjudged one.
     """
 
     file: str
     query: Tokens
-    iteration: Tokens
+    iteration: Tokens  # the assessor (judgment group) where that has a meaning
     document: Tokens
-    level: IntArray
+    level: IntArray  # negative: in the pool but unjudged
     line: IntArray
     gain: FloatArray | None = None
 
     def read_as(self, numbers: Numbers) -> QrelsColumns:
         """Return these qrels; `InputError` for a fractional number if levels are expected."""
         if numbers == "levels" and self.gain is not None:
-            row = self.fractional_row
-            raise fractional(
-                self.file, int(self.line[row]), self.gain[row], f"{option('gains')} reads others"
-            )
+            row, advice = self.fractional_row, f"{option('gains')} reads others"
+            raise fractional(self.file, int(self.line[row]), self.gain[row], advice)
         return self
 
     @property
     def fractional_row(self) -> int:
-        """The first row with a fractional number."""
         assert self.gain is not None
         return int(np.flatnonzero(self.gain != np.floor(self.gain))[0])
 
     def judgements(self) -> Iterator[tuple[bytes, bytes, int]]:
-        """Yield query, document and level of every row."""
         return zip(self.query, self.document, self.level.tolist(), strict=True)
 
 
@@ -455,8 +393,6 @@ def parse_numbers(
     """Read judged levels, (n,), and gains if any is fractional, as in `QrelsColumns`.
 
     ``2.0`` is 2. With `truth`, ``true`` and ``false`` in any case are 1 and 0.
-
-    Raises `InputError` with the line for anything but a number, and for a fraction among levels.
     """
     value = text.numbers()
     with np.errstate(invalid="ignore"):

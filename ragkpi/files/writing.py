@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
+from math import isinf
 from typing import BinaryIO, NamedTuple, TypeAlias
 
 import numpy as np
@@ -30,47 +32,29 @@ class Ranking(NamedTuple):
 
 
 class Rankings(NamedTuple):
-    """The documents of G queries as n rows, each query's best first.
+    """The documents of G queries as n rows, each query's best first."""
 
-    Attributes
-    ----------
-    query : Tokens of length G
-        Their ids.
-    starts : (G+1,)
-        The ranking of query g is the rows ``starts[g]:starts[g + 1]``, perhaps none.
-    document, score : length n
-        The retrieved documents.
-    """
-
-    query: Tokens
-    starts: IntArray
+    query: Tokens  # (G,)
+    starts: IntArray  # (G+1,), query g has the rows starts[g]:starts[g + 1], perhaps none
     document: Tokens
     score: FloatArray
 
     @classmethod
     def of(cls, rankings: Iterable[Ranking]) -> Rankings:
-        """Build columns from rankings."""
         listed = list(rankings)
-        sizes = [len(ranking.documents) for ranking in listed]
         return cls(
             Tokens.from_strings([ranking.query for ranking in listed]),
-            np.cumsum([0, *sizes]),
+            np.cumsum([0, *(len(ranking.documents) for ranking in listed)]),
             Tokens.from_strings([id_ for ranking in listed for id_ in ranking.documents]),
             np.array([score for ranking in listed for score in ranking.scores], dtype=np.float64),
         )
 
     def each(self) -> Iterator[Ranking]:
-        """Yield ranking after ranking."""
-        documents, scores, bounds = (
-            self.document.tolist(),
-            self.score.tolist(),
-            self.starts.tolist(),
-        )
-        for query, start, end in zip(self.query, bounds[:-1], bounds[1:], strict=True):
+        documents, scores = self.document.tolist(), self.score.tolist()
+        for query, (start, end) in zip(self.query, pairwise(self.starts.tolist()), strict=True):
             yield Ranking(query, documents[start:end], scores[start:end])
 
     def query_of_rows(self) -> Tokens:
-        """Return the query of each row."""
         return self.query.take(np.repeat(np.arange(len(self.query)), np.diff(self.starts)))
 
     def ranks(self) -> IntArray:
@@ -80,8 +64,7 @@ class Rankings(NamedTuple):
     def cut(self, depth: int) -> Rankings:
         """Keep the first documents of each query."""
         kept = self.ranks() <= depth
-        sizes = np.minimum(np.diff(self.starts), depth)
-        starts = np.append(0, np.cumsum(sizes))
+        starts = np.append(0, np.cumsum(np.minimum(np.diff(self.starts), depth)))
         return Rankings(self.query, starts, self.document.take(kept), self.score[kept])
 
     def pieces(self, most: int = 1 << 16) -> Iterator[Rankings]:
@@ -106,15 +89,21 @@ _NO_BEGINNINGS = (b"#", b"\xef\xbb\xbf", b"\x1f\x8b\x08", b"\x28\xb5\x2f\xfd")
 WrittenColumn: TypeAlias = "bytes | Tokens | FloatArray | IntArray"
 
 
-def _rows(columns: Sequence[WrittenColumn], count: int) -> bytearray:
+def _rows(count: int, *columns: WrittenColumn) -> bytearray:
     """Write columns side by side, row after row; scores read back as the same doubles."""
     taken = [column.column if isinstance(column, Tokens) else column for column in columns]
     return kernel.text_rows(taken, count)
 
 
+def _lines(block: Rankings, behind_query: bytes, separator: bytes, end: bytes) -> bytearray:
+    """Write lines of query, document, rank and score."""
+    ids = block.query_of_rows(), behind_query, block.document, separator
+    return _rows(len(block.score), *ids, block.ranks(), separator, block.score, end)
+
+
 def _are_plain(ids: Tokens, odd: bytes) -> bool:
     """Whether no id has any of the odd bytes."""
-    text = _rows([ids], len(ids))
+    text = _rows(len(ids), ids)
     return len(text.translate(None, odd)) == len(text)
 
 
@@ -156,9 +145,7 @@ def write_trec(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> N
     """Write `query Q0 document rank score run_id`; scores read back as the same doubles."""
     end = b" " + one_word(run_id) + b"\n"
     for block in map(_words, rankings):
-        query, ranks = block.query_of_rows(), block.ranks()
-        columns = (query, b" Q0 ", block.document, b" ", ranks, b" ", block.score, end)
-        file.write(_rows(columns, len(block.score)))
+        file.write(_lines(block, b" Q0 ", b" ", end))
 
 
 def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
@@ -168,60 +155,42 @@ def write_trec_qrels(qrels: QrelsColumns, file: BinaryIO) -> None:
         file.write(b"%b %b %b %d\n" % (first_word(query), iteration, one_word(document), level))
 
 
+def _impossible(found: str) -> DataError:
+    expected = f"expected another format, such as JSON Lines ({option('to')} jsonl)"
+    return DataError(f"{found}; {expected}")
+
+
 def one_word(text: bytes) -> bytes:
     """Return an id unchanged; `DataError` if columns between white space cannot hold it."""
     if b"\0" in text or text.split() != [text]:
-        raise DataError(
-            f"id {shown(text)} is not one word, as TREC and MS MARCO files need it; "
-            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
-        )
+        needed = "is not one word, as TREC and MS MARCO files need it"
+        raise _impossible(f"id {shown(text)} {needed}")
     return text
 
 
 def first_word(query: bytes) -> bytes:
     """Return a query's id unchanged; `DataError` if it cannot be the first word of a line."""
     if query.startswith(_NO_BEGINNINGS):
-        raise DataError(
-            f"query id {shown(query)} cannot begin a line of TREC and MS MARCO files; "
-            f"expected another format, such as JSON Lines ({option('to')} jsonl)"
-        )
+        where = "cannot begin a line of TREC and MS MARCO files"
+        raise _impossible(f"query id {shown(query)} {where}")
     return one_word(query)
 
 
 class _Delimiting(NamedTuple):
-    """How values are written in a line.
+    """How values are written in a line."""
 
-    Attributes
-    ----------
-    name
-        The name of the format in messages.
-    separator
-        Between two values.
-    impossible
-        Bytes that no value can hold.
-    quoted
-        A value with any of these bytes is quoted.
-    """
-
-    name: str
-    separator: bytes
-    impossible: bytes
-    quoted: bytes
+    name: str  # in messages
+    separator: bytes  # between two values
+    impossible: bytes  # bytes that no value can hold
+    quoted: bytes  # a value with any of these bytes is quoted
 
     def value(self, value: bytes) -> bytes:
         """Return a value, quoted if need be; `DataError` if the format cannot hold it."""
         if set(value) & set(self.impossible):
-            raise DataError(
-                f"id {shown(value)} cannot stand in {self.name}; "
-                f"expected another format, such as JSON Lines ({option('to')} jsonl)"
-            )
+            raise _impossible(f"id {shown(value)} cannot stand in {self.name}")
         if set(value) & set(self.quoted):
             return b'"' + value.replace(b'"', b'""') + b'"'
         return value
-
-    def rankings(self, rankings: Rankings) -> Rankings:
-        """Return rankings with quoted ids; errors as `value`."""
-        return _spelled(rankings, self.impossible + self.quoted, self.value)
 
     def line(self, values: Sequence[bytes]) -> bytes:
         return self.separator.join(map(self.value, values)) + b"\n"
@@ -237,10 +206,9 @@ def _write_table(
     comma = writing.separator
     file.write(writing.line([b"query_id", b"doc_id", b"rank", b"score", b"run_id"]))
     end = comma + writing.line([run_id])
-    for block in map(writing.rankings, rankings):
-        query, ranks = block.query_of_rows(), block.ranks()
-        columns = (query, comma, block.document, comma, ranks, comma, block.score, end)
-        file.write(_rows(columns, len(block.score)))
+    for rows in rankings:
+        block = _spelled(rows, writing.impossible + writing.quoted, writing.value)
+        file.write(_lines(block, comma, comma, end))
 
 
 def _write_qrels_table(
@@ -257,9 +225,8 @@ def _write_qrels_table(
 def write_msmarco(rankings: Iterable[Rankings], run_id: bytes, file: BinaryIO) -> None:
     """Write `query document rank`; scores are lost, and the order of equal ones is kept."""
     for block in map(_words, rankings):
-        query, ranks = block.query_of_rows(), block.ranks()
-        columns = (query, b"\t", block.document, b"\t", ranks, b"\n")
-        file.write(_rows(columns, len(block.score)))
+        columns = block.query_of_rows(), b"\t", block.document, b"\t", block.ranks(), b"\n"
+        file.write(_rows(len(block.score), *columns))
 
 
 write_csv = partial(_write_table, writing=_COMMAS)
@@ -291,18 +258,16 @@ def _listed(
     last[block.starts[1:][sizes > 0] - 1] = 1
     behind = Tokens.from_strings([b", ", b"\n"]).take(last)  # an id would escape the newline
     scores = block.score if np.isfinite(block.score).all() else _json_numbers(block.score)
-    columns = (begin, block.document, between, scores, end, behind)
-    texts = iter(bytes(_rows(columns, len(last))).split(b"\n"))
+    text = _rows(len(last), begin, block.document, between, scores, end, behind)
+    texts = iter(bytes(text).split(b"\n"))
     for query, size in zip(block.query, sizes.tolist(), strict=True):
         yield query, next(texts) if size else b""
 
 
 def _json_numbers(score: FloatArray) -> Tokens:
     """Write scores; infinity becomes a string, because JSON has no infinity."""
-    texts = (repr(number) for number in score.tolist())
-    return Tokens.from_strings(
-        (f'"{text}"' if text.endswith("inf") else text).encode() for text in texts
-    )
+    texts = (f'"{number!r}"' if isinf(number) else repr(number) for number in score.tolist())
+    return Tokens.from_strings(text.encode() for text in texts)
 
 
 def write_json_qrels_lines(qrels: QrelsColumns, file: BinaryIO) -> None:

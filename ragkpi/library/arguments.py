@@ -9,11 +9,10 @@ from typing import Any, Literal, TypedDict, get_args
 
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.files.formats import Reading, ScoreKind, reading_for
+from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
 from ragkpi.files.in_memory import octets, qrels_columns
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.files.query_files import read_gains
-from ragkpi.files.sieve import sieve_for
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.judged import (
     GRADE_MAPS,

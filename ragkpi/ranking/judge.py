@@ -1,21 +1,25 @@
-"""From judgements and hits to `Judged`: which queries count, -M and -J."""
+"""From judgements and hits to `Judged`: which queries count, -M and -J; pools and corpus sizes.
+
+A pool is the first stage that a run was selected from.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ragkpi.arrays import IntArray
-from ragkpi.errors import DataError, NothingInCommonError
-from ragkpi.files.lines import rows_of
+from ragkpi.errors import DataError, NothingInCommonError, UsageError
+from ragkpi.files.lines import Tokens, rows_of
+from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import option
 from ragkpi.ranking.judged import Judged, RealGains, Settings, gains_of
-from ragkpi.ranking.judgements import Judgements, TiedRanks
+from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
 from ragkpi.ranking.reading import NO_BEGINNING, Hits, TopDocuments
-from ragkpi.wording import counted, listed
+from ragkpi.wording import counted, listed, named
 
 
 class Coverage(NamedTuple):
@@ -28,24 +32,10 @@ class Coverage(NamedTuple):
 def judge(
     judgements: Judgements, hits: Hits, settings: Settings, queries: list[bytes] | None = None
 ) -> tuple[Judged, Coverage]:
-    """Settle what is evaluated.
+    """Settle what is evaluated; exactly the judged queries `queries`, if they are given.
 
-    Parameters
-    ----------
-    judgements, hits
-        The qrels, and what a run retrieved of them.
-    settings
-        -l, -M, -J, -c, -D.
-    queries
-        Evaluate exactly these judged queries, whatever `settings` says about missing ones: a
-        pool is judged over the queries of the run that was selected from it.
-
-    Raises
-    ------
-    DataError
-        If ``settings.missing`` is ``"error"`` and a judged query is missing from the run.
-    NothingInCommonError
-        If no query is left to evaluate.
+    Raises `DataError` if ``settings.missing`` is ``"error"`` and a judged query is missing from the
+    run, and `NothingInCommonError` if no query is left to evaluate.
     """
     coverage = _coverage(judgements, hits)
     if queries is None:
@@ -130,22 +120,21 @@ def _queries(
     if settings.missing == "error" and coverage.missing:
         number = counted(len(coverage.missing), "judged query is", "judged queries are")
         raise DataError(
-            f"{number} missing from the run "
-            f"({listed(coverage.missing, 3)}); {option('missing', 'error')} expects a "
-            f"ranking for each"
+            f"{number} missing from the run ({listed(coverage.missing, 3)}); "
+            f"{option('missing', 'error')} expects a ranking for each"
         )
     missing = set(coverage.missing) if settings.missing in ("intersection", "common") else set()
     queries = [query for query in judgements.queries if query not in missing]
     if settings.only_query is not None:
         queries = [query for query in queries if query == settings.only_query]
     if not queries:
-        wanted = settings.only_query
-        named = "no query" if wanted is None else f"query {listed([wanted], 3)} (-D 0.QID)"
-        negated = "is" if wanted is None else "is not"
+        wanted, subject = settings.only_query, "no query is"
+        if wanted is not None:
+            subject = f"query {listed([wanted], 3)} (-D 0.QID) is not"
+        judged, run = listed(judgements.queries, 3), listed(sorted(hits.queries), 3)
         raise NothingInCommonError(
-            f"{named} {negated} both judged in {judgements.file} and retrieved for "
-            f"(judged: {listed(judgements.queries, 3)}; run: "
-            f"{listed(sorted(hits.queries), 3)})"
+            f"{subject} both judged in {judgements.file} and retrieved for "
+            f"(judged: {judged}; run: {run})"
         )
     return queries
 
@@ -172,11 +161,7 @@ def _count_levels(
 
 
 def part_of(judged: Judged, queries: IntArray) -> Judged:
-    """Keep some queries, by their numbers, ascending.
-
-    Measures of a query depend on that query alone, so values of a part are those of an evaluation
-    on qrels with these queries only.
-    """
+    """Keep some queries, by their numbers, ascending: values depend on a query alone."""
     hits, starts = rows_of(judged.starts, queries)
     levels, level_starts = rows_of(judged.level_starts, queries)
     number = _numbers(len(judged.queries), queries)
@@ -210,25 +195,14 @@ def part_of(judged: Judged, queries: IntArray) -> Judged:
 
 
 class JudgementPart(NamedTuple):
-    """Some queries of qrels, as if they had no others.
-
-    Attributes
-    ----------
-    judgements
-        With these queries alone.
-    query : (Q,)
-        For each query of the whole qrels its number in the part, -1 for other queries.
-    row : (J,)
-        For each row of the whole qrels its row in the part, -1 for other rows.
-    """
+    """Some queries of qrels, as if they had no others."""
 
     judgements: Judgements
-    query: IntArray
-    row: IntArray
+    query: IntArray  # (Q,), the number of each whole query in the part, or -1
+    row: IntArray  # (J,), the same for rows
 
     @classmethod
     def of(cls, judgements: Judgements, queries: Collection[bytes]) -> JudgementPart:
-        """Keep some queries."""
         kept = np.flatnonzero([query in queries for query in judgements.queries])
         rows, _ = rows_of(judgements.starts, kept)
         numbers = _numbers(len(judgements.queries), kept), _numbers(len(judgements.level), rows)
@@ -256,3 +230,73 @@ def _numbers(count: int, kept: IntArray) -> IntArray:
     numbers: IntArray = np.full(count, -1, dtype=np.int64)
     numbers[kept] = np.arange(len(kept))
     return numbers
+
+
+def judge_pool(judgements: Judgements, pool: Hits, judged: Judged) -> Judged:
+    """Judge a pool over the queries of its run; -M and -J are about the run and not the pool."""
+    depth = judged.settings.pool_depth
+    settings = replace(judged.settings, max_retrieved=depth, unjudged="kept", ties="id", gains=None)
+    return judge(judgements, pool, settings, queries=judged.queries)[0]
+
+
+def outside_pool(
+    judgements: Judgements, run: Hits, judged: Judged, read_pool: Callable[[Judgements], Hits]
+) -> IntArray:
+    """Find the top documents of a run that its pool lacks, by reading the pool for them.
+
+    Returns the 0-based query and the 1-based rank, (M, 2), as in `judged`, of each top document
+    that is not in the first ``settings.pool_depth`` documents of the pool. `read_pool` returns the
+    hits of the pool for judgements.
+    """
+    settings, top = judged.settings, run.top
+    number = judgements.places_among(judged.queries)
+    if settings.unjudged == "removed":  # what is left has judgements, and new ranks
+        query, rank = judged.query, judged.rank
+        names = judgements.document.take(judged.judgement)
+    else:
+        query, rank, names = number[top.query][top.group], top.rank, top.document
+    chosen = query >= 0
+    if settings.max_retrieved is not None:
+        chosen &= rank <= settings.max_retrieved
+    rows = np.flatnonzero(chosen)
+    rows = rows[np.argsort(query[rows], kind="stable")]
+    wanted = _as_judgements(judged.queries, query[rows], names.take(rows).tolist())
+    pool = read_pool(wanted)
+    depth = np.inf if settings.pool_depth is None else settings.pool_depth
+    inside = np.zeros(len(rows), dtype=bool)
+    inside[pool.judgement[pool.rank <= depth]] = True
+    return np.stack([query[rows], rank[rows]], axis=1)[~inside]
+
+
+def _as_judgements(queries: list[bytes], query: IntArray, documents: list[bytes]) -> Judgements:
+    """Make judgements of documents, ordered by query: a run is read for judged documents."""
+    nothing = np.zeros(len(documents), dtype=np.int64)
+    ids = Tokens.from_strings([queries[number] for number in query.tolist()])
+    columns = QrelsColumns("run", ids, ids, Tokens.from_strings(documents), nothing, nothing)
+    return group_judgements(columns)
+
+
+def count_documents(judgements: Judgements, runs: Iterable[Hits]) -> int:
+    """Count the distinct documents of the qrels and of runs that were read for them."""
+    hashes = np.concatenate([judgements.document.hashes(), *(run.documents for run in runs)])
+    hashes.sort()  # np.unique hashes hashes, and takes ten times as long
+    return int(np.count_nonzero(hashes[1:] != hashes[:-1])) + 1
+
+
+def corpus_sizes(queries: list[bytes], settings: Settings, seen: int) -> IntArray:
+    """Return how many documents could have been retrieved for each query, (Q,).
+
+    `seen` is the size where none is given at all. Raises `UsageError` if only single queries have a
+    size, and not all of them.
+    """
+    given, sizes = settings.corpus_size, settings.corpus_sizes
+    if given is None and not sizes:
+        given = seen
+    lacking = [query for query in queries if query not in sizes] if given is None else []
+    if lacking:
+        raise UsageError(
+            f"{option('corpus_sizes')} has no line for query {named(lacking[0])} and "
+            f"{len(lacking) - 1} others; expected each evaluated query there, or "
+            f"{option('corpus_size')} for the rest"
+        )
+    return np.array([sizes.get(query, given) for query in queries], dtype=np.int64)

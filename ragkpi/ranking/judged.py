@@ -1,4 +1,4 @@
-"""Grade maps: from a track's judged levels to the 1-5 rubric of RA-nWG and its relatives.
+"""`Judged`, the choices that it depends on, grade maps and gains.
 
 Qrels and gains have separate tasks. The qrels say which documents are judged and which are
 relevant; gains say how much a judged document is worth to the measures that take gains. A judged
@@ -17,6 +17,7 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError, UsageError
+from ragkpi.files.inputs import new_sha256
 from ragkpi.files.trec import QrelsColumns
 from ragkpi.interface import option
 from ragkpi.ranking.judgements import Judgements, TiedRanks, group_judgements
@@ -27,8 +28,8 @@ from ragkpi.wording import counted, listed, named
 class GradeMap:
     """A named map from judged levels to rubric grades (5 best, 1 worst).
 
-    Negative levels are unlabelled. Any other level that the map does not know is an error,
-    because guessing the scale of a file from the file fails as soon as its top grade is rare.
+    Any level from 0 that the map does not know is an error, because guessing the scale of a file
+    from the file fails as soon as its top grade is rare.
     """
 
     name: str
@@ -94,18 +95,10 @@ class Worth(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenGains:
-    """Gains from a file or from memory, ready for any qrels.
+    """Gains from a file or from memory, ready for any qrels."""
 
-    Attributes
-    ----------
-    given
-        The documents with a gain.
-    gain : (n,)
-        The gain of each document.
-    """
-
-    given: Judgements
-    gain: FloatArray
+    given: Judgements  # the documents with a gain
+    gain: FloatArray  # of each of them
     _known: dict[int, tuple[Judgements, Worth]] = field(default_factory=dict, repr=False)
 
     @classmethod
@@ -118,21 +111,15 @@ class GivenGains:
     @property
     def sha256(self) -> str:
         """The hash of the sorted gains, whatever file they came in."""
-        import hashlib
-
         query = self.given.query.tolist()
         rows = zip(query, self.given.document, self.gain.tolist(), strict=True)
         lines = sorted(b"%b %b %r\n" % (self.given.queries[q], doc, g) for q, doc, g in rows)
-        return hashlib.sha256(b"".join(lines)).hexdigest()
+        digest = new_sha256()
+        digest.update(b"".join(lines))
+        return str(digest.hexdigest())
 
     def worth(self, judgements: Judgements) -> Worth:
-        """Return what each judgement is worth.
-
-        Raises
-        ------
-        DataError
-            If a document of a judged query has a gain and is not judged.
-        """
+        """Return what each judgement is worth; `DataError` for an unjudged document with a gain."""
         known = self._known.get(id(judgements))
         if known is None:
             known = self._known[id(judgements)] = judgements, self._joined(judgements)
@@ -178,16 +165,8 @@ def gains_of(
 ) -> RealGains | None:
     """Return the gains of a judged run; None where its levels are its gains.
 
-    Parameters
-    ----------
-    judgements, gains
-        The qrels, and the gains that were given beside them.
-    number
-        For each query of the qrels its number in the run, -1 for queries that do not count.
-    queries
-        How many queries count.
-    hits : (H,)
-        The judgement of each hit.
+    For each query of the qrels `number` is its number in the run, or -1; `queries` of them count.
+    `hits` are the judgements of the hits, (H,).
     """
     worth = judgements.gain if gains is None else gains.worth(judgements).gain
     if worth is None:
@@ -200,84 +179,49 @@ def gains_of(
 
 
 Missing = Literal["intersection", "zero", "error", "common"]
+"""What becomes of judged queries that the run lacks: left out, evaluated as empty rankings (-c),
+an error (--strict), or left out if any of several runs lacks them (--common)."""
 Unjudged = Literal["kept", "removed"]
+"""Unjudged documents stay as nonrelevant ones, or ranks are closed over them first (-J)."""
 TieOrder = Literal["id", "expected"]
+"""Documents of equal scores rank by their ids, as for trec_eval, or values are expected ones over
+all their orders (--ties expected)."""
 Draws = Literal["nominal", "ret"]
+"""Chance draws K documents, or min(K, retrieved)."""
 Doubts = Literal["said", "refused"]
+"""What becomes of doubts about all values of a run (`ragkpi.ranking.notes`; --strict)."""
 PoolUnion = Literal["pool", "union"]
+"""The pool stays as given, or each run's top K is added to it."""
 
 _DEEPEST = 2**62
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The choices that change numbers.
+    """The choices that change numbers."""
 
-    Attributes
-    ----------
-    relevance_level
-        Lowest judged level that counts as relevant for binary measures (``-l``), at least 0.
-    missing
-        What becomes of judged queries that the run lacks: ``"intersection"`` leaves them out,
-        ``"zero"`` evaluates an empty ranking (``-c``), ``"error"`` refuses the run (``--strict``),
-        and ``"common"`` leaves out what any of several runs lacks (``--common``).
-    unjudged
-        ``"kept"`` leaves unjudged documents in the ranking as nonrelevant, ``"removed"`` closes
-        the ranks over them before anything is computed (``-J``).
-    max_retrieved
-        Only this many top documents of each query exist (``-M``); None for all.
-    ties
-        ``"id"`` ranks documents of equal scores by their ids, as trec_eval does; ``"expected"``
-        takes the expected value over all their orders (``--ties expected``).
-    gains
-        What judged documents are worth where that is not their level (``--gains``).
-    only_query
-        Evaluate this query alone (``-D 0.QID``).
-    corpus_size
-        Number of documents that could have been retrieved (``-N``); None if not given.
-    corpus_sizes
-        The same for single queries (``--corpus-sizes``); overrides `corpus_size`.
-    draws
-        Whether chance draws K documents (``"nominal"``) or min(K, retrieved) (``"ret"``).
-    grade_map
-        How judged levels map to the 1-5 rubric of the evidence measures.
-    pool_depth
-        Only this many top documents of each query of the pool exist; None for all.
-    pool_union
-        ``"pool"`` keeps the pool as given, ``"union"`` adds each run's top K to it.
-    doubts
-        Whether doubts about all values of a run are ``"said"`` or ``"refused"`` (``--strict``);
-        see `ragkpi.ranking.notes`.
-    """
-
-    relevance_level: int = 1
+    relevance_level: int = 1  # the lowest judged level that counts as relevant, from 0 (-l)
     missing: Missing = "intersection"
     unjudged: Unjudged = "kept"
-    max_retrieved: int | None = None
+    max_retrieved: int | None = None  # only so many top documents of each query exist (-M)
     ties: TieOrder = "id"
-    gains: GivenGains | None = None
-    only_query: bytes | None = None
-    corpus_size: int | None = None
-    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)
+    gains: GivenGains | None = None  # of judged documents, where these are not their levels
+    only_query: bytes | None = None  # evaluate this query alone (-D 0.QID)
+    corpus_size: int | None = None  # how many documents could have been retrieved (-N)
+    corpus_sizes: Mapping[bytes, int] = field(default_factory=dict)  # of single queries
     draws: Draws = "nominal"
-    grade_map: GradeMap = GRADE_MAPS["umbrela"]
-    pool_depth: int | None = None
+    grade_map: GradeMap = GRADE_MAPS["umbrela"]  # from judged levels to the 1-5 rubric
+    pool_depth: int | None = None  # only so many top documents of each query of the pool exist
     pool_union: PoolUnion = "pool"
     doubts: Doubts = "said"
 
     def __post_init__(self) -> None:
         """Cut depths to the deepest that numpy can compare with.
 
-        Raises
-        ------
-        UsageError
-            If an expectation over ties is asked for that has no closed form.
+        Raises `UsageError` for an expectation over ties that has no closed form.
         """
-        if (
-            self.ties == "expected"
-            and self.unjudged == "removed"
-            and self.max_retrieved is not None
-        ):
+        cut = self.unjudged == "removed" and self.max_retrieved is not None
+        if self.ties == "expected" and cut:
             raise UsageError(
                 f"{option('ties')} expected: with {option('unjudged', 'removed')} and "
                 f"{option('max_retrieved')} together it depends on chance how many documents "
@@ -294,19 +238,11 @@ Derived = TypeVar("Derived")
 
 
 class RealGains(NamedTuple):
-    """Gains of a judged run.
+    """Gains of a judged run."""
 
-    Attributes
-    ----------
-    of_hits : (H,)
-        What each hit is worth.
-    starts, best_first : (Q+1,), (n,)
-        What the judged documents of each query are worth, retrieved or not, descending.
-    """
-
-    of_hits: FloatArray
-    starts: IntArray
-    best_first: FloatArray
+    of_hits: FloatArray  # (H,)
+    starts: IntArray  # (Q+1,), of the queries in what follows
+    best_first: FloatArray  # of the judged documents of each query, retrieved or not, descending
 
 
 @dataclass(frozen=True, eq=False)
@@ -393,20 +329,17 @@ class Judged:
 
     @cached_property
     def level_query(self) -> IntArray:
-        """The query that each entry of `levels` belongs to, (L,)."""
         return np.repeat(np.arange(len(self.queries)), np.diff(self.level_starts))
 
     @cached_property
     def num_rel(self) -> IntArray:
         """R: documents judged at or above the relevance level, retrieved or not, (Q,)."""
         counted = np.where(self.levels >= self.settings.relevance_level, self.level_counts, 0)
-        return np.bincount(self.level_query, weights=counted, minlength=len(self.queries)).astype(
-            np.int64
-        )
+        sums = np.bincount(self.level_query, weights=counted, minlength=len(self.queries))
+        return sums.astype(np.int64)
 
     @cached_property
     def num_rel_ret(self) -> IntArray:
-        """Relevant documents retrieved, (Q,)."""
         return self.per_query(self.relevant).astype(np.int64)
 
     @cached_property
@@ -422,7 +355,6 @@ class Judged:
 
     @cached_property
     def num_judged_ret(self) -> IntArray:
-        """Judged documents retrieved, (Q,)."""
         hits = self.per_query(self.level >= 0).astype(np.int64)
         return hits if self.judged_below is None else hits + self.judged_below
 
@@ -456,13 +388,7 @@ class Judged:
 
 
 def judged_from_counts(corpus_size: int, relevant: Sequence[int], settings: Settings) -> Judged:
-    """Make a query of each count of relevant documents: chance needs no more.
-
-    Raises
-    ------
-    UsageError
-        If more are relevant than there are.
-    """
+    """Make a query of each count of relevant documents: chance needs no more."""
     if not relevant or min(relevant) < 1 or max(relevant) > corpus_size:
         given = ",".join(map(str, relevant))
         raise UsageError(

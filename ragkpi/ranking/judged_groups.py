@@ -19,38 +19,20 @@ from ragkpi.wording import named
 
 @dataclass(frozen=True)
 class JudgementGroups:
-    """The judgment groups of a file, each the judgements of one assessor for one query.
+    """The G judgment groups of a file, each of one assessor and query, ordered by both."""
 
-    Attributes
-    ----------
-    judgements
-        The judged documents of each query once, in byte order; their level is 0 and means nothing.
-    query, name : length G
-        The query of each judgment group as a number in `judgements`, and its name; ordered by
-        both.
-    starts : (G+1,)
-        Group g is the lines ``starts[g]:starts[g + 1]`` of what follows.
-    line : (n,)
-        Row of the file's columns.
-    row : (n,)
-        Row of the line's document in `judgements`.
-    """
-
-    judgements: Judgements
-    query: IntArray
-    name: list[bytes]
-    starts: IntArray
-    line: IntArray
-    row: IntArray
+    judgements: Judgements  # each document of a query once; their level means nothing
+    query: IntArray  # (G,), numbers in `judgements`
+    name: list[bytes]  # of each group
+    starts: IntArray  # (G+1,), group g is the lines starts[g]:starts[g + 1] of what follows
+    line: IntArray  # (n,), rows of the file's columns
+    row: IntArray  # (n,), rows of the lines' documents in `judgements`
 
     @classmethod
     def of(
         cls, file: str, query: Tokens, group: Tokens, document: Tokens, ties: Ties
     ) -> JudgementGroups:
-        """Group the lines of a file; in a group they keep the order of the file.
-
-        `ties` is how runs are to rank equal scores.
-        """
+        """Group the lines of a file; in a group they keep the order of the file."""
         starts = query.changes()
         ids = query.take(starts[:-1]).tolist()
         queries = sorted(set(ids))
@@ -88,7 +70,6 @@ class JudgementGroups:
         )
 
     def name_of(self, group: int) -> str:
-        """Name a judgment group, for messages."""
         query = named(self.judgements.queries[self.query[group]])
         name = named(self.name[group])
         return f"query {query}, judgment group {name}"
@@ -96,24 +77,12 @@ class JudgementGroups:
 
 @dataclass(frozen=True)
 class JudgedGroups:
-    """A run of Q queries judged by G judgment groups, each by one assessor for one query.
+    """A run of Q queries judged by G judgment groups, each by one assessor for one query."""
 
-    Attributes
-    ----------
-    queries : list of bytes, length Q
-        Query ids in byte order.
-    run_id
-        The last run id of the file.
-    judged
-        The run as each judgment group sees it: its "queries" are the G groups.
-    group_query : (G,)
-        The query of each group; the groups of a query in byte order of their names.
-    """
-
-    queries: list[bytes]
+    queries: list[bytes]  # ids in byte order
     run_id: bytes
-    judged: Judged
-    group_query: IntArray
+    judged: Judged  # the run as each group sees it: its "queries" are the G groups
+    group_query: IntArray  # (G,), the groups of a query in byte order of their names
 
     def mean(self, of_groups: FloatArray) -> FloatArray:
         """Average a quantity of the judgment groups, (G,), per query, (Q,)."""
@@ -123,33 +92,18 @@ class JudgedGroups:
 
 @dataclass(frozen=True)
 class GroupedQrels:
-    """Qrels in which a document is judged by several assessors, ready for run after run.
-
-    Attributes
-    ----------
-    groups
-        The lines by query and judgment group.
-    of_groups
-        The same lines as if every judgment group were a query; row i is line i of `groups`.
-    """
+    """Qrels in which a document is judged by several assessors, ready for run after run."""
 
     groups: JudgementGroups
-    of_groups: Judgements
+    of_groups: Judgements  # the lines of `groups` as if every judgment group were a query
 
     @property
     def judgements(self) -> Judgements:
-        """The judged documents, each once per query."""
         return self.groups.judgements
 
     @classmethod
     def of(cls, columns: QrelsColumns) -> GroupedQrels:
-        """Group the lines of a file.
-
-        Raises
-        ------
-        InputError
-            If a group judges a document twice; names both lines, query, group and document.
-        """
+        """Group the lines of a file; `InputError` if a group judges a document twice."""
         groups = JudgementGroups.of(
             columns.file, columns.query, columns.iteration, columns.document, ties="descending"
         )
@@ -170,10 +124,7 @@ class GroupedQrels:
         return cls(groups, of_groups)
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedGroups, Coverage]:
-        """Judge a run for every group of the queries that `settings` chooses.
-
-        `hits` is what the run retrieved of `judgements`.
-        """
+        """Judge a run for every group of the queries that `settings` chooses."""
         chosen, coverage = judge(self.judgements, hits, settings)
         number = self.judgements.places_among(chosen.queries)
         kept = np.flatnonzero(number[self.groups.query] >= 0)
@@ -217,10 +168,7 @@ def _refuse_duplicates(groups: JudgementGroups, columns: QrelsColumns) -> None:
     again = np.flatnonzero((row[1:] == row[:-1]) & (group[1:] == group[:-1]))
     first, second = (int(columns.line[groups.line[order[again[0] + i]]]) for i in (0, 1))
     document = named(groups.judgements.document[row[again[0]]])
-    raise InputError(
-        columns.file,
-        second,
-        f"document {document} of {groups.name_of(group[again[0]])} again, "
-        f"first judged at line {first}",
-        "expected one judgement of each document per query and judgment group",
-    )
+    where = groups.name_of(group[again[0]])
+    found = f"document {document} of {where} again, first judged at line {first}"
+    expected = "expected one judgement of each document per query and judgment group"
+    raise InputError(columns.file, second, found, expected)

@@ -21,10 +21,7 @@ Ties = Literal["descending", "ascending"]
 
 
 class TiedRanks(NamedTuple):
-    """The first and the last of the ranks that a document shares with its equals, (n,) each.
-
-    Both are its own rank where no other document of the query has its score.
-    """
+    """The first and the last of the ranks that a document shares with its equals, (n,) each."""
 
     first: IntArray
     last: IntArray
@@ -32,36 +29,17 @@ class TiedRanks(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Judgements:
-    """Judged documents of Q queries, J rows ordered by query.
+    """Judged documents of Q queries, J rows ordered by query."""
 
-    Attributes
-    ----------
-    file
-        What messages call the qrels.
-    queries : list of bytes, length Q
-        In byte order.
-    starts : (Q+1,)
-        The rows of query q are ``starts[q]:starts[q + 1]``.
-    document, level : length J
-        The judged document and its level; negative: in the pool but unjudged.
-    ties
-        How documents with equal scores are ranked by their ids.
-    gain : (J,) or None
-        What each document is worth, in qrels with fractional levels; `level` is 0 for all judged
-        documents then.
-    first_fraction
-        The line of the first fractional level, and that level.
-    """
-
-    file: str
-    queries: list[bytes]
-    starts: IntArray
+    file: str  # what messages call the qrels
+    queries: list[bytes]  # in byte order
+    starts: IntArray  # (Q+1,), the rows of query q are starts[q]:starts[q + 1]
     document: Tokens
-    level: IntArray
+    level: IntArray  # negative: in the pool but unjudged
     index: dict[bytes, int] = field(repr=False)
-    ties: Ties = "descending"
-    gain: FloatArray | None = None
-    first_fraction: tuple[int, float] = (0, 0.0)
+    ties: Ties = "descending"  # how documents with equal scores are ranked by their ids
+    gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
+    first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "documents"}
@@ -78,7 +56,6 @@ class Judgements:
 
     @cached_property
     def documents(self) -> kernel.Documents:
-        """The judged documents as the kernel takes them."""
         return kernel.Documents(self.queries, self.starts.astype(np.int64), *self.document.column)
 
     @cached_property
@@ -96,13 +73,12 @@ class Judgements:
         return known
 
     def places_among(self, queries: Sequence[bytes]) -> IntArray:
-        """Return the place of each query among `queries`, -1 where it is not there, (Q,)."""
+        """Return the place of each query among `queries`, -1 where it has none, (Q,)."""
         places = np.full(len(self.queries), -1, dtype=np.int64)
         places[[self.index[query] for query in queries]] = np.arange(len(queries))
         return places
 
     def of_queries(self, numbers: IntArray) -> Judgements:
-        """Return the judgements of some queries, in the order of these numbers."""
         rows, starts = rows_of(self.starts, numbers)
         queries = [self.queries[number] for number in numbers.tolist()]
         return replace(
@@ -120,13 +96,8 @@ class Judgements:
     ) -> tuple[IntArray, IntArray]:
         """Find the judged ones among n documents; return their indices, and their rows here.
 
-        Parameters
-        ----------
-        query, starts : (G,), (G+1,)
-            Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
-            judgements; -1: a query that is not judged.
-        document : length n
-            The documents.
+        Documents ``starts[g]:starts[g + 1]`` belong to query number ``query[g]`` of these
+        judgements; -1 is a query that is not judged.
         """
         rows, _ = rows_of(self.starts, np.unique(query[query >= 0]))
         group = np.concatenate([self.query[rows], np.repeat(query, np.diff(starts))])
@@ -136,13 +107,7 @@ class Judgements:
 
 
 def group_judgements(columns: QrelsColumns) -> Judgements:
-    """Group qrels by query, in byte order; a document judged twice for a query is refused.
-
-    Raises
-    ------
-    DataError
-        Naming both lines, the query and the document.
-    """
+    """Group qrels by query, in byte order; `DataError` for a document judged twice for a query."""
     starts = columns.query.changes()
     group_ids = columns.query.take(starts[:-1]).tolist()
     queries = sorted(set(group_ids))
@@ -196,13 +161,7 @@ def queries_meant(judged: Iterable[bytes], unknown: Iterable[bytes]) -> dict[byt
 
 
 class Spellings:
-    """Finds the judged document that an unjudged document of the same query is spelt like.
-
-    Parameters
-    ----------
-    rows
-        The judged documents of the query, each with a number.
-    """
+    """Finds the judged document that an unjudged document of the same query is spelt like."""
 
     def __init__(self, rows: Mapping[bytes, int]) -> None:
         self._rows = rows

@@ -25,30 +25,25 @@ _MOST_OUTSIDE = 0.2  # share of the judged top documents that a pool may lack
 def doubts(
     judged: Judged, judgements: Judgements, seen: Beginning, unknown: list[bytes]
 ) -> Iterator[str]:
-    """Yield the doubts about a judged run, a line each.
-
-    Parameters
-    ----------
-    judged, judgements
-        The run, and the qrels.
-    seen
-        The first lines of the run.
-    unknown
-        The queries of the run that are not judged.
-    """
+    """Yield the doubts about a judged run, a line each; the qrels lack its `unknown` queries."""
     level = judged.settings.relevance_level
     highest = int(judgements.level.max(initial=-1))
     if highest < level and judgements.gain is None:
         yield (
             f"no document is relevant: {option('relevance_level')} {level} is above the "
-            f"highest judged level, {highest}; "
-            "give a lower one"
+            f"highest judged level, {highest}; give a lower one"
         )
     if judged.queries and not judged.num_ret.any():
         yield "no judged query is in the run: all values are those of empty rankings"
-    yield from _queries_alike(judgements, unknown)
-    alike = _documents_alike(judgements, seen)
-    if alike:
+    meant = queries_meant(judgements.queries, unknown)
+    if meant:
+        mine, theirs = next(iter(meant.items()))
+        yield (
+            f"{counted(len(meant), 'query id')} of the run "
+            f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
+            f"{named(mine)} where the qrels have {named(theirs)}"
+        )
+    if alike := _documents_alike(judgements, seen):
         mine, theirs = alike[0]
         yield (
             f"{counted(len(alike), 'document id')} of the first {len(seen.documents)} "
@@ -88,17 +83,6 @@ def _outside_pool(judged: Judged, top: BoolArray) -> Iterator[str]:
         )
 
 
-def _queries_alike(judgements: Judgements, unknown: list[bytes]) -> Iterator[str]:
-    meant = queries_meant(judgements.queries, unknown)
-    if meant:
-        mine, theirs = next(iter(meant.items()))
-        yield (
-            f"{counted(len(meant), 'query id')} of the run "
-            f"{'differs' if len(meant) == 1 else 'differ'} from judged ones {OF_QUERIES}: "
-            f"{named(mine)} where the qrels have {named(theirs)}"
-        )
-
-
 def _documents_alike(judgements: Judgements, seen: Beginning) -> list[tuple[bytes, bytes]]:
     """Return unjudged documents of the run, each with the judged document that it looks like."""
     rows = [judgements.spellings(query).meant(document) for query, document in seen.documents]
@@ -115,9 +99,9 @@ def coverage_notes(coverage: Coverage, settings: Settings) -> list[str]:
     if coverage.missing and settings.missing == "intersection":
         are = counted(len(coverage.missing), "judged query is", "judged queries are")
         notes.append(
-            f"{are} missing from the run and left out of the means "
-            f"({listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
-            f"empty rankings"
+            f"{are} missing from the run and left out of the means ("
+            f"{listed(coverage.missing, 3)}); {option('missing', 'zero')} counts them as "
+            "empty rankings"
         )
     if coverage.unjudged:
         are = counted(len(coverage.unjudged), "query of the run is", "queries of the run are")
@@ -135,17 +119,13 @@ def judgement_notes(judgements: Judgements, settings: Settings) -> list[str]:
 
 
 def assumption_notes(judged: Judged, seen: int) -> list[str]:
-    """Return lines on a corpus size that is not given, and on what the pool lacks.
-
-    `seen` documents replace the corpus size; 0 where that is known, or not needed.
-    """
+    """Say that the corpus size is not given but `seen`, if not 0, and what the pool lacks."""
     notes = []
     if seen:
         notes.append(
-            f"the corpus size is not given, so N = {seen}, the documents seen in qrels and "
-            f"run: every bor is a lower bound; give the real size with "
-            f"{option('corpus_size')} or in the "
-            "environment variable RAGKPI_CORPUS_SIZE"
+            f"the corpus size is not given, so N = {seen}, the documents seen in qrels and run: "
+            f"every bor is a lower bound; give the real size with {option('corpus_size')} or in "
+            "the environment variable RAGKPI_CORPUS_SIZE"
         )
     if judged.pool is not None:
         lacking = [q for q, n in zip(judged.queries, judged.pool.num_ret, strict=True) if not n]
@@ -170,15 +150,7 @@ def concerning(lines_of: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def what_is_compared(coverages: Mapping[str, Coverage], queries: int) -> str:
-    """Return a line on the runs that lack queries which count as empty rankings; else nothing.
-
-    Parameters
-    ----------
-    coverages
-        Of the runs, by name.
-    queries
-        How many are judged.
-    """
+    """Say which runs lack queries that count as empty rankings; "" if none does."""
     lacking = [
         f"{len(coverage.missing)} of {name} ({listed(coverage.missing, 3)})"
         for name, coverage in coverages.items()

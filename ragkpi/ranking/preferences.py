@@ -9,7 +9,7 @@ compared; across sub-groups only documents connect, so preferences are closed tr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from graphlib import CycleError, TopologicalSorter
@@ -21,10 +21,15 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import DataError
 from ragkpi.files.lines import Tokens, rows_of
-from ragkpi.files.query_files import PreferenceColumns
+from ragkpi.files.query_files import (
+    PreferenceColumns,
+    read_preferences,
+    read_qrels_preferences,
+)
+from ragkpi.files.trec import read_qrels
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings, quotient
-from ragkpi.ranking.judged_groups import JudgementGroups
+from ragkpi.ranking.judged_groups import GroupedQrels, JudgementGroups
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
@@ -37,37 +42,22 @@ _CELLS_AT_ONCE = 1 << 20  # of the pairs of a query's documents
 
 @dataclass(frozen=True, eq=False)
 class GroupDocuments:
-    """The documents of G judgment groups, each with one level: E of them.
+    """The E documents of G groups, each with one level; retrieved ones first, in order."""
 
-    Attributes
-    ----------
-    starts : (G+1,)
-        Group g has documents ``starts[g]:starts[g + 1]``: the retrieved ones in ranking order, then
-        the others by id.
-    level, lines : (E,)
-        The level, and on how many lines it is given.
-    retrieved : (E,)
-        Whether the run has the document.
-    """
-
-    starts: IntArray
-    level: FloatArray
-    lines: IntArray
-    retrieved: BoolArray
+    starts: IntArray  # (G+1,)
+    level: FloatArray  # (E,)
+    lines: IntArray  # on how many lines the level is given
+    retrieved: BoolArray  # whether the run has the document
 
     @cached_property
     def group(self) -> IntArray:
-        """The group of each document, (E,)."""
         return np.repeat(np.arange(len(self.starts) - 1), np.diff(self.starts))
 
     @cached_property
     def rank_of_level(self) -> IntArray:
-        """The rank of each document's level among the levels of the file, from 0, (E,)."""
-        rank: IntArray = np.unique(self.level, return_inverse=True)[1]
-        return rank
+        return np.unique(self.level, return_inverse=True)[1].astype(np.int64, copy=False)
 
     def total(self, number: IntArray) -> IntArray:
-        """Sum a number of the documents per group, (G,)."""
         sums: IntArray = np.append(0, np.cumsum(number))
         return sums[self.starts[1:]] - sums[self.starts[:-1]]
 
@@ -120,21 +110,14 @@ class GroupDocuments:
             part = np.append(0, np.cumsum(part[1:] != part[:-1]))
         return above
 
-    def with_single_lines(self) -> GroupDocuments:
-        """Return the same documents with one line each."""
-        return replace(self, lines=np.ones_like(self.lines))
-
 
 def one_scale_counts(documents: GroupDocuments) -> IntArray:
-    """Count the preferences of groups whose lines are all on one scale.
+    """Count the preferences of groups whose lines are all on one scale, (5, G, 2).
 
-    Returns
-    -------
-    (5, G, 2)
-        Fulfilled and possible: of every preference, of those with both documents retrieved, of
-        those with at least one, and of the first two again with the number of nonrelevant
-        documents limited. These are trec_eval's rules to the letter, including what they do not
-        live up to (see the edge cases of prefs_avgjg_Rnonrel).
+    Fulfilled and possible: of every preference, of those with both documents retrieved, of those
+    with at least one, and of the first two again with the number of nonrelevant documents limited.
+    These are trec_eval's rules to the letter, including what they do not live up to (see the edge
+    cases of prefs_avgjg_Rnonrel).
     """
     total, lines, retrieved = documents.total, documents.lines, documents.retrieved
     above = documents.better_above()
@@ -144,10 +127,8 @@ def one_scale_counts(documents: GroupDocuments) -> IntArray:
     neither = documents.pairs(lines - inside)
 
     relevant = np.where(documents.level > 0, lines, 0)
-    lowest = (
-        documents.level
-        == np.minimum.reduceat(documents.level, documents.starts[:-1])[documents.group]
-    )
+    least = np.minimum.reduceat(documents.level, documents.starts[:-1])
+    lowest = documents.level == least[documents.group]
     above_or_here = documents.upto(np.where(lowest, lines, 0))
     seen = documents.upto(inside) - inside
     limited = []
@@ -174,33 +155,18 @@ def one_scale_counts(documents: GroupDocuments) -> IntArray:
             count[1] + surplus * total(relevant),
         )
         limited.append([np.where(surplus < 0, *both) for both in zip(cut, filled, strict=True)])
-    counts = [
-        (fulfilled, possible),
-        (fulfilled_inside, possible_inside),
-        (fulfilled, possible - neither),
-        *limited,
-    ]
+    inside_counts = fulfilled_inside, possible_inside
+    counts = [(fulfilled, possible), inside_counts, (fulfilled, possible - neither), *limited]
     return np.array(counts).transpose(0, 2, 1)
 
 
 def pair_counts(groups: Sequence[PreferencePairs], documents: int, retrieved: int) -> list[Count]:
     """Count the pairs of documents of a query for which any judgment group has a preference.
 
-    Parameters
-    ----------
-    groups
-        The judgment groups of the query.
-    documents
-        How many documents the query has.
-    retrieved
-        How many of these, the first ones, are retrieved.
-
-    Returns
-    -------
-    list of (fulfilled, possible)
-        The sum over pairs of the share of preferences that the ranking fulfils, and the number of
-        pairs: of all pairs, of those with both documents retrieved, of those with at least one.
-        Shares are added from left to right and row by row, as trec_eval does.
+    The first `retrieved` of its `documents` are retrieved. Counts the share of preferences that the
+    ranking fulfils, summed over pairs, and the pairs: all of them, those with both documents
+    retrieved, those with at least one. Shares are added from left to right and row by row, as
+    trec_eval does.
     """
     every = either = both = 0
     share = share_inside = 0.0
@@ -243,29 +209,17 @@ WeightArray: TypeAlias = "BoolArray | IntArray"
 
 @dataclass(frozen=True)
 class GroupLines:
-    """The lines of one judgment group.
+    """The lines of one judgment group."""
 
-    Attributes
-    ----------
-    place
-        The file, query and group, for error messages.
-    documents : Tokens of length n
-        Its documents: the retrieved ones in ranking order, then the others by id.
-    number : (n,)
-        Their numbers among all documents of the query, in the same order, so ascending.
-    document, subgroup, level : (lines,)
-        For each line the index of its document, its sub-group 0, 1, … and its level.
-    """
-
-    place: str
-    documents: Tokens
-    number: IntArray
-    document: IntArray
-    subgroup: IntArray
-    level: FloatArray
+    place: str  # the file, query and group, for messages
+    documents: Tokens  # the retrieved ones in ranking order, then the others by id
+    number: IntArray  # their numbers among all documents of the query, ascending
+    document: IntArray  # the index of each line's document
+    subgroup: IntArray  # of each line: 0, 1, …
+    level: FloatArray  # of each line
 
     def contradiction(self, text: str, *documents: int) -> DataError:
-        """Build the error that names the place and the documents put into `text`."""
+        """Return the error that names the place and the documents put into `text`."""
         names = [named(self.documents[index]) for index in documents]
         return DataError(f"{self.place}: {text.format(*names)}")
 
@@ -275,21 +229,16 @@ class OneSubgroup:
     """All lines are on one scale: every pair of lines with different levels is a preference.
 
     A document on two lines of the same level counts twice.
-
-    Attributes
-    ----------
-    number, level, lines : (n,)
-        The documents' numbers among all of the query, their levels and their numbers of lines.
     """
 
-    number: IntArray
+    number: IntArray  # among all documents of the query
     level: FloatArray
-    lines: IntArray
+    lines: IntArray  # on how many lines each document is
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Compare documents ``first:last`` with those below, (last - first, n - first) twice.
+        """Say how often documents ``first:last`` are preferred over each of ``first:``.
 
-        How often each is preferred over each of ``first:``, and each of those over it.
+        And how often those over them: two arrays of (last - first, n - first).
         """
         above, below = self.level[first:last, None], self.level[first:]
         over, under = above > below, above < below
@@ -304,19 +253,12 @@ class SeveralSubgroups:
     """Several scales: the set of preferences of each, closed transitively.
 
     Sets of documents are the bits of integers, which are quick to join, to count and to cut.
-
-    Attributes
-    ----------
-    preferred
-        For each document the set of those that it is preferred over.
-    above_zero, zero : (n,)
-        Whether a level of each document is above 0, and whether one is 0.
     """
 
     number: IntArray
-    preferred: Sequence[int]
-    above_zero: BoolArray
-    zero: BoolArray
+    preferred: Sequence[int]  # for each document the set of those that it is preferred over
+    above_zero: BoolArray  # whether a level of the document is above 0
+    zero: BoolArray  # whether one is 0
 
     @classmethod
     def of(cls, group: GroupLines) -> SeveralSubgroups:
@@ -338,7 +280,6 @@ class SeveralSubgroups:
         return cls(group.number, preferred, above_zero, zero)
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
-        """Compare documents as `OneSubgroup.block` does."""
         n, some = len(self.number), (1 << (last - first)) - 1
         over = [_bits(documents >> first, n - first) for documents in self.preferred[first:last]]
         under = [
@@ -347,7 +288,6 @@ class SeveralSubgroups:
         return np.array(over), np.array(under).T
 
     def counts(self, retrieved: int) -> list[Count]:
-        """Count the preferences as `ragkpi.ranking.preferences.one_scale_counts` does."""
         everything = (1 << len(self.preferred)) - 1
         top = (1 << retrieved) - 1
         every, both = (self._count(retrieved, scope, everything) for scope in (everything, top))
@@ -387,8 +327,7 @@ class SeveralSubgroups:
 PreferencePairs: TypeAlias = OneSubgroup | SeveralSubgroups
 
 
-def two_levels(group: GroupLines) -> DataError:
-    """Return the error that names a document with two levels in a group with one scale."""
+def _two_levels(group: GroupLines) -> DataError:
     level = np.empty(len(group.documents))
     level[group.document] = group.level
     differs = np.flatnonzero(level[group.document] != group.level)
@@ -478,13 +417,7 @@ def _refuse_opposed(group: GroupLines, preferred: Sequence[int]) -> None:
 
 @dataclass(frozen=True)
 class Tally:
-    """Preferences that a ranking fulfils, out of those it could fulfil.
-
-    Attributes
-    ----------
-    fulfilled, possible : (G,) or (Q,)
-        Per judgment group or per query.
-    """
+    """Preferences, (G,), or pairs, (Q,), that a ranking fulfils, out of those it could fulfil."""
 
     fulfilled: FloatArray
     possible: FloatArray
@@ -506,8 +439,6 @@ class JudgedPreferences:
     ----------
     queries : list of bytes, length Q
         Query ids in byte order.
-    run_id
-        The last run id of the file.
     group_query : (G,)
         The query of each judgment group; the groups of a query in byte order of their names.
     every, retrieved, implied : Tally of (G,)
@@ -546,49 +477,28 @@ class JudgedPreferences:
 
 @dataclass(frozen=True)
 class Preferences:
-    """Preference judgements of n lines, ready for run after run.
-
-    Attributes
-    ----------
-    groups
-        The lines by query and judgment group.
-    subgroup, level : (n,)
-        For each line of `groups` the number of its sub-group and its level.
-    """
+    """Preference judgements of n lines, ready for run after run."""
 
     groups: JudgementGroups
-    subgroup: IntArray
-    level: FloatArray
+    subgroup: IntArray  # (n,), a number for each line of `groups`
+    level: FloatArray  # (n,)
 
     @property
     def judgements(self) -> Judgements:
-        """The judged documents, each once per query."""
         return self.groups.judgements
 
     @classmethod
     def of(cls, columns: PreferenceColumns) -> Preferences:
-        """Group the lines of a file."""
-        groups = JudgementGroups.of(
-            columns.file, columns.query, columns.group, columns.document, ties="ascending"
-        )
+        ids = columns.query, columns.group, columns.document
+        groups = JudgementGroups.of(columns.file, *ids, ties="ascending")
         subgroup = columns.subgroup.first_rows()
         return cls(groups, subgroup[groups.line], columns.level[groups.line])
 
     def judge(self, hits: Hits, settings: Settings) -> tuple[JudgedPreferences, Coverage]:
         """Count the preferences that a run fulfils, of the queries that `settings` chooses.
 
-        Parameters
-        ----------
-        hits
-            What the run retrieved of `judgements`.
-        settings
-            -M, -c and -D; -l and -J change nothing.
-
-        Raises
-        ------
-        DataError
-            If the lines of a judgment group contradict each other; names query, group and
-            documents.
+        -l and -J change nothing. Raises `DataError` if the lines of a judgment group contradict
+        each other; it names query, group and documents.
         """
         judged, coverage = judge(self.judgements, hits, settings)
         return _Counting(self, judged).preferences(), coverage
@@ -624,17 +534,16 @@ class _Counting:
         return number
 
     def preferences(self) -> JudgedPreferences:
-        """Count the preferences; `DataError` for the first group that contradicts itself."""
         documents, number, doubtful = self._documents()
         counts = one_scale_counts(documents)
         pairs = counts[:3].copy()  # of documents, each counted once
         if documents.lines.max() > 1:
-            pairs = one_scale_counts(documents.with_single_lines())[:3]
+            pairs = one_scale_counts(replace(documents, lines=np.ones_like(documents.lines)))[:3]
         several: dict[int, SeveralSubgroups] = {}
         for group in doubtful.tolist():
             lines = self._lines(group)
             if np.all(lines.subgroup == lines.subgroup[0]):
-                raise two_levels(lines)
+                raise _two_levels(lines)
             several[group] = SeveralSubgroups.of(lines)
             retrieved = documents.retrieved[slice(*documents.starts[group : group + 2])]
             counts[:, group] = several[group].counts(int(retrieved.sum()))
@@ -652,14 +561,14 @@ class _Counting:
             judged.run_id,
             self._query,
             *(Tally(*of_groups.T.astype(np.float64)) for of_groups in counts),
-            *(Tally(*of_queries.T) for of_queries in self._pairs(pairs, documents, of_group)),
+            *(
+                Tally(*of_queries.T)
+                for of_queries in self._pairs(pairs, np.diff(documents.starts), of_group)
+            ),
         )
 
     def _documents(self) -> tuple[GroupDocuments, IntArray, IntArray]:
-        """Return the documents of the groups, their numbers, and the groups to look into.
-
-        Those have several sub-groups, or a document with two levels.
-        """
+        """Return the documents, their numbers, and the groups with several scales or levels."""
         groups, relevance = self._relevance.groups, self._relevance
         rows, bounds = rows_of(groups.starts, self._groups)
         group = np.repeat(np.arange(len(self._groups)), np.diff(bounds))
@@ -685,29 +594,23 @@ class _Counting:
         return documents, number, np.flatnonzero(doubtful)
 
     def _pairs(
-        self,
-        of_groups: IntArray,
-        documents: GroupDocuments,
-        of_group: Callable[[int], PreferencePairs],
+        self, of_groups: IntArray, sizes: IntArray, of_group: Callable[[int], PreferencePairs]
     ) -> FloatArray:
         """Return the fulfilled and the possible pairs of each query in each scope, (3, Q, 2)."""
-        queries = self._judged.queries
-        judgements = self._relevance.judgements
+        queries, judgements = self._judged.queries, self._relevance.judgements
         number = np.array([judgements.index[query] for query in queries])
-        sizes = np.diff(judgements.starts)[number]
+        documents = np.diff(judgements.starts)[number]
         of_queries = np.zeros((3, len(queries), 2))
         for scope, kind in np.ndindex(3, 2):
             weights = of_groups[scope, :, kind]
             of_queries[scope, :, kind] = np.bincount(self._query, weights=weights)
         # Where groups share documents, a pair may be preferred both ways.
-        in_groups = np.bincount(self._query, weights=np.diff(documents.starts))
-        for query in np.flatnonzero(in_groups > sizes).tolist():
-            first, last = np.searchsorted(self._query, [query, query + 1]).tolist()
-            of_queries[:, query] = pair_counts(
-                [of_group(group) for group in range(first, last)],
-                int(sizes[query]),
-                int(self._retrieved[number[query]]),
-            )
+        in_groups = np.bincount(self._query, weights=sizes)
+        for query in np.flatnonzero(in_groups > documents).tolist():
+            groups = range(*np.searchsorted(self._query, [query, query + 1]).tolist())
+            retrieved = int(self._retrieved[number[query]])
+            groups_of_query = [of_group(group) for group in groups]
+            of_queries[:, query] = pair_counts(groups_of_query, int(documents[query]), retrieved)
         return of_queries
 
     def _lines(self, group: int) -> GroupLines:
@@ -715,9 +618,8 @@ class _Counting:
         relevance, judgements = self._relevance, self._relevance.judgements
         groups, group = relevance.groups, int(self._groups[group])
         lines = slice(*groups.starts[group : group + 2])
-        _, first, document = np.unique(
-            self._number[groups.row[lines]], return_index=True, return_inverse=True
-        )
+        number = self._number[groups.row[lines]]
+        _, first, document = np.unique(number, return_index=True, return_inverse=True)
         rows = groups.row[lines][first]
         return GroupLines(
             place=f"{judgements.file}: {groups.name_of(group)}",
@@ -727,3 +629,11 @@ class _Counting:
             subgroup=relevance.subgroup[lines],
             level=relevance.level[lines],
         )
+
+
+# By -R.
+READERS: Mapping[str, Callable[[str], GroupedQrels | Preferences]] = {
+    "qrels_jg": lambda path: GroupedQrels.of(read_qrels(path)),
+    "prefs": lambda path: Preferences.of(read_preferences(path)),
+    "qrels_prefs": lambda path: Preferences.of(read_qrels_preferences(path)),
+}

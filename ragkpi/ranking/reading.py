@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
@@ -17,7 +18,6 @@ from ragkpi.arrays import IntArray
 from ragkpi.errors import DataError, InputError, RagkpiError, UsageError
 from ragkpi.files import lines, opening
 from ragkpi.files.formats import FileReader, Reading, run_format
-from ragkpi.files.in_memory import mapped_rows, run_blocks
 from ragkpi.files.lines import BLOCK_SIZE, HashArray, Tokens, WrongLine, wrong_columns
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import RUN_LINE as LINE
@@ -35,6 +35,7 @@ from ragkpi.wording import named, shown
 
 if TYPE_CHECKING:
     from ragkpi._kernel import Found, Names
+    from ragkpi.files.shapes import Shape
 
 
 DEEPEST = 2**32 - 1
@@ -42,21 +43,11 @@ DEEPEST = 2**32 - 1
 
 
 class Wanted(NamedTuple):
-    """What to keep of a run besides its hits.
+    """What to keep of a run besides its hits."""
 
-    Attributes
-    ----------
-    documents
-        ``"counted"`` also hashes every retrieved document, to count the distinct ones.
-    depth
-        The names of all documents of judged queries down to this rank, judged or not.
-    ties
-        ``"kept"`` also keeps which ranks each judged document shares with equal scores.
-    """
-
-    documents: Literal["ignored", "counted"] = "ignored"
-    depth: int = 0
-    ties: Literal["broken", "kept"] = "broken"
+    documents: Literal["ignored", "counted"] = "ignored"  # hash all of them?
+    depth: int = 0  # keep the names of all documents of judged queries down to this rank
+    ties: Literal["broken", "kept"] = "broken"  # "kept": keep the ranks that each hit shares
 
 
 JUDGED_ONLY = Wanted()
@@ -66,17 +57,7 @@ _NO_HASHES: HashArray = np.empty(0, dtype=np.uint64)
 
 @dataclass(frozen=True, eq=False)
 class TopDocuments:
-    """The n documents that G judged queries of a run have down to some rank.
-
-    Attributes
-    ----------
-    query : (G,)
-        The queries' numbers in the judgements, in the order of the file.
-    starts : (G+1,)
-        Query g has the rows ``starts[g]:starts[g + 1]``, by rank from 1.
-    document : Tokens, length n
-        Their ids.
-    """
+    """The n documents that G judged queries of a run have down to some rank."""
 
     query: IntArray = field(default_factory=lambda: _NO_INTS)
     starts: IntArray = field(default_factory=lambda: np.zeros(1, dtype=np.int64))
@@ -84,12 +65,10 @@ class TopDocuments:
 
     @property
     def group(self) -> IntArray:
-        """The place of each row's query among the G, (n,)."""
         return np.repeat(np.arange(len(self.query)), np.diff(self.starts))
 
     @property
     def rank(self) -> IntArray:
-        """The 1-based rank of each row, (n,)."""
         return np.arange(len(self.document)) - self.starts[self.group] + 1
 
 
@@ -97,20 +76,11 @@ NO_NAMES = TopDocuments()
 
 
 class Beginning(NamedTuple):
-    """The first lines of a run, where signs of mistakes are looked for.
+    """The first lines of a run, where signs of mistakes are looked for."""
 
-    Attributes
-    ----------
-    documents
-        The number of the query in the judgements, and a document's id; of judged queries.
-    rising, ordered
-        How many rankings have scores that only rise from line to line, and how many have
-        different scores at all.
-    """
-
-    documents: list[tuple[int, bytes]]
-    rising: int
-    ordered: int
+    documents: list[tuple[int, bytes]]  # of judged queries: the number of the query, and an id
+    rising: int  # how many rankings have scores that only rise
+    ordered: int  # how many have different scores at all
 
 
 NO_BEGINNING = Beginning([], 0, 0)
@@ -118,36 +88,15 @@ NO_BEGINNING = Beginning([], 0, 0)
 
 @dataclass(frozen=True, eq=False)
 class Hits:
-    """What a run, or a part of one, retrieved.
+    """What a run, or a part of one, retrieved: G queries and H judged documents, in no order."""
 
-    Attributes
-    ----------
-    queries : list of bytes, length G
-        The queries of the run in the order of the file, judged or not.
-    query, num_ret : (G,)
-        Their numbers in the judgements (-1: not judged) and how many documents they retrieved.
-    judgement, rank : (H,)
-        For each retrieved and judged document its row in the judgements and its 1-based rank;
-        in no particular order.
-    run_id
-        The run id of the last line.
-    documents : (n,) uint64
-        Hashes of the retrieved documents, if they were asked for; empty otherwise.
-    top
-        The names of documents down to the depth that was asked for.
-    beginning
-        The first lines, for doubts.
-    tied
-        The ranks that each hit shares with equal scores, (H,); None if not asked for.
-    """
-
-    queries: list[bytes]
-    query: IntArray
-    num_ret: IntArray
-    judgement: IntArray
-    rank: IntArray
-    run_id: bytes
-    documents: HashArray = field(default_factory=lambda: _NO_HASHES)
+    queries: list[bytes]  # in the order of the file, judged or not
+    query: IntArray  # (G,), their numbers in the judgements; -1: not judged
+    num_ret: IntArray  # (G,), how many documents they retrieved
+    judgement: IntArray  # (H,), rows of the judgements
+    rank: IntArray  # (H,), from 1
+    run_id: bytes  # of the last line
+    documents: HashArray = field(default_factory=lambda: _NO_HASHES)  # where they are counted
     top: TopDocuments = NO_NAMES
     beginning: Beginning = NO_BEGINNING
     tied: TiedRanks | None = None
@@ -212,14 +161,16 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
     """Join the hits of the parts of a run, in the order of the file."""
     if not parts:
         return NOTHING_RETRIEVED
-    return Hits(
-        queries=[query for part in parts for query in part.queries],
-        query=np.concatenate([part.query for part in parts]),
-        num_ret=np.concatenate([part.num_ret for part in parts]),
-        judgement=np.concatenate([part.judgement for part in parts]),
-        rank=np.concatenate([part.rank for part in parts]),
-        run_id=parts[-1].run_id,
-    )
+    columns = ((part.query, part.num_ret, part.judgement, part.rank) for part in parts)
+    query, num_ret, judgement, rank = map(np.concatenate, zip(*columns, strict=True))
+    queries = [query for part in parts for query in part.queries]
+    return Hits(queries, query, num_ret, judgement, rank, parts[-1].run_id)
+
+
+def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
+    from ragkpi.files import in_memory  # the files of a command line need none of it
+
+    return in_memory.run_blocks(given if shape is None else in_memory.mapped_rows(given, shape))
 
 
 @dataclass(frozen=True, eq=False)
@@ -230,16 +181,12 @@ class RunInMemory:
 
     @cached_property
     def blocks(self) -> list[RunColumns]:
-        """The run as columns; errors as `run_blocks` has them."""
-        return run_blocks(self.given)
+        return _blocks_of(self.given)
 
     def hits(
         self, judgements: Judgements, wanted: Wanted = JUDGED_ONLY, reading: Reading | None = None
     ) -> Hits:
-        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice.
-
-        The format in `reading` is for files and means nothing here.
-        """
+        """Judge the run; errors as `run_blocks` has them, and for a document that comes twice."""
         reading = reading or Reading()
         try:
             return self._hits(judgements, wanted, reading, held=False)
@@ -259,12 +206,10 @@ class RunInMemory:
                 run = run_for(judgements, wanted, held, **treatment)
                 blocks: Iterable[RunColumns] = self._blocks_as(reading)
                 for part in sieve.folded(blocks) if sieve and not sieve.in_kernel else blocks:
-                    run.add(
-                        part.query.column, part.starts, part.document.column, part.score, part.line
-                    )
+                    run.add(*part.for_kernel)
             found = run.finish()
         if not found["queries"]:
-            run_blocks({})  # refuses it
+            _blocks_of({})  # refuses it
         if sieve is not None:
             sieve.say("run", found["left_out"])
         return hits_of(run, found, b"run")
@@ -275,16 +220,12 @@ class RunInMemory:
             raise UsageError(f"{option('subset')} {reading.subset}: only a path can hold subsets")
         if reading.shape is None:
             return self.blocks
-        blocks = run_blocks(mapped_rows(self.given, reading.shape))
+        blocks = _blocks_of(self.given, reading.shape)
         if reading.shape.score:
             return blocks
-        by_rank = [_by_rank(block) for block in blocks]
-        return [ranked_once(regrouped(RunColumns.joined(by_rank)))]
-
-
-def _by_rank(block: RunColumns) -> RunColumns:
-    """Return a run whose numbers are ranks, as one of scores."""
-    return block._replace(score=-block.score, by_rank=np.ones(len(block.score), dtype=bool))
+        run = RunColumns.joined(blocks)  # its numbers are ranks
+        run = run._replace(score=-run.score, by_rank=np.ones(len(run.score), dtype=bool))
+        return [ranked_once(regrouped(run))]
 
 
 def read_run(
@@ -295,13 +236,9 @@ def read_run(
 ) -> Hits:
     """Judge a run: one in memory, or the file at a path (``-`` for standard input).
 
-    Without `reading`, the first bytes of a file tell its format.
-
-    Raises
-    ------
-    InputError, DataError
-        With the line, for anything that is no run, and for a document that a query has twice; also
-        if the run holds no result at all.
+    Without `reading`, the first bytes of a file tell its format. Raises `InputError` or `DataError`
+    with the line for anything that is no run, for a document that a query has twice, and for a run
+    without results.
     """
     if not isinstance(run, str):
         return run.hits(judgements, wanted, reading)
@@ -352,7 +289,7 @@ def pushed(source: Source, reader: FileReader, run: kernel.Run, held: bool) -> I
         yield run.run_id()
         return
     for part in _ranked_once(reader, source, held):
-        run.add(part.query.column, part.starts, part.document.column, part.score, part.line)
+        run.add(*part.for_kernel)
         yield part.run_id
 
 
@@ -391,13 +328,7 @@ def _worded(file: str, problem: kernel.RefusedError) -> Exception:
 
 
 def available_workers() -> int:
-    """Return how many runs may be read at a time: ``RAGKPI_WORKERS``, else the usable cores.
-
-    Raises
-    ------
-    UsageError
-        If the variable is not a number from 1.
-    """
+    """Return how many runs may be read at a time: ``RAGKPI_WORKERS``, else the usable cores."""
     wanted = os.environ.get("RAGKPI_WORKERS", "")
     if wanted:
         if not (wanted.isascii() and wanted.isdecimal() and len(wanted) < 5 and int(wanted)):
@@ -413,9 +344,9 @@ def read_runs(
     reading: Reading | None = None,
     watch: Callable[[int], None] = lambda _: None,
 ) -> list[Hits | RagkpiError]:
-    """Read every run, several files at a time; an unreadable run becomes its error.
+    """Read every run, several files at a time; tell `watch` how many are read.
 
-    `watch` gets the number of runs that are read.
+    An unreadable run becomes its error.
     """
 
     def read(run: str | RunInMemory) -> Hits | RagkpiError:
@@ -446,8 +377,6 @@ def _read_in_threads(
     A pool of threads would wait for each thread when it is interrupted, and a thread may wait for
     a pipe that never ends.
     """
-    from queue import Empty, SimpleQueue  # a single run needs no threads
-
     waiting: SimpleQueue[int] = SimpleQueue()
     done: SimpleQueue[tuple[int, Hits | BaseException]] = SimpleQueue()
     for number in range(len(runs)):

@@ -4,29 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from functools import partial
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ragkpi.files.formats import Reading, read_any_qrels
-from ragkpi.files.query_files import read_preferences, read_qrels_preferences
-from ragkpi.files.trec import read_qrels
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings
-from ragkpi.ranking.judged_groups import GroupedQrels, JudgedGroups
 from ragkpi.ranking.judgements import Judgements, group_judgements
-from ragkpi.ranking.preferences import JudgedPreferences, Preferences
 from ragkpi.ranking.reading import Hits
+
+if TYPE_CHECKING:
+    from ragkpi.ranking.judged_groups import JudgedGroups
+    from ragkpi.ranking.preferences import JudgedPreferences
 
 AnyJudged: TypeAlias = "Judged | JudgedGroups | JudgedPreferences"
 
 
 class Relevance(Protocol):
-    """Qrels of any format.
-
-    Attributes
-    ----------
-    judgements
-        The judged documents, each once per query.
-    """
+    """Qrels of any format."""
 
     @property
     def judgements(self) -> Judgements: ...
@@ -45,30 +40,21 @@ class Qrels:
         return judge(self.judgements, hits, settings)
 
 
-# The rarer formats are imported when a file is in one of them.
-def _read_qrels(path: str, format_name: Reading | str | None = None) -> Relevance:
-    return Qrels(group_judgements(read_any_qrels(path, format_name, "gains")))
+def _read_qrels(path: str, reading: Reading | str | None = None) -> Relevance:
+    return Qrels(group_judgements(read_any_qrels(path, reading, "gains")))
 
 
-def _read_judgment_groups(path: str, _: Reading | str | None = None) -> Relevance:
+def _read_assessors(path: str, _: Reading | str | None = None, *, format_name: str) -> Relevance:
+    from ragkpi.ranking import preferences  # few files are in these formats
 
-    return GroupedQrels.of(read_qrels(path))
-
-
-def _read_preferences(path: str, _: Reading | str | None = None) -> Relevance:
-
-    return Preferences.of(read_preferences(path))
+    return preferences.READERS[format_name](path)
 
 
-def _read_qrels_preferences(path: str, _: Reading | str | None = None) -> Relevance:
-
-    return Preferences.of(read_qrels_preferences(path))
-
-
-# By -R: from a path, and the format of plain qrels (None: recognised), to relevance.
+# By -R: from a path, and how plain qrels are read (None: recognised), to relevance.
 READERS: Mapping[str, Callable[..., Relevance]] = {
     "qrels": _read_qrels,
-    "qrels_jg": _read_judgment_groups,
-    "prefs": _read_preferences,
-    "qrels_prefs": _read_qrels_preferences,
+    **{
+        name: partial(_read_assessors, format_name=name)
+        for name in ("qrels_jg", "prefs", "qrels_prefs")
+    },
 }

@@ -16,7 +16,7 @@ from ragkpi.files import json_files as json_documents
 from ragkpi.files.formats import read_any_qrels, run_format
 from ragkpi.files.lines import blocks
 from ragkpi.files.opening import Source
-from ragkpi.files.registry import QRELS_FORMATS
+from ragkpi.files.registry import FILE_FORMATS
 
 RANKED = [(b"1", b"d1", 2.5), (b"1", b"d2", 1.0), (b"2", b"d1", -3.0)]
 POSITIONS = [(b"1", b"d1", -1.0), (b"1", b"d2", -2.0), (b"2", b"d1", -1.0)]
@@ -116,7 +116,7 @@ def test_quoted_newlines_count_as_lines(tmp_path):
 @pytest.mark.parametrize(("kind", "values"), [("csv", b"1,d1,x"), ("parquet", b"")])
 def test_a_forced_format_is_not_recognised(kind, values, tmp_path):
     with Source(str(put(tmp_path, b"1 0 d1 1\n"))) as source, pytest.raises(RagkpiError):
-        QRELS_FORMATS[kind].readers["qrels"](source)
+        FILE_FORMATS["qrels"][kind].readers["qrels"](source)
 
 
 @pytest.mark.parametrize("text", [b'{"1":[%s1]}', b'{"qid":"1","hits":[%s1]}\n{"qid":"2"}\n'])

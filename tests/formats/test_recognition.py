@@ -1,7 +1,7 @@
 import pytest
 
 from ragkpi.files.formats import HEAD_LENGTH, recognise_kind, recognise_qrels, recognise_run
-from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.files.registry import FILE_FORMATS
 
 RUNS = [
     (b"", "trec"),
@@ -53,8 +53,8 @@ def test_recognises_qrels(head, name):
 
 
 def test_every_format_can_be_recognised():
-    assert {name for _, name in RUNS} == set(RUN_FORMATS)
-    assert {name for _, name in QRELS} == set(QRELS_FORMATS) - {"beir", "arrow"}
+    assert {name for _, name in RUNS} == set(FILE_FORMATS["run"])
+    assert {name for _, name in QRELS} == set(FILE_FORMATS["qrels"]) - {"beir", "arrow"}
 
 
 @pytest.mark.parametrize(

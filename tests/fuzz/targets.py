@@ -21,7 +21,7 @@ from ragkpi.files.formats import (
 )
 from ragkpi.files.json_text import DECODER
 from ragkpi.files.opening import Source
-from ragkpi.files.registry import QRELS_FORMATS, RUN_FORMATS
+from ragkpi.files.registry import FILE_FORMATS
 from ragkpi.files.trec import qrels_of, stream_run, whole_queries
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.check.answer import check_answer, inspect_file
@@ -196,7 +196,7 @@ def formats_target(text, chance):
 
 def _converted(text, kind, name, to):
     out = io.BytesIO()
-    formats = RUN_FORMATS if kind == "run" else QRELS_FORMATS
+    formats = FILE_FORMATS[kind]
     Conversion(MemorySource(text), kind, name).write(formats[to], out)
     return out.getvalue()
 
@@ -247,7 +247,7 @@ def _inspected_whole(text, asked):
 
 
 def _mended(parts, most, out):
-    RUN_FORMATS["trec"].writers["run"](Mender(most).rankings(parts), b"me", out)
+    FILE_FORMATS["run"]["trec"].writers["run"](Mender(most).rankings(parts), b"me", out)
     return True
 
 

@@ -8,8 +8,8 @@ from ragkpi.errors import DataError, InputError, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.query_files import read_corpus_sizes
 from ragkpi.measures.registry import find_metrics
+from ragkpi.ranking.judge import count_documents
 from ragkpi.ranking.judged import Settings
-from ragkpi.ranking.pool import count_documents
 from ragkpi.ranking.reading import Wanted
 from tests.measures import by_hand
 from tests.ranking.cases import hits_of, judgements_of

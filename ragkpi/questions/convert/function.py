@@ -17,14 +17,18 @@ from ragkpi.files.formats import (
     HEAD_LENGTH,
     FileReader,
     Reading,
-    find_format,
-    kind_of_format,
     reader_of,
     recognise_kind,
 )
 from ragkpi.files.lines import Tokens
 from ragkpi.files.opening import Source
-from ragkpi.files.registry import FileFormat, find_written_format, written_formats
+from ragkpi.files.registry import (
+    FileFormat,
+    find_format,
+    find_written_format,
+    kind_of_format,
+    written_formats,
+)
 from ragkpi.files.trec import no_results
 from ragkpi.files.writing import Ranking, Rankings
 from ragkpi.interface import option
