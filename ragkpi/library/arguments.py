@@ -32,9 +32,9 @@ from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.terminal import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
-from ragkpi.statistics.paired import Procedure
-from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import parse_size
+
+Problems = Literal["raised", "kept"]
 
 
 class HowRead(TypedDict, total=False):
@@ -327,25 +327,6 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
         if preset.rubric == grades:
             return preset
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
-
-
-def procedure_of(
-    test: TestName,
-    correction: CorrectionName,
-    family: Literal["metric", "all"],
-    trials: int,
-    resamples: int,
-    seed: int,
-    confidence: float,
-) -> Procedure:
-    """Return how runs are compared; wrong arguments are refused."""
-    return Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
 
 
 def bootstrap_of(

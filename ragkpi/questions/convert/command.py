@@ -44,9 +44,9 @@ def command(
     numbers. Where a format has no scores (msmarco, references), they become negative ranks.
     """
     if list_:
-        from ragkpi.questions.describe.function import describe_formats
+        from ragkpi.library.descriptions import formats_listed
 
-        print(describe_formats())
+        print(formats_listed())
         return
     if source is None or target is None:
         raise UsageError("expected two files: ragkpi convert [options] IN OUT")

@@ -1,10 +1,9 @@
-"""Descriptions: `describe_measures`, `describe_formats`, `schema`; and `log`."""
+"""Descriptions: `describe_measures`, `describe_formats` and `schema`."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from ragkpi.errors import UsageError
 from ragkpi.files.column_names import NAMES
 from ragkpi.files.registry import FILE_FORMATS, FileFormat
 from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.library.descriptions import explanation, formats_listed, kinds_of
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
-from ragkpi.questions.evaluate.record import History, read_records
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 
 _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
@@ -99,10 +98,10 @@ def describe_formats(*names: str) -> Description:
     >>> ragkpi.describe_formats("trec").rows[0]["of"]
     'run or qrels'
     """
-    text = "\n\n".join(map(_explained, names)) if names else "\n".join(_formats_listed())
+    text = "\n\n".join(map(_explained, names)) if names else formats_listed()
     forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
     rows = [
-        [form.name, _kinds(form), form.description]
+        [form.name, kinds_of(form), form.description]
         for form in forms.values()
         if not names or form.name in names
     ]
@@ -127,26 +126,6 @@ def schema() -> dict[str, Any]:
 def schema_text() -> str:
     """Return the schema as it is written."""
     return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
-
-
-def log(
-    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
-) -> Result:
-    """Show evaluations that were written down, as ``ragkpi log``.
-
-    Parameters
-    ----------
-    path
-        What ``--log`` or `RunResult.log` wrote.
-    where
-        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
-        value, a key of what was said about the runs, run, run_id, time or signature.
-    sort
-        A name: the best value first. None leaves them as they were written.
-    """
-    history = History(read_records(os.fspath(path)))
-    history = history.where([where] if isinstance(where, str) else where)
-    return Result(history if sort is None else history.sorted_by(sort))
 
 
 def _chosen(
@@ -210,41 +189,6 @@ def _answer(measures: Sequence[Measure]) -> Answer:
     return Answer("measures", table, [f"'ragkpi measures {measures[0].name}' explains it."], {})
 
 
-def explanation(measure: Measure) -> str:
-    """Return the help text of a measure: its docstring, and what its registry line says."""
-    facts = {
-        "Parameters": measure.parameters.describe(),
-        "Over queries": measure.aggregate.name,
-        "Reads": measure.reads,
-        "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
-        "Sees": measure.sees,
-        "Ties": measure.over_ties,
-    }
-    lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]
-    return "\n".join([measure.name, measure.help, *lines])
-
-
-def _formats_listed() -> Iterator[str]:
-    """Yield the list of formats, a line each."""
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    yield "Formats (of what; suffixes)"
-    for name, form in forms.items():
-        suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
-        yield f"  {name:18}  {form.description} ({_kinds(form)}{suffixes})"
-    for kind in ("run", "qrels"):
-        yield ""
-        title = "runs" if kind == "run" else kind
-        yield f"Shapes of {title}, in JSON and tables; the most specific one that fits is read"
-        for shape in SHAPES[kind].values():
-            yield f"  {shape.name:18}  {shape.written_by}"
-
-
-def _kinds(form: FileFormat) -> str:
-    return " or ".join(
-        kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
-    )
-
-
 def _explained(name: str) -> str:
     if name == "map":
         return _MAP
@@ -261,7 +205,7 @@ def _explained(name: str) -> str:
 
 
 def _format_text(form: FileFormat) -> str:
-    lines = [f"{form.name} ({_kinds(form)})", f"  {form.description}"]
+    lines = [f"{form.name} ({kinds_of(form)})", f"  {form.description}"]
     if form.suffixes:
         lines.append(f"  'ragkpi convert' writes it to {' '.join(form.suffixes)}")
     return "\n".join(lines)

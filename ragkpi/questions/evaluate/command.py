@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ragkpi.cli.help_pages import Shown
-    from ragkpi.questions.evaluate.report import EvaluationReport
+    from ragkpi.library.values import EvaluationReport
     from ragkpi.reports.trec_lines import Lines
 
 
@@ -214,7 +214,7 @@ def _print_help(options: EvaluationOptions, shown: "Shown") -> None:
 
         print(help_page("eval", shown), end="")
         return
-    from ragkpi.questions.describe.function import explanation
+    from ragkpi.library.descriptions import explanation
 
     measures = {metric.measure.name: metric.measure for metric in options.session().metrics()}
     print("\n\n".join(map(explanation, measures.values())))
@@ -261,7 +261,7 @@ def _write_lines(
             text = run.signature.long() if long else run.signature.short()
             file.write(f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode())
     if report.bootstrap is not None:
-        from ragkpi.questions.evaluate.report import interval_notes
+        from ragkpi.library.values import interval_notes
 
         for note in interval_notes(report.bootstrap, [run.scores]):
             tell(f"note: {note}")

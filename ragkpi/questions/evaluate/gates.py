@@ -15,6 +15,7 @@ from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import Run
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
+from ragkpi.library.session import Session
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -268,6 +269,14 @@ class Gates:
             if self.stored is not None:
                 found += stored_verdicts(self.stored, run, self.against)
         return found
+
+    def note_other_qrels(self, asked: Session, qrels: Any) -> None:
+        """Note that the stored result is of other qrels, if it is."""
+        if self.stored is not None and self.stored.qrels:
+            _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+            if digest not in (None, self.stored.qrels):
+                name = self.stored.name
+                asked.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return what falls short, once per run and value."""

@@ -23,6 +23,6 @@ def command(
     The best value of every column is marked where all were computed with the same settings; where
     they were not, a column says what differs.
     """
-    from ragkpi.questions.describe.function import log
+    from ragkpi.questions.evaluate.record import log
 
     output.write(log(file, where, sort).report)

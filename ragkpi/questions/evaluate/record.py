@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,15 +17,21 @@ from typing import Any
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import option
+from ragkpi.library.result import Result
+from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.evaluate.report import EvaluatedRun, run_object
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.output_files import screened
 from ragkpi.reports.renderers import dump
 from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
 from ragkpi.wording import shown
+
+try:
+    import fcntl
+except ImportError:  # Windows; O_APPEND has to do
+    fcntl = None  # type: ignore[assignment]
 
 # The types of the values in these fields of a record.
 _KINDS: Mapping[str, tuple[type, ...]] = {
@@ -205,9 +211,7 @@ def _locked(path: str) -> Iterator[tuple[int, int | None]]:
     binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
     file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
     try:
-        with suppress(ImportError):  # Windows has no fcntl; O_APPEND has to do
-            import fcntl
-
+        if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
         yield file, os.fstat(file).st_size if regular else None
     finally:
@@ -390,3 +394,23 @@ def _what_differs(signatures: list[str]) -> list[str]:
     return [
         "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
     ]
+
+
+def log(
+    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
+) -> Result:
+    """Show evaluations that were written down, as ``ragkpi log``.
+
+    Parameters
+    ----------
+    path
+        What ``--log`` or `RunResult.log` wrote.
+    where
+        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
+        value, a key of what was said about the runs, run, run_id, time or signature.
+    sort
+        A name: the best value first. None leaves them as they were written.
+    """
+    history = History(read_records(os.fspath(path)))
+    history = history.where([where] if isinstance(where, str) else where)
+    return Result(history if sort is None else history.sorted_by(sort))

@@ -21,7 +21,7 @@ def command(
     these are lines that -Z reads. Without -m: official, or what -R serves.
     """
     qrels, *runs = expect_files(3, files, "qrels and at least two runs")
-    from ragkpi.questions.evaluate.function import zscores
+    from ragkpi.questions.evaluate.deviations import zscores
 
     result = zscores(qrels, by_path(runs), options.requests, **options.how)
     if output.chosen is None:

@@ -14,6 +14,7 @@ from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.files.texts import Text, read_texts, texts_of_run
+from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -28,7 +29,6 @@ from ragkpi.questions.diagnose.study import (
     diagnose,
     with_shown_at_their_best,
 )
-from ragkpi.questions.evaluate.report import EvaluatedRun, interval_notes, run_object
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.questions.holes.study import find_bounds

@@ -13,11 +13,11 @@ from ragkpi.library.arguments import (
     Evaluating,
     in_one_order,
     named_runs,
-    procedure_of,
     session,
     whole,
 )
-from ragkpi.library.session import labels_of
+from ragkpi.library.comparing import procedure_of
+from ragkpi.library.slices import labels_of
 from ragkpi.questions.report.content import (
     ReportOptions,
     default_measures,

@@ -69,7 +69,6 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     """
     refuse_without_packages()
     from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
 
     folder = files("ragkpi.questions.report")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
@@ -77,10 +76,10 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     scripts = [*_chart_scripts(), (folder / "page.js").read_text("utf-8")]
     page = template.render(
         data=data,
-        json=Markup(embedded_json(data)),
-        style=Markup((folder / "page.css").read_text("utf-8")),
-        scripts=[Markup(script) for script in scripts],
-        hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
+        json=embedded_json(data),
+        style=(folder / "page.css").read_text("utf-8"),
+        scripts=scripts,
+        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
     )
     return HtmlReport(page, data)
 
