@@ -95,13 +95,6 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def agreeing(verdict: str, number: int) -> str:
-    """Make the verb of a verdict agree with the number of runs."""
-    verb, _, rest = verdict.partition(" ")
-    plural = {"is": "are", "has": "have"}
-    return verdict if number == 1 else f"{plural[verb]} {rest}"
-
-
 def query_outcomes(
     comparison: Comparison, difference: Difference
 ) -> list[tuple[bytes, str, float, float, float]]:
@@ -151,14 +144,28 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
     """Draw, for each metric, the runs' differences from the baseline, and those of the queries."""
     charts: list[Chart] = []
     no_curve = []
+    from_baseline = f"difference from {comparison.names[0]}"
     for differences in comparison.by_metric:
         metric = differences[0].metric
         title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
-        charts.append(_means(title, comparison, differences))
-        if metric.is_printed("query"):
-            charts.append(_queries(title, comparison, differences))
-        else:
+        rows = [
+            IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences
+        ]
+        charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
+        if not metric.is_printed("query"):
             no_curve.append(metric.name)
+            continue
+        lines = list(_sorted_differences(comparison, differences))
+        only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
+        charts.append(
+            PlaneChart(
+                f"{title}, query by query{only}",
+                Axis("queries, the largest difference first", low=1),
+                Axis(from_baseline),
+                lines,
+                rules=[Rule("y", 0.0)],
+            )
+        )
     notes = [_bars(comparison.procedure.bootstrap), _over(comparison.differences)]
     if no_curve:
         notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
@@ -201,24 +208,6 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _means(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
-    rows = [IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences]
-    axis = Axis(f"difference from {comparison.names[0]}")
-    return IntervalChart(title, axis, rows, [Rule("x", 0.0)])
-
-
-def _queries(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
-    lines = list(_sorted_differences(comparison, differences))
-    only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
-    return PlaneChart(
-        f"{title}, query by query{only}",
-        Axis("queries, the largest difference first", low=1),
-        Axis(f"difference from {comparison.names[0]}"),
-        lines,
-        rules=[Rule("y", 0.0)],
-    )
-
-
 def _sorted_differences(
     comparison: Comparison, differences: Sequence[Difference]
 ) -> Iterator[Line]:
@@ -239,11 +228,11 @@ REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default mea
 
 _Decision = Literal["untested", "undecided", "better", "worse"]
 
-_IN_WORDS: Mapping[_Decision, str] = {
-    "untested": "has no test against",
-    "undecided": "is not shown to differ from",
-    "better": "is better than",
-    "worse": "is worse than",
+_IN_WORDS: Mapping[_Decision, tuple[str, str]] = {  # of one run, of several
+    "untested": ("has no test against", "have no test against"),
+    "undecided": ("is not shown to differ from", "are not shown to differ from"),
+    "better": ("is better than", "are better than"),
+    "worse": ("is worse than", "are worse than"),
 }
 _TONES: Mapping[_Decision, Literal["plain", "good", "bad"]] = {
     "untested": "plain",
@@ -252,12 +241,13 @@ _TONES: Mapping[_Decision, Literal["plain", "good", "bad"]] = {
     "worse": "bad",
 }
 
+_DIFFERENCE = Column("difference", "decimal", signed=True)
+_P = Column("p", "decimal")
 _COLUMNS = [
-    Column("measure"),
-    Column("run"),
+    *map(Column, ("measure", "run")),
     Column("queries", "integer", role="detail"),
     Column("value", "decimal"),
-    Column("difference", "decimal", signed=True),
+    _DIFFERENCE,
     Column(
         "wins",
         "integer",
@@ -267,17 +257,15 @@ _COLUMNS = [
     Column("ties", "integer", role="detail"),
     Column("losses", "integer", role="detail"),
     Column("d_z", "decimal", signed=True, digits=3, role="detail"),
-    Column("p", "decimal"),
+    _P,
 ]
 _QUERY_COLUMNS = [
-    Column("measure"),
-    Column("run"),
-    Column("query"),
+    *map(Column, ("measure", "run", "query")),
     Column("outcome", legend="queries that are equal are not listed"),
     Column("baseline", "decimal"),
     Column("value", "decimal"),
-    Column("difference", "decimal", signed=True),
-    Column("p", "decimal", role="detail"),
+    _DIFFERENCE,
+    replace(_P, role="detail"),
 ]
 
 
@@ -336,14 +324,11 @@ class ComparisonReport:
             value = Cell(first.baseline, style=metric.measure.style)
             yield [*map(Cell, (metric.name, self.comparison.names[0], first.queries)), value]
             for d in differences:
-                yield [
-                    *map(Cell, (metric.name, d.run, d.queries)),
-                    Cell(d.summary, style=metric.measure.style),
-                    self._difference(d),
-                    *map(Cell, (d.wins, d.ties, d.losses, d.effect_size)),
-                    probability(d.p),
-                    probability(d.corrected),
-                ]
+                difference, *tests = self._tested(d)
+                counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
+                value = Cell(d.summary, style=metric.measure.style)
+                names = map(Cell, (metric.name, d.run, d.queries))
+                yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the queries that each run won and lost, and then the difference over all."""
@@ -354,14 +339,9 @@ class ComparisonReport:
                 values = (Cell(number, style=style) for number in numbers)
                 yield [*heads, Cell(query), Cell(outcome), *values]
             if layout.summary == "shown":
-                yield [
-                    *heads,
-                    *map(Cell, (ALL, f"won {d.wins}, lost {d.losses}")),
-                    *(Cell(number, style=style) for number in (d.baseline, d.summary)),
-                    self._difference(d),
-                    probability(d.p),
-                    probability(d.corrected),
-                ]
+                heads += [Cell(ALL), Cell(f"won {d.wins}, lost {d.losses}")]
+                values = (Cell(number, style=style) for number in (d.baseline, d.summary))
+                yield [*heads, *values, *self._tested(d)]
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
@@ -394,7 +374,7 @@ class ComparisonReport:
         digits = layout.digits
         for d in self.comparison.differences:
             style = d.metric.measure.style
-            yield {
+            object_: dict[str, Any] = {
                 "measure": d.metric.name,
                 "baseline": self.comparison.names[0],
                 "run": d.run,
@@ -409,12 +389,10 @@ class ComparisonReport:
                 "effect_size": as_json(d.effect_size, "significant", digits),
                 "p": as_json(d.p, "significant", digits),
                 "p_corrected": as_json(d.corrected, "significant", digits),
-                **(
-                    {"per_query": outcome_objects(self.comparison, d, digits)}
-                    if layout.per_query == "shown"
-                    else {}
-                ),
             }
+            if layout.per_query == "shown":
+                object_["per_query"] = outcome_objects(self.comparison, d, digits)
+            yield object_
 
     def _runs(self) -> EvaluationReport:
         return EvaluationReport.of(self.comparison.names, self.comparison.runs, self.signature)
@@ -428,20 +406,20 @@ class ComparisonReport:
         better = difference.metric.measure.sign * difference.difference > 0
         return "better" if better else "worse"
 
-    def _difference(self, difference: Difference) -> Cell:
-        tone = _TONES[self._decision(difference)] if difference.difference else "plain"
-        style = difference.metric.measure.style
-        return Cell(difference.difference, difference.interval, style=style, tone=tone)
+    def _tested(self, d: Difference) -> list[Cell]:
+        """Return the cells of a difference and its p-values."""
+        tone = _TONES[self._decision(d)] if d.difference else "plain"
+        difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
+        return [difference, probability(d.p), probability(d.corrected)]
 
     def _sentence(self, differences: Sequence[Difference]) -> str:
-        """Sum up one measure."""
         runs: dict[_Decision, list[str]] = {}
         for d in differences:
             p = "" if math.isnan(d.corrected) else f" (p = {short(d.corrected)})"
             runs.setdefault(self._decision(d), []).append(d.run + p)
         baseline = self.comparison.names[0]
         parts = [
-            f"{joined(names)} {agreeing(_IN_WORDS[decision], len(names))} {baseline}"
+            f"{joined(names)} {_IN_WORDS[decision][len(names) > 1]} {baseline}"
             for decision, names in runs.items()
         ]
         return f"{differences[0].metric.name}: {'; '.join(parts)}."
@@ -597,7 +575,6 @@ class PaperTable:
     signature: Signature | None = None
 
     def __post_init__(self) -> None:
-        """Refuse more baselines than there are marks."""
         if len(self.comparisons) > len(MARKS):
             raise UsageError(
                 f"{option('against')}: {len(self.comparisons)} runs; there are marks for "

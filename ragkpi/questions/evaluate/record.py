@@ -1,4 +1,4 @@
-"""The log of evaluations: a file of JSON Lines that only grows."""
+"""The log of evaluations: a file of JSON Lines that only grows, and `log`, which shows it."""
 
 from __future__ import annotations
 
@@ -34,11 +34,7 @@ except ImportError:  # Windows; O_APPEND has to do
     fcntl = None  # type: ignore[assignment]
 
 # The types of the values in these fields of a record.
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "values": (int, float, str, type(None)),
-    "meta": (str,),
-    "files": (dict,),
-}
+_KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
 
 
 def record(
@@ -50,16 +46,7 @@ def record(
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
-    Parameters
-    ----------
-    run, bootstrap
-        The evaluated run, and the choices behind its intervals.
-    files
-        By role (``"qrels"``, ``"run"``, ``"pool"``) the path and the SHA-256, None if not known.
-    meta
-        The user's notes on the run: index snapshot, hash of a configuration, …
-    time
-        The time of the evaluation; None for now.
+    `files` are path and SHA-256 by role, `meta` the user's notes; without a `time` it is now.
     """
     stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
@@ -114,13 +101,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
-    """Read a log; blank lines are skipped.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a line is not the record of a run.
-    """
+    """Read a log; blank lines are skipped."""
     records = []
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -240,11 +221,6 @@ class History:
 
         Numbers are compared as numbers, all else as text. A record without the named value, or
         with NA, does not meet the condition.
-
-        Raises
-        ------
-        UsageError
-            If a condition cannot be read, or no record has the value that it names.
         """
         kept = self.records
         for name, holds, wanted in map(self._condition, conditions):
@@ -257,9 +233,8 @@ class History:
         names = [text[: sign.start()] for sign in signs]
         if not any(names):
             raise UsageError(
-                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, "
-                f"and a number or "
-                "text"
+                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
+                "number or text"
             )
         known = [number for number, name in enumerate(names) if name in self._known()]
         number = known[-1] if known else 0
@@ -288,26 +263,17 @@ class History:
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
         signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
-        columns = [
-            Column("time"),
-            Column("run"),
-            *map(Column, metas),
-            *metrics,
-            *([Column("signature")] if any(signatures) else []),
-        ]
+        columns = [*map(Column, ("time", "run", *metas)), *metrics]
         rows = []
-        for record, signature in zip(self.records, signatures, strict=True):
+        for record in self.records:
             notes = map(record.get("meta", {}).get, metas)
-            rows.append(
-                [
-                    *map(Cell, (record.get("time"), record.get("name"), *notes)),
-                    *(_cell(record["values"], column) for column in metrics),
-                    *([Cell(signature)] if any(signatures) else []),
-                ]
-            )
+            texts = map(Cell, (record.get("time"), record.get("name"), *notes))
+            rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
+        if not any(signatures):
+            return Table(columns, with_best_marked(columns, rows))
         # Values of different settings are not better or worse than others.
-        marked = rows if any(signatures) else with_best_marked(columns, rows)
-        return Table(columns, marked)
+        signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
+        return Table([*columns, Column("signature")], signed)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the records as one JSON object."""
@@ -388,9 +354,7 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
 def _what_differs(signatures: list[str]) -> list[str]:
     """Reduce signatures to the fields that differ among them."""
     fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
-    varying = [
-        name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1
-    ]
+    varying = [name for name in _union(fields) if len({parts.get(name) for parts in fields}) > 1]
     return [
         "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
     ]
