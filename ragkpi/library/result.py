@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
-from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport, Table
+from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.wording import decoded, visible
@@ -46,13 +46,12 @@ class Result:
     def answer(self) -> str:
         """The answer in words: one or more lines."""
         sentences = getattr(self.report, "sentences", None)
-        return "\n".join(self._for_people().notes if sentences is None else sentences)
+        return "\n".join(self.report.table(Layout()).notes if sentences is None else sentences)
 
     @property
     def findings(self) -> Mapping[str, Any]:
         """The answer as data, by name; empty where the rows are all there is."""
-        found: Mapping[str, Any] = self.to_dict().get("findings", {})
-        return found
+        return dict(self.to_dict().get("findings", {}))
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -60,7 +59,7 @@ class Result:
 
         The interval of a value is in two more: ``NAME_low`` and ``NAME_high``.
         """
-        table = self._table()
+        table = self.report.table(Layout(notes="columns"))
         bounded = [
             any(row[place].interval is not None for row in table.rows)
             for place in range(len(table.columns))
@@ -129,12 +128,6 @@ class Result:
 
         return figure_of(self.charts())
 
-    def _table(self) -> Table:
-        return self.report.table(Layout(notes="columns"))
-
-    def _for_people(self) -> Table:
-        return self.report.table(Layout())
-
     def _columns(self) -> dict[str, list[Any]]:
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
@@ -146,7 +139,7 @@ class Result:
         return f"<{type(self).__name__}: {self.answer.splitlines()[-1] if self.answer else ''}>"
 
     def _repr_html_(self) -> str:
-        layout, table = Layout(), self._for_people()
+        layout, table = Layout(), self.report.table(Layout())
         heads = "".join(f"<th>{_html(column.name)}</th>" for column in table.columns)
         body = "".join(
             "<tr>"

@@ -75,13 +75,16 @@ def describe_measures(*names: str) -> Description:
     1 / rank of the first relevant document; 0 if none was retrieved.
     """
     measures = all_measures()
-    named, searched = _chosen(names, measures)
-    chosen = named or searched
-    if named:
-        text = "\n\n".join(map(explanation, named.values()))
-    else:
-        text = _listed(chosen, NICKNAMES if chosen == measures else {}).rstrip("\n")
-    return Description(_answer(list(chosen.values())), text=text)
+    if not names:
+        return Description(_answer(measures), text=_listed(measures, NICKNAMES))
+    try:
+        found = {metric.measure.name: metric.measure for metric in find_metrics(names)}
+    except UsageError:
+        found = _search(names, measures)
+        if not found:
+            raise
+        return Description(_answer(found), text=_listed(found, {}))
+    return Description(_answer(found), text="\n\n".join(map(explanation, found.values())))
 
 
 def describe_formats(*names: str) -> Description:
@@ -99,21 +102,12 @@ def describe_formats(*names: str) -> Description:
     'run or qrels'
     """
     text = "\n\n".join(map(_explained, names)) if names else formats_listed()
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    rows = [
-        [form.name, kinds_of(form), form.description]
-        for form in forms.values()
-        if not names or form.name in names
-    ]
-    rows += [
-        [shape.name, shape.kind, shape.written_by]
-        for kind in ("run", "qrels")
-        for shape in SHAPES[kind].values()
-        if not names or shape.name in names
-    ]
-    table = Table(
-        [Column("name"), Column("of"), Column("what")], [list(map(Cell, r)) for r in rows]
-    )
+    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}.values()
+    shapes = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
+    rows = [[form.name, kinds_of(form), form.description] for form in forms]
+    rows += [[shape.name, shape.kind, shape.written_by] for shape in shapes]
+    shown = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
+    table = Table(list(map(Column, ("name", "of", "what"))), shown)
     return Description(Answer("formats", table, [], {}), text=text)
 
 
@@ -128,28 +122,18 @@ def schema_text() -> str:
     return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
 
 
-def _chosen(
-    names: Sequence[str], measures: Mapping[str, Measure]
-) -> tuple[Mapping[str, Measure], Mapping[str, Measure]]:
-    """Return the measures that are named, and else those that a search for all words finds."""
-    if not names:
-        return {}, measures
-    try:
-        return {metric.measure.name: metric.measure for metric in find_metrics(names)}, {}
-    except UsageError:
-        words = [name.casefold() for name in names]
-        found = {
-            name: measure
-            for name, measure in measures.items()
-            if all(word in _searched(measure) for word in words)
-        }
-        if not found:
-            raise
-        return {}, found
-
-
-def _searched(measure: Measure) -> str:
-    return " ".join([measure.name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:
+    """Return the measures whose names and definitions have all words."""
+    words = [name.casefold() for name in names]
+    texts = {
+        name: " ".join([name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+        for name, measure in measures.items()
+    }
+    return {
+        name: measure
+        for name, measure in measures.items()
+        if all(word in texts[name] for word in words)
+    }
 
 
 def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]) -> str:
@@ -168,25 +152,18 @@ def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[st
         parts.append(
             ["Nicknames", *(f"{name:{width}}  {' '.join(of)}" for name, of in nicknames.items())]
         )
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _answer(measures: Sequence[Measure]) -> Answer:
+def _answer(measures: Mapping[str, Measure]) -> Answer:
     heads = ["measure", "question", "definition", "better", "parameters", "over queries", "reads"]
-    rows = [
-        [
-            measure.name,
-            measure.question,
-            measure.help.splitlines()[0],
-            measure.better,
-            measure.parameters.describe(),
-            measure.aggregate.name,
-            measure.reads,
-        ]
-        for measure in measures
-    ]
-    table = Table([Column(head) for head in heads], [list(map(Cell, row)) for row in rows])
-    return Answer("measures", table, [f"'ragkpi measures {measures[0].name}' explains it."], {})
+    rows = []
+    for name, measure in measures.items():
+        definition, parameters = measure.help.splitlines()[0], measure.parameters.describe()
+        texts = name, measure.question, definition, measure.better, parameters
+        rows.append([*map(Cell, (*texts, measure.aggregate.name, measure.reads))])
+    table = Table(list(map(Column, heads)), rows)
+    return Answer("measures", table, [f"'ragkpi measures {next(iter(measures))}' explains it."], {})
 
 
 def _explained(name: str) -> str:
