@@ -10,16 +10,13 @@ from typing import Any, Literal, TypedDict, get_args
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
 from ragkpi.files.formats import Reading, ScoreKind, reading_for
-from ragkpi.files.in_memory import octets, qrels_columns
 from ragkpi.files.inputs import Inputs, inputs
-from ragkpi.files.query_files import read_gains
 from ragkpi.files.sieve import sieve_for
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
     Doubts,
     Draws,
-    GivenGains,
     GradeMap,
     Missing,
     PoolUnion,
@@ -160,9 +157,12 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
 
 
 def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
-    only_query = given.get("only_query")
+    only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
-    if sizes or only_query is not None:
+    if sizes or only_query is not None or gains is not None:
+        from ragkpi.library.in_memory import gains_of, octets
+
+        gains = None if gains is None else gains_of(gains, of_qrels)
         only_query = None if only_query is None else octets(only_query)
         sizes = {octets(query): whole("corpus_sizes", size, 0) for query, size in sizes.items()}
     return Settings(
@@ -173,7 +173,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
         corpus_size=_corpus_size(given.get("corpus_size")),
         corpus_sizes=sizes,
         ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
-        gains=_gains(given.get("gains"), of_qrels),
+        gains=gains,
         draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
@@ -305,19 +305,6 @@ def _corpus_size(given: Any) -> int | None:
         raise UsageError(
             f"RAGKPI_CORPUS_SIZE={said}: expected a number of documents such as 5000 or 5k"
         ) from None
-
-
-def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:
-    """Read gains; their documents are folded and left out like those of the qrels."""
-    if given is None:
-        return None
-
-    if isinstance(given, str | os.PathLike):
-        columns = read_gains(os.fspath(given))
-    else:
-        columns = qrels_columns(given, "gains")._replace(file="gains=")
-    sieve = of_qrels.sieve if of_qrels else None
-    return GivenGains.of(sieve.qrels(columns) if sieve else columns)
 
 
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:

@@ -11,7 +11,6 @@ from typing import Any, Literal
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
-from ragkpi.files.in_memory import mapped_rows, qrels_columns
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric
@@ -196,6 +195,7 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    from ragkpi.files.in_memory import mapped_rows, qrels_columns
 
     if how is not None and how.shape is not None:
         qrels = mapped_rows(qrels, how.shape)
