@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from ragkpi.questions.depth.function import depth as depth
     from ragkpi.questions.describe.function import describe_formats as describe_formats
     from ragkpi.questions.describe.function import describe_measures as describe_measures
-    from ragkpi.questions.describe.function import log as log
     from ragkpi.questions.describe.function import schema as schema
     from ragkpi.questions.diagnose.function import diagnose as diagnose
+    from ragkpi.questions.evaluate.deviations import zscores as zscores
     from ragkpi.questions.evaluate.function import RunResult as RunResult
     from ragkpi.questions.evaluate.function import RunResults as RunResults
     from ragkpi.questions.evaluate.function import evaluate as evaluate
-    from ragkpi.questions.evaluate.function import zscores as zscores
+    from ragkpi.questions.evaluate.record import log as log
     from ragkpi.questions.holes.function import holes as holes
     from ragkpi.questions.report.function import report as report
 
@@ -53,9 +53,11 @@ _MODULES = {
     "questions.compare.function": "compare",
     "questions.convert.function": "convert read_qrels read_run",
     "questions.depth.function": "depth",
-    "questions.describe.function": "describe_formats describe_measures log schema",
+    "questions.describe.function": "describe_formats describe_measures schema",
     "questions.diagnose.function": "diagnose",
-    "questions.evaluate.function": "RunResult RunResults evaluate zscores",
+    "questions.evaluate.function": "RunResult RunResults evaluate",
+    "questions.evaluate.deviations": "zscores",
+    "questions.evaluate.record": "log",
     "questions.holes.function": "holes",
     "questions.report.function": "report",
     "library.result": "Result",

@@ -327,11 +327,21 @@ def test_notes_and_warnings():
 
 
 @pytest.mark.parametrize(
-    "name", ["evaluating", "comparing", "checking", "files", "depth", "diagnose", "agreeing"]
+    "name",
+    [
+        "agree.function",
+        "check.function",
+        "compare.function",
+        "convert.function",
+        "depth.function",
+        "diagnose.function",
+        "evaluate.deviations",
+        "evaluate.function",
+    ],
 )
 def test_the_examples_of_the_docstrings(name, monkeypatch):
     monkeypatch.chdir(FIXTURES.parent)
-    module = importlib.import_module(f"ragkpi.library.{name}")
+    module = importlib.import_module(f"ragkpi.questions.{name}")
     failed, tried = doctest.testmod(module, optionflags=doctest.ELLIPSIS)
     assert tried > 1
     assert failed == 0

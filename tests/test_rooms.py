@@ -76,9 +76,6 @@ def test_a_question_is_opened_by_its_name_alone():
     """What one question holds is its own affair; who else uses it is listed here."""
     shared = {
         *(("evaluate", "agree"), ("compare", "agree")),  # --human
-        *(("agree", "evaluate"), ("calibrate", "evaluate"), ("depth", "evaluate")),  # intervals
-        *(("compare", "evaluate"), ("holes", "evaluate")),  # the table of values
-        *(("describe", "evaluate"), ("evaluate", "describe"), ("convert", "describe")),
         ("diagnose", "holes"),
     }
     for name, modules in IMPORTS.items():

@@ -10,15 +10,12 @@ from typing import Any, Literal, TypedDict, get_args
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
 from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
-from ragkpi.files.in_memory import octets, qrels_columns
 from ragkpi.files.inputs import Inputs, inputs
-from ragkpi.files.query_files import read_gains
 from ragkpi.library.session import MeasureNames, Names, Session
 from ragkpi.ranking.judged import (
     GRADE_MAPS,
     Doubts,
     Draws,
-    GivenGains,
     GradeMap,
     Missing,
     PoolUnion,
@@ -31,9 +28,9 @@ from ragkpi.ranking.reading import RunInMemory
 from ragkpi.ranking.relevance import READERS
 from ragkpi.reports.layout import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
-from ragkpi.statistics.paired import Procedure
-from ragkpi.statistics.significance import CorrectionName, TestName
 from ragkpi.wording import parse_size
+
+Problems = Literal["raised", "kept"]
 
 
 class HowRead(TypedDict, total=False):
@@ -159,9 +156,12 @@ def session(measures: str | Sequence[str], given: Evaluating) -> Session:
 
 
 def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
-    only_query = given.get("only_query")
+    only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
-    if sizes or only_query is not None:
+    if sizes or only_query is not None or gains is not None:
+        from ragkpi.library.in_memory import gains_of, octets
+
+        gains = None if gains is None else gains_of(gains, of_qrels)
         only_query = None if only_query is None else octets(only_query)
         sizes = {octets(query): whole("corpus_sizes", size, 0) for query, size in sizes.items()}
     return Settings(
@@ -172,7 +172,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
         corpus_size=_corpus_size(given.get("corpus_size")),
         corpus_sizes=sizes,
         ties=one_of("ties", given.get("ties", "id"), get_args(TieOrder)),
-        gains=_gains(given.get("gains"), of_qrels),
+        gains=gains,
         draws=one_of("draws", given.get("draws", "nominal"), get_args(Draws)),
         grade_map=_grade_map(given.get("grade_map", "umbrela")),
         pool_depth=_maybe("pool_depth", given.get("pool_depth"), 1),
@@ -306,19 +306,6 @@ def _corpus_size(given: Any) -> int | None:
         ) from None
 
 
-def _gains(given: Any, of_qrels: Reading | None) -> GivenGains | None:
-    """Read gains; their documents are folded and left out like those of the qrels."""
-    if given is None:
-        return None
-
-    if isinstance(given, str | os.PathLike):
-        columns = read_gains(os.fspath(given))
-    else:
-        columns = qrels_columns(given, "gains")._replace(file="gains=")
-    sieve = of_qrels.sieve if of_qrels else None
-    return GivenGains.of(sieve.qrels(columns) if sieve else columns)
-
-
 def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
     if isinstance(grades, str):
         return parse_grade_map(grades)
@@ -326,25 +313,6 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
         if preset.rubric == grades:
             return preset
     return parse_grade_map(",".join(f"{level}={grade}" for level, grade in grades.items()))
-
-
-def procedure_of(
-    test: TestName,
-    correction: CorrectionName,
-    family: Literal["metric", "all"],
-    trials: int,
-    resamples: int,
-    seed: int,
-    confidence: float,
-) -> Procedure:
-    """Return how runs are compared; wrong arguments are refused."""
-    return Procedure(
-        one_of("test", test, get_args(TestName)),
-        one_of("correction", correction, get_args(CorrectionName)),
-        one_of("family", family, ("metric", "all")),
-        whole("trials", trials, 1),
-        bootstrap_of(resamples, seed, confidence),
-    )
 
 
 def bootstrap_of(

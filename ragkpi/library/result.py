@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, Literal, Self
+from html import escape
+from typing import TYPE_CHECKING, Any, Self
 
-from ragkpi.charts.chart import Charts
-from ragkpi.charts.picture import figure_of
 from ragkpi.errors import UsageError
 from ragkpi.library.arguments import one_of
-from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport, Table
+from ragkpi.reports.layout import Cell, Layout, Report, SlicedReport
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
 from ragkpi.reports.signature import Signature
 from ragkpi.wording import decoded, visible
+
+if TYPE_CHECKING:  # few results are drawn
+    from ragkpi.charts.chart import Charts
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -44,13 +46,12 @@ class Result:
     def answer(self) -> str:
         """The answer in words: one or more lines."""
         sentences = getattr(self.report, "sentences", None)
-        return "\n".join(self._for_people().notes if sentences is None else sentences)
+        return "\n".join(self.report.table(Layout()).notes if sentences is None else sentences)
 
     @property
     def findings(self) -> Mapping[str, Any]:
         """The answer as data, by name; empty where the rows are all there is."""
-        found: Mapping[str, Any] = self.to_dict().get("findings", {})
-        return found
+        return dict(self.to_dict().get("findings", {}))
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
@@ -58,7 +59,7 @@ class Result:
 
         The interval of a value is in two more: ``NAME_low`` and ``NAME_high``.
         """
-        table = self._table()
+        table = self.report.table(Layout(notes="columns"))
         bounded = [
             any(row[place].interval is not None for row in table.rows)
             for place in range(len(table.columns))
@@ -80,14 +81,14 @@ class Result:
 
     def to_dict(self) -> dict[str, Any]:
         """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""
-        return self.report.document(_layout("columns"))
+        return self.report.document(Layout(notes="columns"))
 
     def to_text(self, form: str = "table") -> str:
         """Return the table as text: ``"table"``, ``"markdown"``, ``"latex"``, ``"csv"``, ….
 
         It is what ``--format`` prints. `UsageError` for a format that reports do not have.
         """
-        return rendered(self.report, one_of("form", form, list(REPORT_FORMATS)), _layout("below"))
+        return rendered(self.report, one_of("form", form, list(REPORT_FORMATS)), Layout())
 
     def to_pandas(self) -> Any:
         """Return the rows as a pandas DataFrame."""
@@ -123,28 +124,22 @@ class Result:
         """Draw what ``--plot`` draws, as a figure of matplotlib."""
         if self.charts is None:
             raise UsageError("there is no picture of this result; expected an answer with one")
+        from ragkpi.charts.picture import figure_of
 
         return figure_of(self.charts())
-
-    def _table(self) -> Table:
-        return self.report.table(_layout("columns"))
-
-    def _for_people(self) -> Table:
-        return self.report.table(_layout("below"))
 
     def _columns(self) -> dict[str, list[Any]]:
         names = dict.fromkeys(name for row in self.rows for name in row)
         return {name: [row.get(name) for row in self.rows] for name in names}
 
     def __str__(self) -> str:
-
-        return rendered(self.report, "table", _layout("below")).rstrip("\n")
+        return rendered(self.report, "table", Layout()).rstrip("\n")
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.answer.splitlines()[-1] if self.answer else ''}>"
 
     def _repr_html_(self) -> str:
-        layout, table = _layout("below"), self._for_people()
+        layout, table = Layout(), self.report.table(Layout())
         heads = "".join(f"<th>{_html(column.name)}</th>" for column in table.columns)
         body = "".join(
             "<tr>"
@@ -157,11 +152,6 @@ class Result:
         )
         notes = "".join(f"<p>{_html(note)}</p>" for note in table.notes)
         return f"<table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table>{notes}"
-
-
-def _layout(notes: Literal["below", "columns"]) -> Layout:
-
-    return Layout(notes=notes)
 
 
 def _values(name: str, cell: Cell, wide: bool) -> list[tuple[str, Any]]:
@@ -178,6 +168,4 @@ def _cell(text: str, cell: Cell, numeric: bool) -> str:
 
 
 def _html(text: str) -> str:
-    from html import escape
-
     return escape(visible(text))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from typing import Any, Literal
@@ -11,10 +11,8 @@ from typing import Any, Literal
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
-from ragkpi.files.in_memory import mapped_rows, octets, qrels_columns
 from ragkpi.files.inputs import inputs
-from ragkpi.files.texts import QueryLabels, read_query_labels
-from ragkpi.interface import interface, option
+from ragkpi.interface import interface
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import (
     default_requests,
@@ -27,10 +25,8 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.notes import concerning, what_is_compared
 from ragkpi.ranking.relevance import Qrels, Relevance
-from ragkpi.reports.layout import Report, ReportPart, SlicedReport, run_names
+from ragkpi.reports.layout import run_names
 from ragkpi.reports.signature import Signature, signature_of
-from ragkpi.statistics.paired import aligned
-from ragkpi.statistics.query_slices import QuerySlice, query_slices, unlabelled
 from ragkpi.wording import counted
 
 Names = Literal["given", "file", "runid"]
@@ -40,22 +36,13 @@ Hashes = Mapping[str, "tuple[str, str | None]"]
 
 
 class Notes:
-    """The notes and warnings of a call.
-
-    Attributes
-    ----------
-    told
-        Every note and warning, in order.
-    """
+    """The notes and warnings of a call, in order."""
 
     def __init__(self) -> None:
         self.told: list[str] = []
 
     def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
-        """Tell the notes and warnings of runs, a line each.
-
-        A line names the runs that it concerns if it does not concern all of them.
-        """
+        """Tell the notes and warnings of runs; a line names its runs if it is not about all."""
         for text in concerning({name: run.notes for name, run in evaluations.items()}):
             self.note(text)
         for text in concerning({name: run.warnings for name, run in evaluations.items()}):
@@ -89,22 +76,12 @@ class Session:
     ----------
     requests
         Names of measures; empty if the user named none.
-    settings
-        The choices that change numbers.
-    rel_info
-        The format of the qrels.
-    pool
-        The first stage, or None.
     qrels_format, run_format
         How files are read; None where each file's format is to be recognised.
-    names
-        What runs are called in a result.
-    measure_names
-        What measures are called in a result: as trec_eval prints them, or as they were asked for.
+    names, measure_names
+        What runs and measures are called in a result.
     fills_missing
         Whether missing queries count as empty rankings only because runs are compared.
-    notes
-        What the call tells its user.
     """
 
     requests: Sequence[str]
@@ -124,13 +101,7 @@ class Session:
         return list(_resolved(tuple(requests), self.measure_names))
 
     def evaluator(self, qrels: Any, metrics: Sequence[Metric]) -> Evaluator:
-        """Read the qrels, as a user gives them, and the pool if there is one.
-
-        Raises
-        ------
-        UsageError
-            If `metrics` cannot be computed from such qrels; nothing is read then.
-        """
+        """Read the qrels and the pool; before, refuse `metrics` that such qrels do not serve."""
         refuse_unserved(metrics, self.rel_info, self.settings)
         given = qrels_of(qrels, self.rel_info, self.qrels_format)
         return Evaluator(
@@ -138,10 +109,7 @@ class Session:
         )
 
     def side_by_side(self) -> Session:
-        """Return the session over all judged queries, which runs need to be comparable.
-
-        An explicit choice of what becomes of missing queries wins.
-        """
+        """Return the session over all judged queries, unless the user chose other queries."""
         if self.settings.missing != "intersection" or self.settings.only_query is not None:
             return self
         return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
@@ -167,10 +135,7 @@ class Session:
         names: Iterable[str],
         outcomes: Sequence[Evaluation | RagkpiError],
     ) -> list[Evaluation | RagkpiError]:
-        """Return outcomes after telling what is known about the runs.
-
-        Where missing queries are filled, a run without any judged query becomes an error.
-        """
+        """Tell what is known about the runs; refuse one without queries if missing are filled."""
         if self.fills_missing:
             outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
         good = good_ones(names, outcomes)
@@ -186,27 +151,6 @@ class Session:
         evaluations = all_good(names, outcomes)
         self.notes.tell(dict(zip(names, evaluations, strict=True)))
         return evaluations
-
-    def aligned(
-        self, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
-    ) -> Sequence[Evaluation | RagkpiError]:
-        """Restrict scores to the queries of all runs where ``missing="common"`` asks for it."""
-        good = good_ones(names, outcomes)
-        if self.settings.missing != "common" or not good:
-            return outcomes
-
-        first = next(iter(good.values()))
-        shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
-        if shared[0].queries == first.scores.queries and first.coverage.missing:
-            self.notes.note(
-                f"compared over {len(shared[0].queries)} queries; "
-                f"{len(first.coverage.missing)} judged are missing"
-            )
-        scores = iter(shared)
-        return [
-            outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
-            for outcome in outcomes
-        ]
 
     def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
         """Name runs, each differently."""
@@ -255,6 +199,7 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
         return read
     if rel_info != "qrels":
         raise UsageError(f"rel_info={rel_info!r}: only a path can hold that")
+    from ragkpi.files.in_memory import mapped_rows, qrels_columns
 
     if how is not None and how.shape is not None:
         qrels = mapped_rows(qrels, how.shape)
@@ -306,80 +251,3 @@ def good_ones(
         for name, outcome in zip(names, outcomes, strict=True)
         if isinstance(outcome, Evaluation)
     }
-
-
-MOST_SLICES = 1000
-
-
-def labels_of(given: Any) -> QueryLabels | None:
-    """Return labels of queries, from a path or by kind and query; None if there are none."""
-    if given is None:
-        return None
-    if isinstance(given, str | os.PathLike):
-        return read_query_labels(os.fspath(given))
-    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
-        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
-
-    return {
-        str(kind): {octets(query): str(label) for query, label in labels.items()}
-        for kind, labels in given.items()
-    }
-
-
-def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Return the slices of some queries; none without labels.
-
-    Raises
-    ------
-    NothingInCommonError
-        If no query has a label.
-    UsageError
-        If there are too many slices: ids were given for labels.
-    """
-    if labels is None:
-        return []
-
-    slices = query_slices(labels, evaluated)
-    if len(slices) > MOST_SLICES:
-        raise UsageError(
-            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
-        )
-    return slices
-
-
-def with_slices(
-    whole: Report,
-    labels: QueryLabels | None,
-    evaluated: Sequence[bytes],
-    reported: Callable[[QuerySlice], Report],
-    caution: str = "",
-) -> Report:
-    """Add reports on slices to the report on all queries, if there are labels.
-
-    Parameters
-    ----------
-    whole
-        The report on all queries.
-    labels
-        The labels of queries.
-    evaluated
-        All queries.
-    reported
-        Makes the report on a slice.
-    caution
-        A note for readers of many slices.
-    """
-    if labels is None:
-        return whole
-
-    parts = [
-        ReportPart(part.by, part.label, len(part.queries), reported(part))
-        for part in slices_of(labels, evaluated)
-    ]
-    notes = [*unlabelled(labels, evaluated), *([caution] if caution else [])]
-    return SlicedReport(whole, len(evaluated), parts, notes)
-
-
-def queries_of(runs: Iterable[Scores]) -> list[bytes]:
-    """Return the queries that any run is evaluated over, in byte order."""
-    return sorted(set().union(*(scores.queries for scores in runs)))

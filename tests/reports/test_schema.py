@@ -7,9 +7,9 @@ from itertools import product
 import jsonschema
 import pytest
 
+from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record
-from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature

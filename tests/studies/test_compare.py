@@ -6,8 +6,13 @@ import pytest
 
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
-from ragkpi.questions.compare.report import ComparisonReport, all_pairs_charts, comparison_charts
-from ragkpi.questions.compare.tables import AllPairsReport, PaperTable
+from ragkpi.questions.compare.report import (
+    AllPairsReport,
+    ComparisonReport,
+    PaperTable,
+    all_pairs_charts,
+    comparison_charts,
+)
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature
@@ -23,7 +28,7 @@ NEW = scores([(MAP, [0.25] * 8), (EF, [1e-6] * 8), (HARM, [0.25] * 7 + [1.0])])
 
 def report(**procedure):
     compared = compare(["old", "new"], [OLD, NEW], Procedure(**{"family": "all", **procedure}))
-    return ComparisonReport(compared, [Signature({"ragkpi": "9"}, {})] * 2)
+    return ComparisonReport(compared, Signature({"ragkpi": "9"}, {}))
 
 
 def written(form, layout=None, **procedure):

@@ -5,8 +5,8 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.library.values import EvaluatedRun
 from ragkpi.questions.evaluate.record import History, append, parse_meta, read_records, record
-from ragkpi.questions.evaluate.report import EvaluatedRun
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.reports.signature import Signature

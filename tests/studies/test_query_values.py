@@ -9,9 +9,8 @@ import pytest
 
 import ragkpi
 from ragkpi.errors import UsageError
-from ragkpi.questions.evaluate import report as evaluation_table
-from ragkpi.questions.evaluate import report as query_values
-from ragkpi.questions.evaluate.report import EvaluatedRun, EvaluationReport
+from ragkpi.library import values as tables
+from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
 from ragkpi.wording import as_json, decoded, exact
@@ -28,7 +27,7 @@ RUNS = {
 
 @pytest.fixture(params=[1, 2, 1000])
 def report(request, monkeypatch):
-    monkeypatch.setattr(query_values, "QUERIES_AT_ONCE", request.param)
+    monkeypatch.setattr(tables, "QUERIES_AT_ONCE", request.param)
     results = [
         ragkpi.evaluate(QRELS, run, METRICS, missing="intersection") for run in RUNS.values()
     ]
@@ -80,7 +79,7 @@ def test_na_is_no_number(report):
 
 
 def test_a_table_that_nobody_reads_is_refused(report, monkeypatch):
-    monkeypatch.setattr(evaluation_table, "MOST_CELLS", 50)
+    monkeypatch.setattr(tables, "MOST_CELLS", 50)
     with pytest.raises(UsageError, match="are no table for people; expected --format csv or tsv"):
         rendered(report, "table", Layout(per_query="shown"))
     assert rendered(report, "csv", Layout(per_query="shown"))

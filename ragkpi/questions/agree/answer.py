@@ -17,6 +17,7 @@ from ragkpi.charts.chart import (
     Points,
     Rule,
 )
+from ragkpi.library.values import interval_note
 from ragkpi.questions.agree.study import (
     Agreement,
     Estimate,
@@ -24,7 +25,6 @@ from ragkpi.questions.agree.study import (
     PairAgreement,
     Reversal,
 )
-from ragkpi.questions.evaluate.report import interval_note
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.agreement import PERSISTENCE
 from ragkpi.wording import counted, decoded

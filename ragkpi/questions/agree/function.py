@@ -16,9 +16,9 @@ from ragkpi.library.arguments import (
     in_one_order,
     named_runs,
     one_of,
-    procedure_of,
     session,
 )
+from ragkpi.library.comparing import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts

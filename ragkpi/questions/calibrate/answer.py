@@ -18,8 +18,8 @@ from ragkpi.charts.chart import (
     Span,
     noted,
 )
+from ragkpi.library.values import interval_note
 from ragkpi.questions.calibrate.study import FEWEST_HELD_OUT, Calibration, Correlation, Tuning
-from ragkpi.questions.evaluate.report import interval_note
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.correlation import COEFFICIENTS
 

@@ -9,19 +9,21 @@ from typing import Any, Literal, Unpack, get_args
 from ragkpi.charts.chart import Chart, Charts, noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import Evaluating, named_runs, one_of, procedure_of, session
+from ragkpi.library.arguments import Evaluating, Problems, named_runs, one_of, session
+from ragkpi.library.comparing import over_common_queries, procedure_of
 from ragkpi.library.result import Result
-from ragkpi.library.session import good_ones, labels_of, problems_of, queries_of, with_slices
+from ragkpi.library.session import good_ones, problems_of
+from ragkpi.library.slices import labels_of, queries_of, with_slices
 from ragkpi.measures.scores import Scores
 from ragkpi.questions.compare.report import (
     REPORTED,
+    AllPairsReport,
     ComparisonReport,
+    PaperTable,
     all_pairs_charts,
     comparison_charts,
     outcome_objects,
 )
-from ragkpi.questions.compare.tables import AllPairsReport, PaperTable
-from ragkpi.questions.evaluate.function import Problems
 from ragkpi.reports.layout import Report, SlicedReport
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics import paired
@@ -95,8 +97,8 @@ class ComparisonResult(Result):
         compared = paired.compare_each(
             names, [self.scores[name] for name in self.names], self.procedure, places
         )
-        signatures = [self.signature] * len(names)
-        return Result(PaperTable(names, compared, signatures), None, self.notes, self.signature)
+        table = PaperTable(names, compared, self.signature)
+        return Result(table, None, self.notes, self.signature)
 
 
 def compare(
@@ -164,7 +166,7 @@ def compare(
         named = {one_of("baseline", baseline, list(named)): named[baseline], **named}
     labels = labels_of(by)
     metrics = asked.metrics(REPORTED if asked.rel_info == "qrels" else None)
-    outcomes = asked.aligned(named, asked.evaluate(qrels, named, metrics))
+    outcomes = over_common_queries(asked, named, asked.evaluate(qrels, named, metrics))
     bad = problems_of(named, outcomes)
     scored = {name: run.scores for name, run in good_ones(named, outcomes).items()}
     lacking = pairs == "baseline" and next(iter(named)) not in scored
@@ -206,12 +208,11 @@ def _compared(
     signature: Signature | None,
 ) -> tuple[ComparisonReport | AllPairsReport, Charts]:
     """Compare runs; return the report, and the function that makes its charts."""
-    signatures = [signature] * len(names)
     if pairs == "all":
         found = compare_all(names, scored, procedure)
-        return AllPairsReport(found, signatures), lambda: all_pairs_charts(found)
+        return AllPairsReport(found, signature), lambda: all_pairs_charts(found)
     compared = paired.compare(names, scored, procedure)
-    return ComparisonReport(compared, signatures), lambda: comparison_charts(compared)
+    return ComparisonReport(compared, signature), lambda: comparison_charts(compared)
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:

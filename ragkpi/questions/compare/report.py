@@ -1,11 +1,12 @@
-"""The words of comparisons: tests and corrections, p-values, and lists of runs."""
+"""Comparisons in tables, JSON and charts: with a baseline, of all pairs, and for papers."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,18 +20,14 @@ from ragkpi.charts.chart import (
     Rule,
     noted,
 )
-from ragkpi.questions.evaluate.report import (
-    ALL,
-    EvaluationReport,
-    evaluated,
-    interval_note,
-    with_signatures,
-)
-from ragkpi.reports.layout import Cell, Column, Layout, Table
+from ragkpi.errors import UsageError
+from ragkpi.interface import option
+from ragkpi.library.values import EvaluationReport, interval_note
+from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, few_queries_note, intervals, resampled
-from ragkpi.statistics.paired import AllPairs, Comparison, Difference, Procedure
-from ragkpi.statistics.significance import TIED, CorrectionName, TestName
+from ragkpi.statistics.paired import AllPairs, Comparison, Difference, MetricPairs, Procedure
+from ragkpi.statistics.significance import TIED, CorrectionName, TestName, corrected
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
@@ -98,34 +95,14 @@ def joined(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
-def agreeing(verdict: str, number: int) -> str:
-    """Make the verb of a verdict agree with the number of runs."""
-    verb, _, rest = verdict.partition(" ")
-    plural = {"is": "are", "has": "have"}
-    return verdict if number == 1 else f"{plural[verb]} {rest}"
-
-
-class QueryOutcome(NamedTuple):
-    """A query on which a run and the baseline differ, and the values of both."""
-
-    query: bytes
-    outcome: Literal["won", "lost"]
-    baseline: float
-    value: float
-
-    @property
-    def difference(self) -> float:
-        """The run's value less the baseline's."""
-        return self.value - self.baseline
-
-
-def query_outcomes(comparison: Comparison, difference: Difference) -> list[QueryOutcome]:
+def query_outcomes(
+    comparison: Comparison, difference: Difference
+) -> list[tuple[bytes, str, float, float, float]]:
     """List the queries won, the largest difference first, then those lost, the largest first.
 
-    Values that agree to nine digits are ties, as in `Difference`, and left out. A metric without
-    values per query has no outcomes.
+    With the values of baseline and run, and the difference. Values that agree to nine digits are
+    ties, as in `Difference`, and left out. A metric without values per query has no outcomes.
     """
-    outcomes: tuple[tuple[Literal["won", "lost"], int], ...] = (("won", 1), ("lost", -1))
     metric = difference.metric
     if not metric.is_printed("query"):
         return []
@@ -137,11 +114,10 @@ def query_outcomes(comparison: Comparison, difference: Difference) -> list[Query
         gain = metric.measure.sign * (value - baseline)
     apart = known & ~np.isclose(baseline, value, rtol=TIED, atol=0)
     order = np.argsort(-np.abs(gain), kind="stable").tolist()
+    queries, low, high = comparison.runs[0].queries, baseline.tolist(), value.tolist()
     return [
-        QueryOutcome(
-            comparison.runs[0].queries[row], outcome, float(baseline[row]), float(value[row])
-        )
-        for outcome, sign in outcomes
+        (queries[row], outcome, low[row], high[row], high[row] - low[row])
+        for outcome, sign in (("won", 1), ("lost", -1))
         for row in order
         if apart[row] and sign * gain[row] > 0
     ]
@@ -154,13 +130,13 @@ def outcome_objects(
     style = difference.metric.measure.style
     return [
         {
-            "query": decoded(outcome.query),
-            "outcome": outcome.outcome,
-            "baseline_value": as_json(outcome.baseline, style, digits),
-            "value": as_json(outcome.value, style, digits),
-            "difference": as_json(outcome.difference, style, digits),
+            "query": decoded(query),
+            "outcome": outcome,
+            "baseline_value": as_json(baseline, style, digits),
+            "value": as_json(value, style, digits),
+            "difference": as_json(apart, style, digits),
         }
-        for outcome in query_outcomes(comparison, difference)
+        for query, outcome, baseline, value, apart in query_outcomes(comparison, difference)
     ]
 
 
@@ -168,14 +144,28 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
     """Draw, for each metric, the runs' differences from the baseline, and those of the queries."""
     charts: list[Chart] = []
     no_curve = []
+    from_baseline = f"difference from {comparison.names[0]}"
     for differences in comparison.by_metric:
         metric = differences[0].metric
         title = metric.name + (" (less is better)" if metric.measure.better == "lower" else "")
-        charts.append(_means(title, comparison, differences))
-        if metric.is_printed("query"):
-            charts.append(_queries(title, comparison, differences))
-        else:
+        rows = [
+            IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences
+        ]
+        charts.append(IntervalChart(title, Axis(from_baseline), rows, [Rule("x", 0.0)]))
+        if not metric.is_printed("query"):
             no_curve.append(metric.name)
+            continue
+        lines = list(_sorted_differences(comparison, differences))
+        only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
+        charts.append(
+            PlaneChart(
+                f"{title}, query by query{only}",
+                Axis("queries, the largest difference first", low=1),
+                Axis(from_baseline),
+                lines,
+                rules=[Rule("y", 0.0)],
+            )
+        )
     notes = [_bars(comparison.procedure.bootstrap), _over(comparison.differences)]
     if no_curve:
         notes.append(f"no value per query, so no curve: {', '.join(no_curve)}")
@@ -218,24 +208,6 @@ def _over(differences: Sequence[Difference]) -> str:
     return "queries: " + ", ".join(f"{name} {number:,}" for name, number in numbers.items())
 
 
-def _means(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
-    rows = [IntervalRow(d.run, d.interval.low, d.difference, d.interval.high) for d in differences]
-    axis = Axis(f"difference from {comparison.names[0]}")
-    return IntervalChart(title, axis, rows, [Rule("x", 0.0)])
-
-
-def _queries(title: str, comparison: Comparison, differences: Sequence[Difference]) -> Chart:
-    lines = list(_sorted_differences(comparison, differences))
-    only = f"; {lines[0].name}" if len(lines) == 1 else ""  # one line has no legend
-    return PlaneChart(
-        f"{title}, query by query{only}",
-        Axis("queries, the largest difference first", low=1),
-        Axis(f"difference from {comparison.names[0]}"),
-        lines,
-        rules=[Rule("y", 0.0)],
-    )
-
-
 def _sorted_differences(
     comparison: Comparison, differences: Sequence[Difference]
 ) -> Iterator[Line]:
@@ -256,11 +228,11 @@ REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default mea
 
 _Decision = Literal["untested", "undecided", "better", "worse"]
 
-_IN_WORDS: Mapping[_Decision, str] = {
-    "untested": "has no test against",
-    "undecided": "is not shown to differ from",
-    "better": "is better than",
-    "worse": "is worse than",
+_IN_WORDS: Mapping[_Decision, tuple[str, str]] = {  # of one run, of several
+    "untested": ("has no test against", "have no test against"),
+    "undecided": ("is not shown to differ from", "are not shown to differ from"),
+    "better": ("is better than", "are better than"),
+    "worse": ("is worse than", "are worse than"),
 }
 _TONES: Mapping[_Decision, Literal["plain", "good", "bad"]] = {
     "untested": "plain",
@@ -269,12 +241,13 @@ _TONES: Mapping[_Decision, Literal["plain", "good", "bad"]] = {
     "worse": "bad",
 }
 
+_DIFFERENCE = Column("difference", "decimal", signed=True)
+_P = Column("p", "decimal")
 _COLUMNS = [
-    Column("measure"),
-    Column("run"),
+    *map(Column, ("measure", "run")),
     Column("queries", "integer", role="detail"),
     Column("value", "decimal"),
-    Column("difference", "decimal", signed=True),
+    _DIFFERENCE,
     Column(
         "wins",
         "integer",
@@ -284,26 +257,24 @@ _COLUMNS = [
     Column("ties", "integer", role="detail"),
     Column("losses", "integer", role="detail"),
     Column("d_z", "decimal", signed=True, digits=3, role="detail"),
-    Column("p", "decimal"),
+    _P,
 ]
 _QUERY_COLUMNS = [
-    Column("measure"),
-    Column("run"),
-    Column("query"),
+    *map(Column, ("measure", "run", "query")),
     Column("outcome", legend="queries that are equal are not listed"),
     Column("baseline", "decimal"),
     Column("value", "decimal"),
-    Column("difference", "decimal", signed=True),
-    Column("p", "decimal", role="detail"),
+    _DIFFERENCE,
+    replace(_P, role="detail"),
 ]
 
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """A comparison, and the signature of each of its runs."""
+    """A comparison with a baseline."""
 
     comparison: Comparison
-    signatures: Sequence[Signature | None] = ()
+    signature: Signature | None = None
 
     @property
     def explanation(self) -> list[str]:
@@ -344,7 +315,7 @@ class ComparisonReport:
             columns, rows = [*_COLUMNS, *of_tests], self._rows()
         width = len(columns)
         filled = [[*row, *[Cell()] * width][:width] for row in rows]
-        return with_signatures(Table(columns, filled, notes), self._runs().runs, layout)
+        return self._runs().signed(Table(columns, filled, notes), layout)
 
     def _rows(self) -> Iterator[list[Cell]]:
         """Yield the rows of each measure; those of the baseline have fewer cells."""
@@ -353,36 +324,24 @@ class ComparisonReport:
             value = Cell(first.baseline, style=metric.measure.style)
             yield [*map(Cell, (metric.name, self.comparison.names[0], first.queries)), value]
             for d in differences:
-                yield [
-                    *map(Cell, (metric.name, d.run, d.queries)),
-                    Cell(d.summary, style=metric.measure.style),
-                    self._difference(d),
-                    *map(Cell, (d.wins, d.ties, d.losses, d.effect_size)),
-                    probability(d.p),
-                    probability(d.corrected),
-                ]
+                difference, *tests = self._tested(d)
+                counts = map(Cell, (d.wins, d.ties, d.losses, d.effect_size))
+                value = Cell(d.summary, style=metric.measure.style)
+                names = map(Cell, (metric.name, d.run, d.queries))
+                yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
         """Yield the queries that each run won and lost, and then the difference over all."""
         for d in self.comparison.differences:
             style = d.metric.measure.style
             heads = [Cell(d.metric.name), Cell(d.run)]
-            for outcome in query_outcomes(self.comparison, d):
-                numbers = (outcome.baseline, outcome.value, outcome.difference)
-                yield [
-                    *heads,
-                    *map(Cell, (outcome.query, outcome.outcome)),
-                    *(Cell(number, style=style) for number in numbers),
-                ]
+            for query, outcome, *numbers in query_outcomes(self.comparison, d):
+                values = (Cell(number, style=style) for number in numbers)
+                yield [*heads, Cell(query), Cell(outcome), *values]
             if layout.summary == "shown":
-                yield [
-                    *heads,
-                    *map(Cell, (ALL, f"won {d.wins}, lost {d.losses}")),
-                    *(Cell(number, style=style) for number in (d.baseline, d.summary)),
-                    self._difference(d),
-                    probability(d.p),
-                    probability(d.corrected),
-                ]
+                heads += [Cell(ALL), Cell(f"won {d.wins}, lost {d.losses}")]
+                values = (Cell(number, style=style) for number in (d.baseline, d.summary))
+                yield [*heads, *values, *self._tested(d)]
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the runs and their differences as one JSON object."""
@@ -415,7 +374,7 @@ class ComparisonReport:
         digits = layout.digits
         for d in self.comparison.differences:
             style = d.metric.measure.style
-            yield {
+            object_: dict[str, Any] = {
                 "measure": d.metric.name,
                 "baseline": self.comparison.names[0],
                 "run": d.run,
@@ -430,16 +389,13 @@ class ComparisonReport:
                 "effect_size": as_json(d.effect_size, "significant", digits),
                 "p": as_json(d.p, "significant", digits),
                 "p_corrected": as_json(d.corrected, "significant", digits),
-                **(
-                    {"per_query": outcome_objects(self.comparison, d, digits)}
-                    if layout.per_query == "shown"
-                    else {}
-                ),
             }
+            if layout.per_query == "shown":
+                object_["per_query"] = outcome_objects(self.comparison, d, digits)
+            yield object_
 
     def _runs(self) -> EvaluationReport:
-        comparison = self.comparison
-        return EvaluationReport(evaluated(comparison.names, comparison.runs, self.signatures))
+        return EvaluationReport.of(self.comparison.names, self.comparison.runs, self.signature)
 
     def _decision(self, difference: Difference) -> _Decision:
         """Judge a run by its corrected p-value, which has to be below 1 - confidence."""
@@ -450,20 +406,279 @@ class ComparisonReport:
         better = difference.metric.measure.sign * difference.difference > 0
         return "better" if better else "worse"
 
-    def _difference(self, difference: Difference) -> Cell:
-        tone = _TONES[self._decision(difference)] if difference.difference else "plain"
-        style = difference.metric.measure.style
-        return Cell(difference.difference, difference.interval, style=style, tone=tone)
+    def _tested(self, d: Difference) -> list[Cell]:
+        """Return the cells of a difference and its p-values."""
+        tone = _TONES[self._decision(d)] if d.difference else "plain"
+        difference = Cell(d.difference, d.interval, style=d.metric.measure.style, tone=tone)
+        return [difference, probability(d.p), probability(d.corrected)]
 
     def _sentence(self, differences: Sequence[Difference]) -> str:
-        """Sum up one measure."""
         runs: dict[_Decision, list[str]] = {}
         for d in differences:
             p = "" if math.isnan(d.corrected) else f" (p = {short(d.corrected)})"
             runs.setdefault(self._decision(d), []).append(d.run + p)
         baseline = self.comparison.names[0]
         parts = [
-            f"{joined(names)} {agreeing(_IN_WORDS[decision], len(names))} {baseline}"
+            f"{joined(names)} {_IN_WORDS[decision][len(names) > 1]} {baseline}"
             for decision, names in runs.items()
         ]
         return f"{differences[0].metric.name}: {'; '.join(parts)}."
+
+
+_TUKEY = (
+    "p: randomized Tukey's HSD, two-sided: how often are the best and the worst run at least as "
+    "far apart as these two when all runs are shuffled at random on every query? {trials:,} "
+    "trials, p = (count + 1) / (trials + 1), seed {seed}; all shuffles, p = share, where there "
+    "are no more. It holds for all pairs together and needs no correction"
+)
+_MOST_NAMED = 5  # runs in a sentence
+
+
+@dataclass(frozen=True)
+class AllPairsReport:
+    """A comparison of all pairs of runs: values with letters, and the p-value of each pair."""
+
+    pairs: AllPairs
+    signature: Signature | None = None
+
+    @property
+    def explanation(self) -> list[str]:
+        """What the p-values are, and what the letters mean."""
+        procedure = self.pairs.procedure
+        seed, limit = procedure.bootstrap.seed, 1 - procedure.bootstrap.level
+        letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
+        if self.pairs.is_tukey:
+            return [_TUKEY.format(trials=procedure.trials, seed=seed), letters]
+        runs = len(self.pairs.names)
+        tests = runs * (runs - 1) // 2
+        tests *= len(self.pairs.by_metric) if procedure.family == "all" else 1
+        return [test_in_words(procedure), correction_in_words(procedure, tests), letters]
+
+    @property
+    def sentences(self) -> list[str]:
+        """Which runs are better than which, a sentence per measure."""
+        return [self._sentence(by_metric) for by_metric in self.pairs.by_metric]
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per measure and run, the best first, and a column per run with p."""
+        names = self.pairs.names
+        columns = [
+            Column("measure"),
+            Column("run"),
+            Column("queries", "integer", role="detail"),
+            Column("value", "decimal"),
+            Column("letters"),
+            *(Column(f"p({name})", "decimal", role="detail") for name in names),
+        ]
+        rows = [
+            [
+                Cell(by_metric.metric.name),
+                Cell(names[run]),
+                Cell(by_metric.queries),
+                Cell(float(by_metric.values[run]), style=by_metric.metric.measure.style),
+                Cell(by_metric.letters[run]),
+                *(
+                    Cell() if other == run else probability(float(by_metric.p[run, other]))
+                    for other in range(len(names))
+                ),
+            ]
+            for by_metric in self.pairs.by_metric
+            for run in by_metric.order
+        ]
+        notes = [*self.explanation, *self.sentences]
+        return self._runs().signed(Table(columns, rows, notes), layout)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Return the runs and all pairs as one JSON object."""
+        procedure = self.pairs.procedure
+        return {
+            **self._runs().document(layout),
+            "all_pairs": {
+                "test": "tukey" if self.pairs.is_tukey else procedure.test,
+                "correction": "none" if self.pairs.is_tukey else procedure.correction,
+                "family": procedure.family,
+                "trials": procedure.trials,
+                "level": procedure.bootstrap.level,
+                "seed": procedure.bootstrap.seed,
+                "explanation": self.explanation,
+                "answer": self.sentences,
+                "letters": {
+                    by_metric.metric.name: dict(
+                        zip(self.pairs.names, by_metric.letters, strict=True)
+                    )
+                    for by_metric in self.pairs.by_metric
+                },
+                "pairs": list(self._pairs(layout)),
+            },
+        }
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Yield a JSON object per run, then one per pair."""
+        yield from self._runs().lines(layout)
+        for pair in self._pairs(layout):
+            yield {"ragkpi": __version__, "kind": "pair", **pair}
+
+    def _runs(self) -> EvaluationReport:
+        return EvaluationReport.of(self.pairs.names, self.pairs.runs, self.signature)
+
+    def _pairs(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        for by_metric in self.pairs.by_metric:
+            style = by_metric.metric.measure.style
+            for first, second in itertools.combinations(by_metric.order, 2):
+                difference = float(by_metric.values[first] - by_metric.values[second])
+                yield {
+                    "measure": by_metric.metric.name,
+                    "run": self.pairs.names[first],
+                    "other": self.pairs.names[second],
+                    "queries": by_metric.queries,
+                    "difference": as_json(difference, style, layout.digits),
+                    "p": as_json(float(by_metric.p[first, second]), "significant", layout.digits),
+                }
+
+    def _sentence(self, by_metric: MetricPairs) -> str:
+        limit = 1 - self.pairs.procedure.bootstrap.level
+        order = by_metric.order
+        parts, undecided = [], 0
+        for rank, run in enumerate(order):
+            worse = []
+            for other in order[rank + 1 :]:
+                p = float(by_metric.p[run, other])
+                if math.isnan(p) or p >= limit:
+                    undecided += 1
+                else:
+                    worse.append(f"{self.pairs.names[other]} (p = {short(p)})")
+            if len(worse) > _MOST_NAMED:
+                worse[_MOST_NAMED:] = [f"{len(worse) - _MOST_NAMED} more"]
+            if worse:
+                parts.append(f"{self.pairs.names[run]} is better than {joined(worse)}")
+        if len(parts) > _MOST_NAMED:
+            others = counted(len(parts) - _MOST_NAMED, "more run")
+            parts[_MOST_NAMED:] = [f"{others} better than some: see the letters"]
+        if not parts:
+            parts = ["no two runs are shown to differ"]
+        elif undecided:
+            of_all = f"{counted(undecided, 'pair')} of {len(order) * (len(order) - 1) // 2}"
+            parts.append(f"{of_all} {'is' if undecided == 1 else 'are'} not shown to differ")
+        return f"{by_metric.metric.name}: {'; '.join(parts)}."
+
+
+MARKS = "†‡§¶‖#"
+Pair = tuple[str, frozenset[str]]  # a metric's name, and two runs
+
+
+@dataclass(frozen=True)
+class PaperTable:
+    """Runs, in the order of the table, compared with one or several baselines."""
+
+    names: Sequence[str]
+    comparisons: Sequence[Comparison]
+    signature: Signature | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.comparisons) > len(MARKS):
+            raise UsageError(
+                f"{option('against')}: {len(self.comparisons)} runs; there are marks for "
+                f"{len(MARKS)}"
+            )
+
+    @property
+    def caption(self) -> str:
+        """What the table shows, and what its marks mean."""
+        first = self.comparisons[0]
+        procedure = first.procedure
+        tested = sum(p == p for p in self._corrected.values())
+        metrics = len({name for name, _ in self._corrected})
+        number = tested if procedure.family == "all" else tested // max(metrics, 1)
+        test, correction = IN_CAPTIONS[procedure.test], IN_CAPTIONS[procedure.correction]
+        family = counted(number, "test")
+        family += " in all" if procedure.family == "all" else " by each measure"
+        marks = ", ".join(
+            f"{mark} differs from {comparison.names[0]}"
+            for mark, comparison in zip(MARKS, self.comparisons, strict=False)
+        )
+        queries = sorted({difference.queries for difference in first.differences})
+        over = " to ".join(f"{number:,}" for number in dict.fromkeys((queries[0], queries[-1])))
+        return (
+            f"{counted(len(self.names), 'run')} over {over} queries; the best value of each "
+            f"measure stands out. {marks} at p < {self._limit:.3g} ("
+            f"{test.format(trials=procedure.trials)}, {correction.format(family=family)})."
+        )
+
+    def table(self, layout: Layout) -> Table:
+        """Lay out a row per run and a column per measure."""
+        metrics = [differences[0].metric for differences in self.comparisons[0].by_metric]
+        columns = [
+            Column("run"),
+            *(Column(m.name, m.measure.style, m.measure.better) for m in metrics),
+        ]
+        first = self.comparisons[0]
+        values = {(d.run, d.metric.name): d.summary for d in first.differences}
+        values |= {(first.names[0], d.metric.name): d.baseline for d in first.differences}
+        rows = [
+            [
+                Cell(name),
+                *(Cell(values[name, m.name], marks=self._marks(m.name, name)) for m in metrics),
+            ]
+            for name in self.names
+        ]
+        table = Table(columns, with_best_marked(columns, rows), [], self.caption)
+        if layout.notes == "columns":
+            table = _with_marks_as_columns(table)
+        return EvaluationReport.of(first.names, first.runs, self.signature).signed(table, layout)
+
+    def document(self, layout: Layout) -> dict[str, Any]:
+        """Refuse: the JSON of a comparison has no form for papers."""
+        raise UsageError(
+            "--paper is for readers; expected --format table, markdown, latex, csv or tsv, or json "
+            "without --paper"
+        )
+
+    def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
+        """Refuse as well."""
+        yield self.document(layout)
+
+    @property
+    def _limit(self) -> float:
+        return 1 - self.comparisons[0].procedure.bootstrap.level
+
+    def _marks(self, metric: str, name: str) -> str:
+        return "".join(
+            mark
+            for mark, comparison in zip(MARKS, self.comparisons, strict=False)
+            if self._corrected.get((metric, frozenset((name, comparison.names[0]))), 1)
+            < self._limit
+        )
+
+    @property
+    def _corrected(self) -> Mapping[Pair, float]:
+        """The p-values of all tested pairs, each pair once, corrected together."""
+        procedure = self.comparisons[0].procedure
+        families: dict[str, dict[Pair, float]] = {}
+        for comparison in self.comparisons:
+            for difference in comparison.differences:
+                metric = difference.metric.name
+                pair = metric, frozenset((difference.run, comparison.names[0]))
+                family = "all" if procedure.family == "all" else metric
+                families.setdefault(family, {})[pair] = difference.p
+        return {
+            pair: float(p)
+            for family in families.values()
+            for pair, p in zip(
+                family, corrected(np.array([*family.values()]), procedure.correction), strict=True
+            )
+        }
+
+
+def _with_marks_as_columns(table: Table) -> Table:
+    """Move the marks of each measure into a column of their own, for programs."""
+    run, *measures = table.columns
+    columns = [run]
+    for column in measures:
+        columns += [column, Column(f"{column.name}_marks")]
+    rows = []
+    for name, *cells in table.rows:
+        row = [name]
+        for cell in cells:
+            row += [replace(cell, marks=""), Cell(cell.marks)]
+        rows.append(row)
+    return Table(columns, rows, table.notes, table.caption)

@@ -44,14 +44,7 @@ from ragkpi.wording import decoded
 class Conversion:
     """An opened file, to be written in another format.
 
-    Parameters
-    ----------
-    source
-        The file.
-    kind
-        Whether it holds a run or qrels; None to recognise it by the first bytes.
-    reading
-        How to read it, or the name of its format; None to recognise it by the first bytes.
+    Its kind and format are recognised by the first bytes where they are None.
     """
 
     def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
@@ -60,24 +53,10 @@ class Conversion:
         self._format = reader_of(self.kind, source, reading)
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
-        """Write all of it to a file, rankings in trec_eval's order.
+        """Write all of it to a file, which has to be seekable, rankings in trec_eval's order.
 
         A run is written block by block, and again from the start if its queries turn out to be
         scattered, or its last run id to differ from the first.
-
-        Parameters
-        ----------
-        to
-            The format.
-        file
-            Opened for bytes, and seekable.
-
-        Raises
-        ------
-        InputError
-            If the file holds no run or no qrels.
-        DataError
-            If a query has a document twice, or the format cannot hold an id.
         """
         if self.kind == "qrels":
             qrels = self._format.read_qrels(self._source)
@@ -94,42 +73,29 @@ class Conversion:
             except ScatteredQueryError:
                 blocks.scattered = True
             except _OtherRunIdError as other:
-                blocks.run_id = other.run_id
+                (blocks.run_id,) = other.args
             file.seek(begin)
             file.truncate()
 
     def rankings(self) -> Iterator[Ranking]:
         """Yield the rankings of a run in trec_eval's order, all of it in memory."""
-        blocks = _Blocks(self._source, self._format)
-        blocks.scattered = True
+        blocks = _Blocks(self._source, self._format, scattered=True)
         return (ranking for block in blocks for ranking in block.each())
 
 
 class _OtherRunIdError(Exception):
-    """The last run id differs from the first; the last one counts."""
-
-    def __init__(self, run_id: bytes) -> None:
-        super().__init__()
-        self.run_id = run_id
+    """The last run id, which counts, differs from the first."""
 
 
 class _Blocks:
-    """The rankings of a run, block by block; each iteration reads the source from the start.
+    """The rankings of a run, block by block; each iteration reads the source from the start."""
 
-    Attributes
-    ----------
-    scattered
-        Whether the lines of a query are apart: then the whole run is held.
-    run_id
-        The run id of the last line, where it is known.
-    """
-
-    def __init__(self, source: Source, reader: FileReader) -> None:
+    def __init__(self, source: Source, reader: FileReader, *, scattered: bool = False) -> None:
         self._source, self._reader = source, reader
         self._read_before = False
         self._pushed: Iterator[bytes] | None = None
-        self.scattered = False
-        self.run_id = b""
+        self.scattered = scattered  # the lines of a query are apart: the whole run is held
+        self.run_id = b""  # of the last line, where it is known
 
     def begin(self) -> bytes:
         """Read the first block, from the start of the source; return the run id to write."""

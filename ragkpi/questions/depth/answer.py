@@ -11,6 +11,7 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.charts.chart import Axis, Chart, Line, Mark, PlaneChart, Rule, Span, noted
+from ragkpi.library.values import interval_notes
 from ragkpi.measures.chance import CEILING_LIMIT, LAMBDA_LIMIT
 from ragkpi.questions.depth.study import (
     CHANCE_LIMIT,
@@ -22,7 +23,6 @@ from ragkpi.questions.depth.study import (
     Study,
     Trace,
 )
-from ragkpi.questions.evaluate.report import interval_notes
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 
 _FEW = 4  # depths that a sentence may name

@@ -1,10 +1,9 @@
-"""Descriptions: `describe_measures`, `describe_formats`, `schema`; and `log`."""
+"""Descriptions: `describe_measures`, `describe_formats` and `schema`."""
 
 from __future__ import annotations
 
 import json
-import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,10 +13,10 @@ from ragkpi.errors import UsageError
 from ragkpi.files.column_names import NAMES
 from ragkpi.files.registry import FILE_FORMATS, FileFormat
 from ragkpi.files.shapes import SHAPES, Shape
+from ragkpi.library.descriptions import explanation, formats_listed, kinds_of
 from ragkpi.library.result import Result
 from ragkpi.measures.measure import QUESTIONS, Measure
 from ragkpi.measures.registry import NICKNAMES, all_measures, find_metrics
-from ragkpi.questions.evaluate.record import History, read_records
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 
 _MAP = """map: which keys or columns hold what, for --map-run and --map-qrels
@@ -76,13 +75,16 @@ def describe_measures(*names: str) -> Description:
     1 / rank of the first relevant document; 0 if none was retrieved.
     """
     measures = all_measures()
-    named, searched = _chosen(names, measures)
-    chosen = named or searched
-    if named:
-        text = "\n\n".join(map(explanation, named.values()))
-    else:
-        text = _listed(chosen, NICKNAMES if chosen == measures else {}).rstrip("\n")
-    return Description(_answer(list(chosen.values())), text=text)
+    if not names:
+        return Description(_answer(measures), text=_listed(measures, NICKNAMES))
+    try:
+        found = {metric.measure.name: metric.measure for metric in find_metrics(names)}
+    except UsageError:
+        found = _search(names, measures)
+        if not found:
+            raise
+        return Description(_answer(found), text=_listed(found, {}))
+    return Description(_answer(found), text="\n\n".join(map(explanation, found.values())))
 
 
 def describe_formats(*names: str) -> Description:
@@ -99,22 +101,13 @@ def describe_formats(*names: str) -> Description:
     >>> ragkpi.describe_formats("trec").rows[0]["of"]
     'run or qrels'
     """
-    text = "\n\n".join(map(_explained, names)) if names else "\n".join(_formats_listed())
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    rows = [
-        [form.name, _kinds(form), form.description]
-        for form in forms.values()
-        if not names or form.name in names
-    ]
-    rows += [
-        [shape.name, shape.kind, shape.written_by]
-        for kind in ("run", "qrels")
-        for shape in SHAPES[kind].values()
-        if not names or shape.name in names
-    ]
-    table = Table(
-        [Column("name"), Column("of"), Column("what")], [list(map(Cell, r)) for r in rows]
-    )
+    text = "\n\n".join(map(_explained, names)) if names else formats_listed()
+    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}.values()
+    shapes = [*SHAPES["run"].values(), *SHAPES["qrels"].values()]
+    rows = [[form.name, kinds_of(form), form.description] for form in forms]
+    rows += [[shape.name, shape.kind, shape.written_by] for shape in shapes]
+    shown = [list(map(Cell, row)) for row in rows if not names or row[0] in names]
+    table = Table(list(map(Column, ("name", "of", "what"))), shown)
     return Description(Answer("formats", table, [], {}), text=text)
 
 
@@ -129,48 +122,18 @@ def schema_text() -> str:
     return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
 
 
-def log(
-    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
-) -> Result:
-    """Show evaluations that were written down, as ``ragkpi log``.
-
-    Parameters
-    ----------
-    path
-        What ``--log`` or `RunResult.log` wrote.
-    where
-        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
-        value, a key of what was said about the runs, run, run_id, time or signature.
-    sort
-        A name: the best value first. None leaves them as they were written.
-    """
-    history = History(read_records(os.fspath(path)))
-    history = history.where([where] if isinstance(where, str) else where)
-    return Result(history if sort is None else history.sorted_by(sort))
-
-
-def _chosen(
-    names: Sequence[str], measures: Mapping[str, Measure]
-) -> tuple[Mapping[str, Measure], Mapping[str, Measure]]:
-    """Return the measures that are named, and else those that a search for all words finds."""
-    if not names:
-        return {}, measures
-    try:
-        return {metric.measure.name: metric.measure for metric in find_metrics(names)}, {}
-    except UsageError:
-        words = [name.casefold() for name in names]
-        found = {
-            name: measure
-            for name, measure in measures.items()
-            if all(word in _searched(measure) for word in words)
-        }
-        if not found:
-            raise
-        return {}, found
-
-
-def _searched(measure: Measure) -> str:
-    return " ".join([measure.name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:
+    """Return the measures whose names and definitions have all words."""
+    words = [name.casefold() for name in names]
+    texts = {
+        name: " ".join([name, measure.help.splitlines()[0], *measure.known_as]).casefold()
+        for name, measure in measures.items()
+    }
+    return {
+        name: measure
+        for name, measure in measures.items()
+        if all(word in texts[name] for word in words)
+    }
 
 
 def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]) -> str:
@@ -189,60 +152,18 @@ def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[st
         parts.append(
             ["Nicknames", *(f"{name:{width}}  {' '.join(of)}" for name, of in nicknames.items())]
         )
-    return "\n\n".join("\n".join(part) for part in parts) + "\n"
+    return "\n\n".join("\n".join(part) for part in parts)
 
 
-def _answer(measures: Sequence[Measure]) -> Answer:
+def _answer(measures: Mapping[str, Measure]) -> Answer:
     heads = ["measure", "question", "definition", "better", "parameters", "over queries", "reads"]
-    rows = [
-        [
-            measure.name,
-            measure.question,
-            measure.help.splitlines()[0],
-            measure.better,
-            measure.parameters.describe(),
-            measure.aggregate.name,
-            measure.reads,
-        ]
-        for measure in measures
-    ]
-    table = Table([Column(head) for head in heads], [list(map(Cell, row)) for row in rows])
-    return Answer("measures", table, [f"'ragkpi measures {measures[0].name}' explains it."], {})
-
-
-def explanation(measure: Measure) -> str:
-    """Return the help text of a measure: its docstring, and what its registry line says."""
-    facts = {
-        "Parameters": measure.parameters.describe(),
-        "Over queries": measure.aggregate.name,
-        "Reads": measure.reads,
-        "Needs": ", ".join(sorted(measure.needs)) or "nothing else",
-        "Sees": measure.sees,
-        "Ties": measure.over_ties,
-    }
-    lines = [f"{label + ':':<14}{text}" for label, text in facts.items()]
-    return "\n".join([measure.name, measure.help, *lines])
-
-
-def _formats_listed() -> Iterator[str]:
-    """Yield the list of formats, a line each."""
-    forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
-    yield "Formats (of what; suffixes)"
-    for name, form in forms.items():
-        suffixes = f"; {' '.join(form.suffixes)}" if form.suffixes else ""
-        yield f"  {name:18}  {form.description} ({_kinds(form)}{suffixes})"
-    for kind in ("run", "qrels"):
-        yield ""
-        title = "runs" if kind == "run" else kind
-        yield f"Shapes of {title}, in JSON and tables; the most specific one that fits is read"
-        for shape in SHAPES[kind].values():
-            yield f"  {shape.name:18}  {shape.written_by}"
-
-
-def _kinds(form: FileFormat) -> str:
-    return " or ".join(
-        kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
-    )
+    rows = []
+    for name, measure in measures.items():
+        definition, parameters = measure.help.splitlines()[0], measure.parameters.describe()
+        texts = name, measure.question, definition, measure.better, parameters
+        rows.append([*map(Cell, (*texts, measure.aggregate.name, measure.reads))])
+    table = Table(list(map(Column, heads)), rows)
+    return Answer("measures", table, [f"'ragkpi measures {next(iter(measures))}' explains it."], {})
 
 
 def _explained(name: str) -> str:
@@ -261,7 +182,7 @@ def _explained(name: str) -> str:
 
 
 def _format_text(form: FileFormat) -> str:
-    lines = [f"{form.name} ({_kinds(form)})", f"  {form.description}"]
+    lines = [f"{form.name} ({kinds_of(form)})", f"  {form.description}"]
     if form.suffixes:
         lines.append(f"  'ragkpi convert' writes it to {' '.join(form.suffixes)}")
     return "\n".join(lines)

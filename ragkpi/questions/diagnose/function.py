@@ -11,7 +11,8 @@ from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import Evaluating, in_one_order, run_of, session, whole
 from ragkpi.library.result import Result
-from ragkpi.library.session import all_good, labels_of, with_slices
+from ragkpi.library.session import all_good
+from ragkpi.library.slices import labels_of, with_slices
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, with_shown_at_their_best

@@ -22,7 +22,7 @@ from ragkpi.version import __version__
 from ragkpi.wording import counted, visible
 
 if TYPE_CHECKING:
-    from ragkpi.questions.evaluate.report import EvaluationReport
+    from ragkpi.library.values import EvaluationReport
 
 
 @option_group("Gates")
@@ -214,7 +214,7 @@ def _write_lines(
     report: "EvaluationReport", output: Output, signature: Signed, wide: bool, shown: Arguments
 ) -> None:
     """Write the only run as trec_eval does; notes on stderr explain the intervals."""
-    from ragkpi.questions.evaluate.report import interval_notes
+    from ragkpi.library.values import interval_notes
     from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 
     (run,) = report.runs

@@ -7,18 +7,17 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Literal, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Unpack, get_args
 
-from ragkpi.charts.picture import figure_of
 from ragkpi.errors import GateFailedError, RagkpiError
+from ragkpi.evaluation import Evaluation, Run
 from ragkpi.files.inputs import Inputs, inputs
-from ragkpi.files.query_files import read_zscores
 from ragkpi.interface import interface
 from ragkpi.library.arguments import (
     Evaluating,
+    Problems,
     bootstrap_of,
     named_run,
-    named_runs,
     note_files,
     one_of,
     runs_of,
@@ -26,29 +25,11 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import (
-    Hashes,
-    Session,
-    good_ones,
-    labels_of,
-    problems_of,
-    queries_of,
-    slices_of,
-    with_slices,
-)
+from ragkpi.library.session import Hashes, Session, good_ones, problems_of
+from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
+from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import Scores
 from ragkpi.progress import steps
-from ragkpi.questions.evaluate.gates import GateLimits, Gates, StoredResult, gates_of
-from ragkpi.questions.evaluate.record import append, record
-from ragkpi.questions.evaluate.report import (
-    EvaluatedRun,
-    EvaluationReport,
-    WorstQueries,
-    evaluation_charts,
-    worst_queries,
-)
-from ragkpi.reports.layout import Answer, Cell, Column, Table
-from ragkpi.reports.output_files import opened
 from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
@@ -58,10 +39,12 @@ from ragkpi.statistics.bootstrap import (
     intervals,
     resampled,
 )
-from ragkpi.statistics.gates import DecidedBy, Verdict
-from ragkpi.statistics.query_slices import QuerySlice
-from ragkpi.statistics.zscores import standardize, zscore_lines
 from ragkpi.wording import decoded
+
+if TYPE_CHECKING:  # few evaluations have gates or slices
+    from ragkpi.questions.evaluate.gates import GateLimits, Gates
+    from ragkpi.statistics.gates import DecidedBy, Verdict
+    from ragkpi.statistics.query_slices import QuerySlice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -103,7 +86,9 @@ class EvaluationResult(Result):
 
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
-        return figure_of(evaluation_charts(self.evaluation.runs, self.evaluation.bootstrap))
+        from ragkpi.questions.evaluate.charts import drawn
+
+        return drawn(self.evaluation)
 
     def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
@@ -122,6 +107,8 @@ class EvaluationResult(Result):
         InputError
             If a run's file has changed since it was evaluated.
         """
+        from ragkpi.questions.evaluate.record import append, record
+
         records = []
         for run, of_run in zip(self.evaluation.runs, self.paths, strict=True):
             own = {} if of_run is None else {"run": (of_run, self.inputs.sha256(of_run))}
@@ -230,28 +217,6 @@ class RunResults(EvaluationResult):
         return f"{type(self).__name__}({', '.join(run.name for run in self.evaluation.runs)})"
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ZScores(Result):
-    """Means and deviations over runs, per query and measure.
-
-    Attributes
-    ----------
-    lines
-        ``query measure mean deviation``, the numbers with all their digits, as trec_eval reads
-        them.
-    """
-
-    lines: Sequence[bytes] = ()
-
-    def save(self, path: str | None) -> None:
-        """Write the lines to a file, which is replaced at once or not at all."""
-        with opened(path) as file:
-            file.writelines(self.lines)
-
-
-Problems = Literal["raised", "kept"]
-
-
 def evaluate(
     qrels: Any,
     run: Any,
@@ -348,7 +313,11 @@ def evaluate(
     """
     asked = session(measures, how)
     metrics = asked.metrics()
-    labels = labels_of(by)
+    labels = None
+    if by is not None:
+        from ragkpi.library.slices import labels_of, queries_of, slices_of, with_slices
+
+        labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
     one_of("problems", problems, get_args(Problems))
@@ -356,44 +325,47 @@ def evaluate(
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
     noted = note_files(read.values())
-    if several is not None or (gates and gates.over_all_queries):
-        asked = asked.side_by_side()
-        outcomes = asked.aligned(read, asked.evaluate(qrels, read, metrics))
-    else:
-        outcomes = asked.evaluate(qrels, read, metrics)
+    over_all = several is not None or (gates is not None and gates.over_all_queries)
+    asked = asked.side_by_side() if over_all else asked
+    outcomes = _outcomes(asked, qrels, read, metrics, over_all)
     bad = problems_of(read, outcomes)
     scored = {name: run.scores for name, run in good_ones(read, outcomes).items()}
     evaluated = [name for name in runs if name in scored]
     if problems == "raised" or not evaluated:
         interface().refuse(bad)
     if zscores is not None:
-        scored = _standardized(os.fspath(zscores), scored)
+        from ragkpi.questions.evaluate.deviations import standardized
+
+        scored = standardized(zscores, scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
     of_runs = {name: scored[given] for name, given in zip(shown, evaluated, strict=True)}
-    queries = [] if labels is None else queries_of(of_runs.values())
-    verdicts: Sequence[Verdict] = ()
-    if gates:
-        baselines = {name: scores for name, scores in scored.items() if name not in runs}
-        verdicts = gates.verdicts(of_runs, baselines, slices_of(labels, queries))
-        if gates.stored is not None and gates.stored.qrels:
-            _note_other_qrels(asked, gates.stored, qrels)
-        missed = gates.missed(verdicts)
-        if missed and problems == "raised":
-            raise GateFailedError("; ".join(map(str, missed)))
-        bad += missed
     files = asked.files(qrels=qrels, zscores=zscores, by=by) if noted.hashed else {}
     signature = asked.signature(metrics, files) if noted.hashed else None
 
     def reported(some: Mapping[str, Scores]) -> EvaluationReport:
         rows = _rows(some, bootstrap, signature)
-        return EvaluationReport(rows, bootstrap, _order(list(some.values()), sort, worst))
+        if worst is None and sort is None:
+            return EvaluationReport(rows, bootstrap)
+        most = None if worst is None else whole("worst", worst, 1)
+        return EvaluationReport(rows, bootstrap, worst_queries(list(some.values()), sort, most))
 
     def of_slice(part: QuerySlice) -> EvaluationReport:
         return reported({name: part.of(scores) for name, scores in of_runs.items()})
 
-    kind = RunResult if several is None else RunResults
-    return kind(
-        with_slices(reported(of_runs), labels, queries, of_slice),
+    verdicts: Sequence[Verdict] = ()
+    queries = [] if labels is None else queries_of(of_runs.values())
+    if gates:
+        baselines = {name: scores for name, scores in scored.items() if name not in runs}
+        slices = [] if labels is None else slices_of(labels, queries)
+        verdicts = gates.verdicts(of_runs, baselines, slices)
+        gates.note_other_qrels(asked, qrels)
+        missed = gates.missed(verdicts)
+        if missed and problems == "raised":
+            raise GateFailedError("; ".join(map(str, missed)))
+        bad += missed
+    report = reported(of_runs)
+    return (RunResult if several is None else RunResults)(
+        report if labels is None else with_slices(report, labels, queries, of_slice),
         notes=tuple(asked.notes.told),
         signature=signature,
         files=files,
@@ -404,71 +376,28 @@ def evaluate(
     )
 
 
-def zscores(
-    qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
-) -> ZScores:
-    """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
-
-    Parameters
-    ----------
-    qrels, runs, measures, how
-        As `evaluate` takes them. A run counts for the queries that it has, or with
-        ``missing="zero"`` for all.
-
-    Returns
-    -------
-    ZScores
-        ``.save(path)`` writes the file that ``evaluate(…, zscores=path)`` reads.
-
-    Examples
-    --------
-    >>> import ragkpi
-    >>> qrels = {"q1": {"d1": 1, "d2": 0}}
-    >>> runs = [{"q1": {"d1": 0.5, "d2": 0.9}}, {"q1": {"d1": 1.5}}]
-    >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
-    [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
-    """
-    asked = session(measures, how)
-    metrics = asked.metrics()
-    named = named_runs(runs)
-    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
-    lines = list(zscore_lines([result.scores for result in results]))
-    numbers = Column("mean", "decimal"), Column("deviation", "decimal")
-    rows = []
-    for line in lines:
-        query, measure, mean, deviation = line.split()
-        rows.append([Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))])
-    sentence = f"Means and deviations are over {len(named)} runs."
-    table = Table([Column("query"), Column("measure"), *numbers], rows)
-    answer = Answer("zscores", table, [sentence], {})
-    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
-
-
-def _gates(
-    fail_under: GateLimits,
-    baseline: Any,
-    margin: float | str | None,
-    gate_by: DecidedBy | None,
-    gate_confidence: float | None,
-) -> Gates | None:
+def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
     """Return the gates that runs have to pass; None, and nothing imported, without any."""
-    given = (baseline, margin, gate_by, gate_confidence)
-    if not fail_under and given.count(None) == len(given):
+    if not fail_under and all(given is None for given in of_baseline):
         return None
+    from ragkpi.questions.evaluate.gates import gates_of
 
-    return gates_of(fail_under, *given)
-
-
-def _note_other_qrels(asked: Session, stored: StoredResult, qrels: Any) -> None:
-    _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
-    if digest not in (None, stored.qrels):
-        asked.notes.note(f"{stored.name} was evaluated with other qrels (by their SHA-256)")
+    return gates_of(fail_under, *of_baseline)
 
 
-def _standardized(path: str, scored: Mapping[str, Scores]) -> dict[str, Scores]:
+def _outcomes(
+    asked: Session,
+    qrels: Any,
+    runs: Mapping[str, Run],
+    metrics: Sequence[Metric],
+    over_all: bool,
+) -> Sequence[Evaluation | RagkpiError]:
+    outcomes = asked.evaluate(qrels, runs, metrics)
+    if not over_all or asked.settings.missing != "common":
+        return outcomes
+    from ragkpi.library.comparing import over_common_queries
 
-    norms = read_zscores(path)
-    return {name: standardize(scores, norms) for name, scores in scored.items()}
+    return over_common_queries(asked, runs, outcomes)
 
 
 def _rows(
@@ -477,16 +406,7 @@ def _rows(
     """Return a row per run, with intervals if there is a bootstrap."""
     if bootstrap is None:
         return [EvaluatedRun(name, scores, {}, signature) for name, scores in scored.items()]
-
     return [
         EvaluatedRun(name, scores, intervals(scores, bootstrap), signature)
         for name, scores in steps(scored.items(), "intervals", len(scored))
     ]
-
-
-def _order(scored: Sequence[Scores], sort: str | None, worst: int | None) -> WorstQueries | None:
-    """Return the queries that a report shows, the worst first; None for all in byte order."""
-    if worst is None and sort is None:
-        return None
-
-    return worst_queries(scored, sort, None if worst is None else whole("worst", worst, 1))

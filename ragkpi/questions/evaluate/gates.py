@@ -1,4 +1,4 @@
-"""A stored result, of ``--format json`` or jsonl or in a log, as a baseline."""
+"""Gates: limits that runs have to keep, a baseline, or a stored result as the baseline."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import Run
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
+from ragkpi.library.session import Session
 from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.gates import (
     BaselineGate,
@@ -35,12 +36,10 @@ _LARGEST = 1 << 30  # a stored result of a gigabyte is none
 
 @dataclass(frozen=True)
 class StoredResult:
-    """The stored scores of a run.
+    """The scores of a run that ``--format json`` or jsonl, or a log, stored.
 
     Attributes
     ----------
-    name
-        The name of the run and its file.
     queries
         The number of queries behind its values.
     values
@@ -69,15 +68,7 @@ def is_stored_result(path: str) -> bool:
 
 
 def read_stored_result(path: str) -> StoredResult:
-    """Read the only run of a stored result, or the last run of a log.
-
-    Raises
-    ------
-    InputError
-        If the file is not the JSON that ragkpi writes.
-    UsageError
-        If it holds several runs.
-    """
+    """Read the only run of a stored result, or the last run of a log."""
     expected = f"expected what ragkpi eval {option('format')} json or {option('log')} wrote"
     with open(path, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read(_LARGEST)
@@ -134,13 +125,6 @@ def stored_verdicts(
 
     Means that were stored with their queries are compared over the queries of both. Other values
     are compared as they are, and must be over the same number of queries.
-
-    Raises
-    ------
-    DataError
-        If values are over different numbers of queries.
-    UsageError
-        If no value can be compared, or a test needs the values of queries that were not stored.
     """
     name, scores = run
     compared = [
@@ -152,12 +136,10 @@ def stored_verdicts(
         raise UsageError(f"{stored.name}: it has none of the values of this evaluation")
     by_query = [column for column in compared if _is_stored_by_query(stored, column)]
     alone = [column for column in compared if column not in by_query]
-    compared_by_query: list[Verdict] = []
+    found: list[Verdict] = []
     if by_query:
-        baseline = _scores(stored, by_query)
-        compared_by_query = baseline_verdicts(
-            (stored.name, baseline), (name, scores.only(by_query)), gate
-        )
+        baseline = stored.name, _scores(stored, by_query)
+        found = baseline_verdicts(baseline, (name, scores.only(by_query)), gate)
     if alone and gate.decided_by != "value":
         names = ", ".join(column.name for column in alone)
         raise UsageError(
@@ -170,15 +152,11 @@ def stored_verdicts(
             f"evaluate both with {option('missing', 'zero')}, or store the baseline with -q"
         )
     limits = [
-        Gate(
-            column.name,
-            stored.values[column.name]
-            - column.metric.measure.sign * gate.margin.below(stored.values[column.name]),
-        )
+        Gate(column.name, value - column.metric.measure.sign * gate.margin.below(value))
         for column in alone
-        if not math.isnan(stored.values[column.name])
+        if not math.isnan(value := stored.values[column.name])
     ]
-    return compared_by_query + verdicts(name, scores, limits)
+    return found + verdicts(name, scores, limits)
 
 
 def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
@@ -208,17 +186,7 @@ GateLimits = Mapping[str, float] | Iterable[tuple[str, float]]
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates that runs have to pass.
-
-    Attributes
-    ----------
-    limits
-        The worst that values may be.
-    baseline, stored
-        A run, or a result that was stored; None without one.
-    against
-        How far below the baseline or stored result runs may be.
-    """
+    """The gates that runs have to pass: limits, and a run or a stored result as the baseline."""
 
     limits: Sequence[Gate] = ()
     baseline: Run | None = None
@@ -250,8 +218,9 @@ class Gates:
         Baselines, and limits that name no slice, are held against the values over all queries.
         """
         of_all = [gate for gate in self.limits if gate.name == gate.metric]
-        for gate in self.limits:
-            if gate not in of_all and not any(gate.is_of(*part[:2]) for part in slices):
+        of_slices = [gate for gate in self.limits if gate not in of_all]
+        for gate in of_slices:
+            if not any(gate.is_of(part.by, part.label) for part in slices):
                 known = ", ".join(visible(part.name) for part in slices[:10])
                 raise UsageError(
                     f"{option('fail_under')} {visible(gate.name)}: no such slice of the "
@@ -262,12 +231,20 @@ class Gates:
         for run in runs.items():
             found += verdicts(*run, of_all)
             for part in slices:
-                found += _of_slice(run, part, [gate for gate in self.limits if gate not in of_all])
+                found += _of_slice(run, part, of_slices)
             for baseline in baselines.items():
                 found += baseline_verdicts(baseline, run, self.against)
             if self.stored is not None:
                 found += stored_verdicts(self.stored, run, self.against)
         return found
+
+    def note_other_qrels(self, asked: Session, qrels: Any) -> None:
+        """Note that the stored result is of other qrels, if it is."""
+        if self.stored is not None and self.stored.qrels:
+            _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
+            if digest not in (None, self.stored.qrels):
+                name = self.stored.name
+                asked.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
         """Return what falls short, once per run and value."""

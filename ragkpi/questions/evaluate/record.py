@@ -1,4 +1,4 @@
-"""The log of evaluations: a file of JSON Lines that only grows."""
+"""The log of evaluations: a file of JSON Lines that only grows, and `log`, which shows it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import os
 import re
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -17,9 +17,10 @@ from typing import Any
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import option
+from ragkpi.library.result import Result
+from ragkpi.library.values import EvaluatedRun, run_object
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.evaluate.report import EvaluatedRun, run_object
 from ragkpi.reports.layout import Cell, Column, Layout, Table, with_best_marked
 from ragkpi.reports.output_files import screened
 from ragkpi.reports.renderers import dump
@@ -27,12 +28,13 @@ from ragkpi.statistics.bootstrap import Bootstrap
 from ragkpi.version import __version__
 from ragkpi.wording import shown
 
+try:
+    import fcntl
+except ImportError:  # Windows; O_APPEND has to do
+    fcntl = None  # type: ignore[assignment]
+
 # The types of the values in these fields of a record.
-_KINDS: Mapping[str, tuple[type, ...]] = {
-    "values": (int, float, str, type(None)),
-    "meta": (str,),
-    "files": (dict,),
-}
+_KINDS: Mapping[str, Any] = {"values": int | float | str | None, "meta": str, "files": dict}
 
 
 def record(
@@ -44,16 +46,7 @@ def record(
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
-    Parameters
-    ----------
-    run, bootstrap
-        The evaluated run, and the choices behind its intervals.
-    files
-        By role (``"qrels"``, ``"run"``, ``"pool"``) the path and the SHA-256, None if not known.
-    meta
-        The user's notes on the run: index snapshot, hash of a configuration, …
-    time
-        The time of the evaluation; None for now.
+    `files` are path and SHA-256 by role, `meta` the user's notes; without a `time` it is now.
     """
     stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
@@ -108,13 +101,7 @@ def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_records(path: str) -> list[dict[str, Any]]:
-    """Read a log; blank lines are skipped.
-
-    Raises
-    ------
-    InputError
-        If the file cannot be read, or a line is not the record of a run.
-    """
+    """Read a log; blank lines are skipped."""
     records = []
     try:
         with open(path, encoding="utf-8", errors="surrogateescape") as file:
@@ -205,9 +192,7 @@ def _locked(path: str) -> Iterator[tuple[int, int | None]]:
     binary = getattr(os, "O_BINARY", 0)  # without it, Windows changes line ends
     file = os.open(path, access | os.O_APPEND | os.O_CREAT | binary, 0o666)
     try:
-        with suppress(ImportError):  # Windows has no fcntl; O_APPEND has to do
-            import fcntl
-
+        if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX)
         yield file, os.fstat(file).st_size if regular else None
     finally:
@@ -236,11 +221,6 @@ class History:
 
         Numbers are compared as numbers, all else as text. A record without the named value, or
         with NA, does not meet the condition.
-
-        Raises
-        ------
-        UsageError
-            If a condition cannot be read, or no record has the value that it names.
         """
         kept = self.records
         for name, holds, wanted in map(self._condition, conditions):
@@ -253,9 +233,8 @@ class History:
         names = [text[: sign.start()] for sign in signs]
         if not any(names):
             raise UsageError(
-                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, "
-                f"and a number or "
-                "text"
+                f"{option('where')} {text}: expected NAME, one of {' '.join(_COMPARISONS)}, and a "
+                "number or text"
             )
         known = [number for number, name in enumerate(names) if name in self._known()]
         number = known[-1] if known else 0
@@ -284,26 +263,17 @@ class History:
         metas = _union(record.get("meta", {}) for record in self.records)
         metrics = [_column(name) for name in _union(record["values"] for record in self.records)]
         signatures = _what_differs([str(record.get("signature", "")) for record in self.records])
-        columns = [
-            Column("time"),
-            Column("run"),
-            *map(Column, metas),
-            *metrics,
-            *([Column("signature")] if any(signatures) else []),
-        ]
+        columns = [*map(Column, ("time", "run", *metas)), *metrics]
         rows = []
-        for record, signature in zip(self.records, signatures, strict=True):
+        for record in self.records:
             notes = map(record.get("meta", {}).get, metas)
-            rows.append(
-                [
-                    *map(Cell, (record.get("time"), record.get("name"), *notes)),
-                    *(_cell(record["values"], column) for column in metrics),
-                    *([Cell(signature)] if any(signatures) else []),
-                ]
-            )
+            texts = map(Cell, (record.get("time"), record.get("name"), *notes))
+            rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
+        if not any(signatures):
+            return Table(columns, with_best_marked(columns, rows))
         # Values of different settings are not better or worse than others.
-        marked = rows if any(signatures) else with_best_marked(columns, rows)
-        return Table(columns, marked)
+        signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
+        return Table([*columns, Column("signature")], signed)
 
     def document(self, layout: Layout) -> dict[str, Any]:
         """Return the records as one JSON object."""
@@ -384,9 +354,27 @@ def _cell(metrics: Mapping[str, Any], column: Column) -> Cell:
 def _what_differs(signatures: list[str]) -> list[str]:
     """Reduce signatures to the fields that differ among them."""
     fields = [dict(part.partition(":")[::2] for part in text.split("|")) for text in signatures]
-    varying = [
-        name for name in _union(fields) if len({fields_.get(name) for fields_ in fields}) > 1
-    ]
+    varying = [name for name in _union(fields) if len({parts.get(name) for parts in fields}) > 1]
     return [
         "|".join(f"{name}:{parts[name]}" for name in varying if name in parts) for parts in fields
     ]
+
+
+def log(
+    path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
+) -> Result:
+    """Show evaluations that were written down, as ``ragkpi log``.
+
+    Parameters
+    ----------
+    path
+        What ``--log`` or `RunResult.log` wrote.
+    where
+        Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
+        value, a key of what was said about the runs, run, run_id, time or signature.
+    sort
+        A name: the best value first. None leaves them as they were written.
+    """
+    history = History(read_records(os.fspath(path)))
+    history = history.where([where] if isinstance(where, str) else where)
+    return Result(history if sort is None else history.sorted_by(sort))

@@ -8,10 +8,9 @@ from itertools import groupby
 from typing import Any, Literal
 
 from ragkpi.charts.chart import Axis, Chart, IntervalChart, IntervalRow, noted
-from ragkpi.questions.evaluate.report import ALL
 from ragkpi.questions.holes.assessment import Candidate
 from ragkpi.questions.holes.study import Bounded, HoleBounds, depth_needed
-from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.layout import ALL, Answer, Cell, Column, Table
 from ragkpi.wording import counted, decoded, rounded
 
 

@@ -12,7 +12,8 @@ from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.interface import option
 from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, one_of, session, whole
 from ragkpi.library.result import Result
-from ragkpi.library.session import all_good, labels_of, queries_of, with_slices
+from ragkpi.library.session import all_good
+from ragkpi.library.slices import labels_of, queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import Candidate, candidates, removed_together
 from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds

@@ -1,11 +1,11 @@
-"""The options of a page, and their defaults."""
+"""The data of a page, as one JSON object: values, texts, slices, and answers of other questions."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, TypeAlias
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
-from ragkpi.files.texts import Text, read_texts, texts_of_run
+from ragkpi.files.texts import QueryLabels, Text, read_texts, texts_of_run
+from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
 from ragkpi.measures.chance import corpus_size
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.registry import find_metrics
@@ -28,7 +29,6 @@ from ragkpi.questions.diagnose.study import (
     diagnose,
     with_shown_at_their_best,
 )
-from ragkpi.questions.evaluate.report import EvaluatedRun, interval_notes, run_object
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.questions.holes.study import find_bounds
@@ -57,40 +57,37 @@ def default_measures(settings: Settings, pool: object) -> list[str]:
     return measures
 
 
+Given = str | Mapping[bytes, Text] | None  # the path of a file of texts, or texts by id
+
+
 @dataclass(frozen=True)
 class ReportOptions:
     """The contents of a page besides an evaluation.
 
     Attributes
     ----------
-    title
-        The title of the page.
     main
-        The measure that the page begins with, as for ``-m``; None for the first.
-    procedure
-        How intervals and p-values are computed.
+        The measure that the page begins with, as for ``-m``.
     query_texts, document_texts
         Files of texts, or texts by id; None for none.
     labels
         By the name of each kind of slices, the label of each query.
     detail_queries, detail_depth
         How many queries have their documents shown, and how many documents of each run.
-    signature
-        The files and settings that the numbers depend on.
     compared
         Notes on runs whose missing queries count as empty rankings.
     """
 
-    title: str = "ragkpi report"
-    main: str | None = None
-    procedure: Procedure = field(default_factory=Procedure)
-    query_texts: str | Mapping[bytes, Text] | None = None
-    document_texts: str | Mapping[bytes, Text] | None = None
-    labels: Mapping[str, Mapping[bytes, str]] = field(default_factory=dict)
-    detail_queries: int = 200
-    detail_depth: int = 100
-    signature: Signature | None = None
-    compared: Sequence[str] = ()
+    title: str
+    main: str
+    procedure: Procedure
+    query_texts: Given
+    document_texts: Given
+    labels: QueryLabels
+    detail_queries: int
+    detail_depth: int
+    signature: Signature
+    compared: Sequence[str]
 
 
 CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fixed depth
@@ -106,18 +103,9 @@ class BestCase:
 
 @dataclass(frozen=True, eq=False)
 class ReportedRun:
-    """A run of the page.
+    """A run of the page, with the scores of the shown measures.
 
-    Attributes
-    ----------
-    name
-        Its name for people.
-    scores
-        The scores of the shown measures.
-    judged
-        The judged run, with the pool and corpus sizes that other parts of the page need.
-    best
-        The best case of its unjudged documents; None without any, or without a pool.
+    `best` is the best case of its unjudged documents; None without any, or without a pool.
     """
 
     name: str
@@ -128,8 +116,8 @@ class ReportedRun:
     def over(self, queries: IntArray) -> ReportedRun:
         """Return the run over some queries alone, by number."""
         best = self.best and replace(self.best, judged=part_of(self.best.judged, queries))
-        part = part_of(self.judged, queries)
-        return ReportedRun(self.name, self.scores.over(queries), part, best)
+        judged = part_of(self.judged, queries)
+        return replace(self, scores=self.scores.over(queries), judged=judged, best=best)
 
 
 def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
@@ -196,26 +184,16 @@ LONGEST = 2_000  # characters of a text
 _FIRST = 10  # people read the first documents of a run, and skim the others
 _FAVOUR = 8  # their texts may be so many times longer
 
-Given = str | Mapping[bytes, Text] | None
-
 
 def shown_texts(
     details: Sequence[QueryDetail],
     queries: Collection[bytes],
-    query_texts: Given,
-    document_texts: Given,
-    run_files: Sequence[str],
+    options: ReportOptions,
+    run_files: Iterable[str],
 ) -> tuple[dict[bytes, Text], dict[bytes, Text]]:
     """Read the texts of queries and of documents that the page shows, by id.
 
-    Parameters
-    ----------
-    details, queries
-        The queries whose documents are shown, and the ids of all queries.
-    query_texts, document_texts
-        The file of texts, or texts by id; None for none.
-    run_files
-        Runs whose own files may carry texts, for ids without another text.
+    The files of runs may carry texts, for ids without another text.
     """
     wanted = {name for detail in details for name in detail.documents}
     documents: dict[bytes, Text] = {}
@@ -224,8 +202,8 @@ def shown_texts(
         in_queries, in_documents = texts_of_run(path)
         of_queries |= {id_: text for id_, text in in_queries.items() if id_ in queries}
         documents |= {id_: text for id_, text in in_documents.items() if id_ in wanted}
-    of_queries |= _known_texts(query_texts, queries)
-    documents |= _known_texts(document_texts, wanted)
+    of_queries |= _known_texts(options.query_texts, queries)
+    documents |= _known_texts(options.document_texts, wanted)
     favoured = {
         name
         for detail in details
@@ -276,14 +254,12 @@ _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
 
 @dataclass(frozen=True)
 class QueryDetail:
-    """A query and its n documents: those that runs show, and the relevant ones.
+    """A query, by number, and its documents: those that runs show, and the relevant ones.
 
     Attributes
     ----------
-    query
-        Its number among the evaluated queries.
-    documents, levels, pool_ranks : length n
-        Ids, judged levels (None: unjudged) and ranks in the pool (None: not in it, or no pool).
+    levels, pool_ranks
+        Of each document; None if it is unjudged, or not in the pool.
     rankings
         For each run its first documents, as places in `documents`.
     below
@@ -295,18 +271,13 @@ class QueryDetail:
     levels: list[int | None]
     pool_ranks: list[int | None]
     rankings: list[list[int]]
-    below: list[list[tuple[int, int]]]
+    below: list[list[list[int]]]
 
     def document(self, *, pooled: bool) -> dict[str, Any]:
         """Return the query as a JSON object; with ranks in the pool if there is one."""
-        return {
-            "query": self.query,
-            "documents": [decoded(name) for name in self.documents],
-            "levels": self.levels,
-            "pool_ranks": self.pool_ranks if pooled else [],
-            "rankings": self.rankings,
-            "below": [[list(pair) for pair in pairs] for pairs in self.below],
-        }
+        documents = [decoded(name) for name in self.documents]
+        ranks = self.pool_ranks if pooled else []
+        return {**vars(self), "documents": documents, "pool_ranks": ranks}
 
 
 def telling_queries(runs: Sequence[ReportedRun], measure: int, most: int) -> list[int]:
@@ -330,21 +301,9 @@ def query_details(
     judgements: Judgements,
     depth: int,
 ) -> list[QueryDetail]:
-    """Collect the documents of some queries.
+    """Collect the documents of some queries, by number, down to a depth of each run.
 
-    Parameters
-    ----------
-    chosen
-        Numbers of evaluated queries.
-    runs
-        The judged runs, over the evaluated queries.
-    tops, pool
-        The runs and the pool, read for the names of their documents by `judgements`, down to
-        `depth` at least.
-    judgements
-        The judgements of the chosen queries at least.
-    depth
-        How many documents of each run are shown.
+    `tops` and `pool` were read for the names of their documents by `judgements`.
     """
     settings = runs[0].judged.settings
     rankings = [_rankings(hits, judgements, settings, depth) for hits in tops]
@@ -397,7 +356,7 @@ def _detail(
         judgement, rank = run.judged.judgement[hits].tolist(), run.judged.rank[hits].tolist()
         rank_of = dict(zip(judgement, rank, strict=True))
         ranks = [(place[name], rank_of.get(row, 0)) for name, row in relevant.items()]
-        below.append([(document, rank) for document, rank in ranks if rank > len(documents)])
+        below.append([[document, rank] for document, rank in ranks if rank > len(documents)])
     return QueryDetail(
         query,
         list(place),
@@ -414,40 +373,38 @@ _MOST_QUERIES = 20  # in the table of diagnose
 _MOST_MISSED = 3
 
 
-class Slice(NamedTuple):
-    """A set of queries, by number, and its name."""
-
-    name: str
-    queries: IntArray
-
-
 def largest_slices(
-    queries: Sequence[bytes], labels: Mapping[str, Mapping[bytes, str]]
-) -> tuple[list[Slice], int]:
+    queries: Sequence[bytes], labels: QueryLabels
+) -> tuple[list[tuple[str, IntArray]], int]:
     """Return all queries and the largest slices, and how many slices are left out."""
     slices = [
-        Slice(f"{part.by}: {part.label}", part.rows(queries))
+        (f"{part.by}: {part.label}", part.rows(queries))
         for part in (query_slices(labels, queries) if labels else ())
     ]
-    slices.sort(key=lambda part: (-len(part.queries), part.name))
-    everything = Slice("all queries", np.arange(len(queries)))
+    slices.sort(key=lambda part: (-len(part[1]), part[0]))
+    everything = "all queries", np.arange(len(queries))
     return [everything, *slices[:MOST_SLICES]], max(0, len(slices) - MOST_SLICES)
 
 
 def slice_object(
-    part: Slice,
+    name: str,
+    queries: IntArray,
     runs: Sequence[ReportedRun],
     judgements: Judgements,
     procedure: Procedure,
-    signature: Signature | None,
+    signature: Signature,
 ) -> dict[str, Any]:
     """Collect the parts of a slice, valid under ``schema.json#/$defs/report_slice``."""
-    some = [run.over(part.queries) for run in runs]
+    some, bootstrap = [run.over(queries) for run in runs], procedure.bootstrap
+    evaluated = [
+        EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature)
+        for run in some
+    ]
     answers: dict[str, Any] = {
-        "name": part.name,
-        "queries": part.queries.tolist(),
-        "runs": _evaluated(some, procedure, signature),
-        "intervals": interval_notes(procedure.bootstrap, [run.scores for run in some]),
+        "name": name,
+        "queries": queries.tolist(),
+        "runs": [run_object(run, bootstrap, Layout()) for run in evaluated],
+        "intervals": interval_notes(bootstrap, [run.scores for run in some]),
         "judged": [judged_share(run) for run in some],
         "comparisons": _comparisons(some, procedure),
         "depth": _depth(some[:MOST_RUNS]),
@@ -455,20 +412,6 @@ def slice_object(
     if some[0].judged.pool is not None:
         answers["diagnoses"] = [_diagnosis(run, judgements) for run in some[:MOST_RUNS]]
     return answers
-
-
-def _evaluated(
-    runs: Sequence[ReportedRun], procedure: Procedure, signature: Signature | None
-) -> list[dict[str, Any]]:
-    bootstrap = procedure.bootstrap
-    return [
-        run_object(
-            EvaluatedRun(run.name, run.scores, intervals(run.scores, bootstrap), signature),
-            bootstrap,
-            Layout(),
-        )
-        for run in runs
-    ]
 
 
 def _comparisons(runs: Sequence[ReportedRun], procedure: Procedure) -> list[dict[str, Any]]:
@@ -563,7 +506,7 @@ def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wante
 
     Raises `UsageError` for metrics that make no page.
     """
-    _main(shown, ReportOptions())
+    _main(shown, "")
     evaluator.relevance.judgements.refuse_gains("a report shows levels")
     small = len(evaluator.relevance.judgements.queries) * runs <= _MOST_CELLS
     metrics = metrics_needed(shown, evaluator.pool is not None)
@@ -579,37 +522,19 @@ def report_document(
     shown: Sequence[Metric],
     options: ReportOptions,
 ) -> dict[str, Any]:
-    """Collect the data of a page.
+    """Collect the data of a page, valid under ``schema.json#/$defs/report``.
 
-    Parameters
-    ----------
-    evaluator
-        The evaluator of the runs.
-    runs, names
-        Paths or columns, and their names on the page.
-    hits, evaluations
-        The runs, read for `wanted_of` and scored by `metrics_needed`.
-    shown
-        The shown measures.
-    options
-        What else belongs on the page.
-
-    Returns
-    -------
-    dict
-        Valid under ``schema.json#/$defs/report``.
+    The runs were read for `wanted_of` and scored by `metrics_needed`.
     """
     best = [best_case(evaluator, run) for run in hits]
     reported = reported_runs(names, evaluations, best, shown)
     scores, judgements = reported[0].scores, evaluator.relevance.judgements
-    queries, main, pooled = scores.queries, _main(shown, options), evaluator.pool is not None
+    queries, main, pooled = scores.queries, _main(shown, options.main), evaluator.pool is not None
     chosen = telling_queries(reported, main, options.detail_queries)
     small = len(judgements.queries) * len(runs) <= _MOST_CELLS
     details = _details(evaluator, runs, reported, hits if small else None, chosen, options)
     files = [run for run in runs if isinstance(run, str) and run != "-"]
-    query_texts, texts = shown_texts(
-        details, set(queries), options.query_texts, options.document_texts, files
-    )
+    query_texts, texts = shown_texts(details, set(queries), options, files)
     holes = _holes(evaluator, hits, evaluations, shown, names) if small else None
     pairs = len(runs) * (len(runs) - 1) // 2
     many_trials = pairs * len(queries) * options.procedure.trials > _MOST_TRIALS
@@ -617,9 +542,11 @@ def report_document(
     slices, left_out = largest_slices(queries, options.labels)
 
     by_name = dict(zip(names, evaluations, strict=True))
-    notes = [*options.compared]
-    notes += concerning({name: run.warnings for name, run in by_name.items()})
-    notes += concerning({name: run.notes for name, run in by_name.items()})
+    notes = [
+        *options.compared,
+        *concerning({name: run.warnings for name, run in by_name.items()}),
+        *concerning({name: run.notes for name, run in by_name.items()}),
+    ]
     if many_trials:
         notes.append(f"p-values of {pairs:,} pairs of runs: the paired t test, which is quick")
     if left_out:
@@ -647,7 +574,7 @@ def report_document(
         "query_texts": [_text(query_texts.get(query)) for query in queries],
         "per_query": _per_query(reported),
         "slices": [
-            slice_object(part, reported, judgements, procedure, options.signature)
+            slice_object(*part, reported, judgements, procedure, options.signature)
             for part in slices
         ],
         "details": [detail.document(pooled=pooled) for detail in details],
@@ -656,23 +583,13 @@ def report_document(
     }
 
 
-def _main(metrics: Sequence[Metric], options: ReportOptions) -> int:
+def _main(metrics: Sequence[Metric], main: str) -> int:
     """Return the place of the measure that comes first on the page."""
     numeric = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
     if not numeric:
         raise UsageError("a page needs a measure that is a number; give one with -m")
-    first = {metric.name for metric in find_metrics([options.main])} if options.main else set()
+    first = {metric.name for metric in find_metrics([main])} if main else set()
     return next((i for i in numeric if metrics[i].name in first), numeric[0])
-
-
-def read_every(evaluator: Evaluator, runs: Sequence[Run], wanted: Wanted) -> list[Hits]:
-    """Read runs from their files or columns; raise the error of one that cannot be read."""
-    hits = []
-    for read in evaluator.read(runs, wanted):
-        if isinstance(read, RagkpiError):
-            raise read
-        hits.append(read)
-    return hits
 
 
 def _details(
@@ -694,13 +611,22 @@ def _details(
     if read is None and "-" in runs:
         raise UsageError("-: so many queries are read twice, which a pipe cannot be; give a file")
     depth = EVERYTHING if evaluator.settings.unjudged == "removed" else options.detail_depth
-    tops = read or read_every(reader, runs, Wanted(depth=depth))
+    tops = read or _read(reader, runs, depth)
     pool = None
     if evaluator.pool is not None:
-        (pool,) = read_every(reader, [evaluator.pool], Wanted(depth=EVERYTHING))
+        (pool,) = _read(reader, [evaluator.pool], EVERYTHING)
     details = query_details(chosen, reported, tops, pool, judgements, options.detail_depth)
     entries = np.cumsum([len(query.documents) + sum(map(len, query.rankings)) for query in details])
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
+
+
+def _read(evaluator: Evaluator, runs: Sequence[Run], depth: int) -> list[Hits]:
+    hits = []
+    for read in evaluator.read(runs, Wanted(depth=depth)):
+        if isinstance(read, RagkpiError):
+            raise read
+        hits.append(read)
+    return hits
 
 
 def _holes(
@@ -717,8 +643,7 @@ def _holes(
     listed = candidates(bounds) if few else []
     together = removed_together(bounds, listed[:_FIRST_TO_JUDGE])
     answer = holes_answer(bounds, names, listed, _FIRST_TO_JUDGE, "hidden", together)
-    charts = [chart_object(chart) for chart in holes_charts(bounds, names)]
-    return {"answer": answer.document(Layout()), "charts": charts}
+    return _answer(answer, holes_charts(bounds, names))
 
 
 def _measures(metrics: Sequence[Metric], main: int) -> list[dict[str, Any]]:

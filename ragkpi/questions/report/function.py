@@ -13,12 +13,13 @@ from ragkpi.library.arguments import (
     Evaluating,
     in_one_order,
     named_runs,
-    procedure_of,
     session,
     whole,
 )
-from ragkpi.library.session import labels_of
+from ragkpi.library.comparing import procedure_of
+from ragkpi.library.slices import labels_of
 from ragkpi.questions.report.content import (
+    Given,
     ReportOptions,
     default_measures,
     metrics_needed,
@@ -118,7 +119,7 @@ def report(
     )
 
 
-def _texts(given: Any) -> str | Mapping[bytes, Text] | None:
+def _texts(given: Any) -> Given:
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):

@@ -10,11 +10,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
-from pathlib import Path
 from typing import Any
 
 from ragkpi.errors import UsageError
 from ragkpi.reports.output_files import write
+
+try:
+    import jinja2
+except ImportError:  # `refuse_without_packages` says so
+    jinja2 = None
 
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
 _HEIGHT = 900  # pixels of the frame in a notebook
@@ -68,19 +72,18 @@ def report_page(data: Mapping[str, Any]) -> HtmlReport:
     script, whatever ids and texts contain, and loads nothing.
     """
     refuse_without_packages()
-    from jinja2 import Environment, StrictUndefined
-    from markupsafe import Markup
-
     folder = files("ragkpi.questions.report")
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment = jinja2.Environment(
+        autoescape=True, undefined=jinja2.StrictUndefined, trim_blocks=True
+    )
     template = environment.from_string((folder / "page.html.jinja").read_text("utf-8"))
     scripts = [*_chart_scripts(), (folder / "page.js").read_text("utf-8")]
     page = template.render(
         data=data,
-        json=Markup(embedded_json(data)),
-        style=Markup((folder / "page.css").read_text("utf-8")),
-        scripts=[Markup(script) for script in scripts],
-        hashes=Markup(" ".join(f"'sha256-{_hash(script)}'" for script in scripts)),
+        json=embedded_json(data),
+        style=(folder / "page.css").read_text("utf-8"),
+        scripts=scripts,
+        hashes=" ".join(f"'sha256-{_hash(script)}'" for script in scripts),
     )
     return HtmlReport(page, data)
 
@@ -98,9 +101,7 @@ def embedded_json(data: Mapping[str, Any]) -> str:
 
 
 def _chart_scripts() -> list[str]:
-    import bokeh
-
-    folder = Path(bokeh.__file__).parent / "server" / "static" / "js"
+    folder = files("bokeh") / "server" / "static" / "js"
     # A string of JavaScript may contain "</script"; there, the backslash means nothing.
     return [
         (folder / name).read_text("utf-8").replace("</script", "<\\/script")

@@ -1,0 +1,71 @@
+"""The charts of an evaluation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ragkpi.charts.chart import (
+    Axis,
+    Chart,
+    IntervalChart,
+    IntervalRow,
+    Line,
+    PlaneChart,
+    Rule,
+    noted,
+)
+from ragkpi.charts.picture import figure_of
+from ragkpi.errors import UsageError
+from ragkpi.library.values import EvaluatedRun, EvaluationReport, interval_note
+from ragkpi.measures.scores import MetricScores
+from ragkpi.statistics.bootstrap import Bootstrap, intervals
+from ragkpi.wording import counted
+
+
+def drawn(report: EvaluationReport) -> Any:
+    """Draw the charts of a report as a figure of matplotlib."""
+    return figure_of(evaluation_charts(report.runs, report.bootstrap))
+
+
+def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
+    """Draw a chart per metric: several runs with bootstrap intervals, or the queries of one run.
+
+    `UsageError` if there are numbers of documents and texts alone.
+    """
+    shown = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
+    if len(runs) == 1:
+        shown = [column for column in shown if column.metric.is_printed("query")]
+    if not shown:
+        names = ", ".join(metric.name for metric in runs[0].scores.metrics)
+        raise UsageError(f"nothing of {names} can be drawn; expected a measure such as map")
+    over = counted(runs[0].scores.divisor, "query", "queries")
+    if len(runs) == 1:
+        return noted([_queries(runs[0].name, column) for column in shown], [over])
+    bootstrap = bootstrap or Bootstrap()
+    bounds = [run.intervals or intervals(run.scores, bootstrap) for run in runs]
+    charts: list[Chart] = []
+    for name in (column.name for column in shown):
+        rows = [
+            IntervalRow(
+                run.name, of_run[name].low, float(run.scores[name].summary), of_run[name].high
+            )
+            for run, of_run in zip(runs, bounds, strict=True)
+        ]
+        charts.append(IntervalChart(name, Axis("value of each run"), rows))
+    return noted(charts, [interval_note(bootstrap).replace("[low, high]", "bars"), over])
+
+
+def _queries(run: str, column: MetricScores) -> Chart:
+    """Draw the values of all queries, the best first, and the value over all queries."""
+    better = column.metric.measure.sign
+    values = (-better * np.sort(-better * column.per_query[column.known])).tolist()
+    return PlaneChart(
+        f"{column.name} of {run}, query by query",
+        Axis("queries, the best first", low=1),
+        Axis(column.name),
+        [Line(run, range(1, len(values) + 1), values)],
+        rules=[Rule("y", float(column.summary), "over all queries")],
+    )
