@@ -143,8 +143,11 @@ class CheckedRun:
 
     @cached_property
     def first_row(self) -> IntArray:
-        """The first row of each query in the file, (Q,); every query must have one."""
-        return np.unique(self.query, return_index=True)[1]
+        """The first row of each query in the file, (Q,); 0 for a query without rows."""
+        first = np.zeros(len(self.queries), dtype=np.int64)
+        queries, rows = np.unique(self.query, return_index=True)
+        first[queries] = rows
+        return first
 
     @cached_property
     def ranks(self) -> IntArray:

@@ -15,7 +15,7 @@ from ragkpi.arrays import IntArray
 from ragkpi.files.lines import Tokens
 from ragkpi.measures.measure import Metric
 from ragkpi.measures.scores import score
-from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, Kind
+from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, Kind, Problems
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
@@ -157,11 +157,15 @@ class _Lines(Finding):
     """Lines that cannot be read, or only in part."""
 
     kind: Kind
+    problems = Problems()
 
     def see(self, part: Part) -> None:
-        problems = part.run.problems  # those of all parts so far
-        self.count = problems.count[self.kind]
-        self.examples = problems.first.get(self.kind, [])
+        self.problems = part.run.problems  # of all parts, those after this one too
+
+    def found(self) -> Found | None:
+        self.count = self.problems.count[self.kind]
+        self.examples = self.problems.first.get(self.kind, [])
+        return super().found()
 
 
 class Columns(_Lines):
