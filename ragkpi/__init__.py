@@ -35,11 +35,11 @@ if TYPE_CHECKING:
     from ragkpi.questions.describe.function import describe_measures as describe_measures
     from ragkpi.questions.describe.function import schema as schema
     from ragkpi.questions.diagnose.function import diagnose as diagnose
-    from ragkpi.questions.evaluate.deviations import zscores as zscores
     from ragkpi.questions.evaluate.function import RunResult as RunResult
     from ragkpi.questions.evaluate.function import RunResults as RunResults
     from ragkpi.questions.evaluate.function import evaluate as evaluate
     from ragkpi.questions.evaluate.record import log as log
+    from ragkpi.questions.evaluate.zscores import zscores as zscores
     from ragkpi.questions.holes.function import holes as holes
     from ragkpi.questions.report.function import report as report
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 _MODULES = {
     "errors": "DataError GateFailedError InputError NothingInCommonError RagkpiError RagkpiWarning "
     "UsageError",
+    "library.arguments": "Evaluating",
+    "library.result": "Result",
     "questions.agree.function": "agree correct",
     "questions.calibrate.function": "calibrate",
     "questions.check.function": "check",
@@ -55,13 +57,11 @@ _MODULES = {
     "questions.depth.function": "depth",
     "questions.describe.function": "describe_formats describe_measures schema",
     "questions.diagnose.function": "diagnose",
+    "questions.evaluate.zscores": "zscores",
     "questions.evaluate.function": "RunResult RunResults evaluate",
-    "questions.evaluate.deviations": "zscores",
     "questions.evaluate.record": "log",
     "questions.holes.function": "holes",
     "questions.report.function": "report",
-    "library.result": "Result",
-    "library.arguments": "Evaluating",
 }
 _MODULE = {name: module for module, names in _MODULES.items() for name in names.split()}
 __all__ = sorted(_MODULE)

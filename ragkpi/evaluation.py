@@ -9,11 +9,9 @@ from typing import Literal, TypeAlias
 
 from ragkpi.errors import DataError, NothingInCommonError, RagkpiError, UsageError
 from ragkpi.files.formats import Reading
-from ragkpi.interface import option
-from ragkpi.measures.measure import Metric, Need
+from ragkpi.interface import doing, option, steps
+from ragkpi.measures.measure import Metric, Need, Scores, score
 from ragkpi.measures.registry import cautions, no_level_so_high, refuse_levels, refuse_unserved
-from ragkpi.measures.scores import Scores, score
-from ragkpi.progress import doing, steps
 from ragkpi.ranking.judge import (
     Coverage,
     JudgementPart,

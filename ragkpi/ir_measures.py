@@ -32,10 +32,9 @@ from ragkpi.errors import RagkpiError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
 from ragkpi.measures import chance, evidence, kpi
-from ragkpi.measures.measure import Measure
+from ragkpi.measures.measure import Measure, MetricScores
 from ragkpi.measures.parameters import Cutoffs
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import MetricScores
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import RunInMemory

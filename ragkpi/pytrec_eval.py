@@ -26,10 +26,9 @@ from typing import Any, TypeVar
 from ragkpi.errors import NothingInCommonError, RagkpiError, RagkpiWarning, UsageError
 from ragkpi.evaluation import Evaluator
 from ragkpi.files.in_memory import qrels_columns
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import Metric, MetricScores
 from ragkpi.measures.parameters import RealList
 from ragkpi.measures.registry import NICKNAMES, builtin_measures, find_metrics
-from ragkpi.measures.scores import MetricScores
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import NOTHING_RETRIEVED, Hits, RunInMemory

@@ -2,8 +2,18 @@
 
 import numpy as np
 
-from ragkpi.measures.measure import COUNT, LABEL, MEAN, SUM, UNPROVEN, Aggregate, Measure, Metric
-from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.measures.measure import (
+    COUNT,
+    LABEL,
+    MEAN,
+    SUM,
+    UNPROVEN,
+    Aggregate,
+    Measure,
+    Metric,
+    MetricScores,
+    Scores,
+)
 
 
 def bits(sums, count=1):

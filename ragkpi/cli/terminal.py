@@ -15,8 +15,7 @@ from shlex import quote
 from typing import Literal
 
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
-from ragkpi.interface import Interface
-from ragkpi.progress import Work, present, share
+from ragkpi.interface import Interface, Work, present, share
 from ragkpi.wording import visible
 
 # Seconds until the first is drawn, and from one to the next.

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any, BinaryIO, cast
 
-from ragkpi import progress
+from ragkpi import interface as progress
 from ragkpi.errors import InputError
 from ragkpi.files.inputs import UNTOUCHED, inputs, new_sha256, parts_of, same_state
 

@@ -159,7 +159,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
     if sizes or only_query is not None or gains is not None:
-        from ragkpi.library.in_memory import gains_of, octets
+        from ragkpi.library.given import gains_of, octets
 
         gains = None if gains is None else gains_of(gains, of_qrels)
         only_query = None if only_query is None else octets(only_query)

@@ -12,11 +12,10 @@ import numpy as np
 
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.measure import SUM, Metric
+from ragkpi.library.session import Signature
+from ragkpi.measures.measure import SUM, Metric, MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note, resampled
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded

@@ -14,9 +14,8 @@ from ragkpi.arrays import FloatArray, IntArray
 from ragkpi.measures.measure import SUM, UNPROVEN, Measure, record
 from ragkpi.measures.parameters import Cutoffs, RealCutoffs
 from ragkpi.measures.precision import MULTIPLES_OF_R, P, Rprec_mult, average_precision
+from ragkpi.ranking.assessors import JudgedGroups, JudgedPreferences, Tally
 from ragkpi.ranking.judged import quotient
-from ragkpi.ranking.judged_groups import JudgedGroups
-from ragkpi.ranking.preferences import JudgedPreferences, Tally
 
 MEASURES: list[Measure] = []
 

@@ -23,7 +23,6 @@ import numpy as np
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
-from ragkpi.measures.hypergeometric import Tail, tail
 from ragkpi.measures.measure import (
     CHANCE_ALONE,
     MEAN,
@@ -38,7 +37,7 @@ from ragkpi.measures.measure import (
 )
 from ragkpi.measures.parameters import Cutoffs, Option
 from ragkpi.measures.precision import expected_recall, recall
-from ragkpi.measures.tied import share_reaching
+from ragkpi.measures.tied import Tail, share_reaching, tail
 from ragkpi.ranking.judged import Judged, quotient, shared
 from ragkpi.wording import named
 

@@ -168,7 +168,7 @@ def join_hits(parts: Sequence[Hits]) -> Hits:
 
 
 def _blocks_of(given: Any, shape: Shape | None = None) -> list[RunColumns]:
-    from ragkpi.files import in_memory  # the files of a command line need none of it
+    from ragkpi.files import in_memory
 
     return in_memory.run_blocks(given if shape is None else in_memory.mapped_rows(given, shape))
 

@@ -11,8 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.measures.measure import Metric, MetricScores, Scores
 from ragkpi.statistics.bootstrap import Interval
 from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
 

@@ -21,9 +21,8 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray
 from ragkpi.errors import RagkpiWarning
-from ragkpi.measures.measure import Aggregate, Metric
-from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.progress import steps
+from ragkpi.interface import steps
+from ragkpi.measures.measure import Aggregate, Metric, MetricScores, Scores
 
 # Weights per sample. Half a megabyte stays in the cache, which is worth a factor of two.
 BLOCK = 1 << 16

@@ -12,8 +12,8 @@ import numpy as np
 
 from ragkpi.errors import RagkpiWarning, UsageError
 from ragkpi.interface import option
+from ragkpi.measures.measure import MetricScores, Scores
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import MetricScores, Scores
 from ragkpi.statistics.bootstrap import UNKNOWN, Interval, QuerySample, query_samples, special
 from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs

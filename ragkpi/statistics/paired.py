@@ -14,10 +14,8 @@ import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.errors import NothingInCommonError, RagkpiWarning, UsageError
-from ragkpi.interface import option
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
-from ragkpi.progress import steps
+from ragkpi.interface import option, steps
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.bootstrap import (
     UNKNOWN,
     Bootstrap,

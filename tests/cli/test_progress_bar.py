@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from ragkpi import progress
+from ragkpi import interface as progress
 from ragkpi.cli.terminal import Bar
 from tests.cli.commandline import BM25, FIXTURES
 

@@ -4,8 +4,8 @@ import dataclasses
 
 import numpy as np
 
+from ragkpi.measures.measure import score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Judged, Settings
 
 

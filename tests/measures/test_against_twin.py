@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkpi.measures import incomplete
+from ragkpi.measures.measure import score
 from ragkpi.measures.registry import TREC_MEASURES, find_metrics
-from ragkpi.measures.scores import score
 from ragkpi.ranking.judged import Settings
 from tests.slow_reference.measures import MEASURES
 from tests.slow_reference.ranking import judged_of, topics

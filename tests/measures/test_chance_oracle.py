@@ -7,7 +7,7 @@ import pytest
 
 from ragkpi.errors import UsageError
 from ragkpi.measures.chance import BITS, CEILING
-from ragkpi.measures.hypergeometric import tail
+from ragkpi.measures.tied import tail
 from tests.measures.by_hand import population, scores, summary
 from tests.measures.rag_oracle import agree, cases, number
 

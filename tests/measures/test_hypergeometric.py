@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragkpi.measures.hypergeometric import tail
+from ragkpi.measures.tied import tail
 
 SMALLEST = Fraction(1, 2**1000)
 

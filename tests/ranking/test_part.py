@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from ragkpi.evaluation import Evaluator
+from ragkpi.measures.measure import score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import score
 from ragkpi.ranking.judge import part_of
 from ragkpi.ranking.judged import Settings
 from tests.cli.commandline import FIXTURES

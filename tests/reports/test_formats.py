@@ -8,10 +8,10 @@ from types import SimpleNamespace
 import pytest
 
 from ragkpi import __version__
+from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import REPORT_FORMATS, rendered
-from ragkpi.reports.signature import Signature
 from ragkpi.reports.terminal import wants_colour
 from ragkpi.statistics.bootstrap import Bootstrap, Interval
 from tests.made_scores import BOR, HARM, MAP, NUM_Q, NUM_RET, RUNID, metric, scores

@@ -7,12 +7,12 @@ from itertools import product
 import jsonschema
 import pytest
 
+from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun, EvaluationReport
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.evaluate.record import History, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.statistics.paired import Procedure, compare
 from tests.made_scores import BOR, MAP, NUM_Q, RUNID, scores

@@ -1,8 +1,8 @@
 import pytest
 
 from ragkpi import __version__
+from ragkpi.library.session import signature_of
 from ragkpi.ranking.judged import GRADE_MAPS, Settings
-from ragkpi.reports.signature import signature_of
 from tests.made_scores import BOR, MAP, metric
 
 V = __version__

@@ -3,8 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from ragkpi.measures.measure import LABEL, MEAN, PER_QUERY_TEXT, SUM
-from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.measures.measure import LABEL, MEAN, PER_QUERY_TEXT, SUM, MetricScores, Scores
 from ragkpi.reports import trec_lines as trec
 from ragkpi.statistics.bootstrap import Interval
 from tests.made_scores import metric

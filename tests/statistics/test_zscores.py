@@ -6,9 +6,16 @@ import pytest
 
 from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.query_files import read_zscores
-from ragkpi.measures.measure import COUNT, GEOMETRIC_MEAN, LABEL, RATIO_OF_MEANS, SUM
-from ragkpi.measures.scores import MetricScores, Scores
-from ragkpi.statistics.zscores import UNKNOWN, standardize, zscore_lines
+from ragkpi.measures.measure import (
+    COUNT,
+    GEOMETRIC_MEAN,
+    LABEL,
+    RATIO_OF_MEANS,
+    SUM,
+    MetricScores,
+    Scores,
+)
+from ragkpi.questions.evaluate.zscores import UNKNOWN, standardize, zscore_lines
 from tests.made_scores import metric
 
 

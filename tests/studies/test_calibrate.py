@@ -40,7 +40,7 @@ def made(queries, seed, shortest=20):
 
 
 def values_of(judged, request):
-    from ragkpi.measures.scores import score
+    from ragkpi.measures.measure import score
 
     return score(judged, find_metrics([request])).columns[0].per_query
 

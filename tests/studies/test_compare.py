@@ -6,6 +6,7 @@ import pytest
 
 from ragkpi.charts.text_chart import texts
 from ragkpi.errors import UsageError
+from ragkpi.library.session import Signature
 from ragkpi.questions.compare.report import (
     AllPairsReport,
     ComparisonReport,
@@ -15,7 +16,6 @@ from ragkpi.questions.compare.report import (
 )
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics.paired import Procedure, compare, compare_all, compare_each
 from ragkpi.statistics.significance import CORRECTIONS, TESTS
 from tests.made_scores import BOR, HARM, MAP, metric, scores

@@ -10,8 +10,7 @@ from scipy.stats import ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.questions.agree import correction as correction_study
-from ragkpi.questions.agree.correction import correction_answer, doubts
-from ragkpi.statistics.prediction_powered import prediction_powered
+from ragkpi.questions.agree.correction import correction_answer, doubts, prediction_powered
 from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from ragkpi.charts.text_chart import text
 from ragkpi.errors import UsageError
-from ragkpi.measures.scores import score
+from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.study import (
     Curve,

@@ -5,11 +5,11 @@ from datetime import datetime, timedelta, timezone
 import pytest
 
 from ragkpi.errors import InputError, UsageError
+from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun
 from ragkpi.questions.evaluate.record import History, append, parse_meta, read_records, record
 from ragkpi.reports.layout import Layout
 from ragkpi.reports.renderers import rendered
-from ragkpi.reports.signature import Signature
 from tests.made_scores import MAP, RUNID, metric, scores
 
 pytestmark = pytest.mark.usefixtures("command_line")

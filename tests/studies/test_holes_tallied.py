@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ragkpi import progress
+from ragkpi import interface as progress
 from ragkpi.evaluation import Evaluator
 from ragkpi.measures.registry import all_measures, find_metrics
 from ragkpi.questions.holes import assignments as tallied_search

@@ -18,7 +18,6 @@ from ragkpi.library.arguments import (
     one_of,
     session,
 )
-from ragkpi.library.comparing import procedure_of
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
@@ -26,6 +25,7 @@ from ragkpi.questions.agree.correction import Of, correction_answer, doubts
 from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import Panel, evaluators, mapped, panel, scales_differ
 from ragkpi.questions.agree.study import agree as agree_judges
+from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Relevance
 from ragkpi.reports.layout import run_names
 from ragkpi.statistics.significance import CorrectionName, TestName

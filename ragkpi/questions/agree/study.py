@@ -20,8 +20,7 @@ from ragkpi.evaluation import Evaluator
 from ragkpi.files.formats import Reading
 from ragkpi.files.lines import Tokens
 from ragkpi.interface import option
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.relevance import Qrels

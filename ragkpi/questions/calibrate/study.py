@@ -13,10 +13,9 @@ from typing import Literal
 import numpy as np
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
-from ragkpi.measures.measure import Metric
+from ragkpi.interface import steps
+from ragkpi.measures.measure import Metric, score
 from ragkpi.measures.parameters import Cutoffs
-from ragkpi.measures.scores import score
-from ragkpi.progress import steps
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import UNKNOWN, Bootstrap, Interval, drawn, order_statistics
 from ragkpi.statistics.correlation import (

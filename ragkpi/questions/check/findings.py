@@ -13,8 +13,7 @@ import numpy as np
 
 from ragkpi.arrays import IntArray
 from ragkpi.files.lines import Tokens
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import score
+from ragkpi.measures.measure import Metric, score
 from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, Kind, Problems
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Settings

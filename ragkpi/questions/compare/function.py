@@ -1,20 +1,28 @@
-"""`compare`: runs beside a baseline, or each beside each."""
+"""What the questions share that compare runs: the procedure, and the queries of all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Unpack, get_args
 
 from ragkpi.charts.chart import Chart, Charts, noted
 from ragkpi.errors import RagkpiError, UsageError
+from ragkpi.evaluation import Evaluation
 from ragkpi.interface import interface, option
-from ragkpi.library.arguments import Evaluating, Problems, named_runs, one_of, session
-from ragkpi.library.comparing import over_common_queries, procedure_of
+from ragkpi.library.arguments import (
+    Evaluating,
+    Problems,
+    bootstrap_of,
+    named_runs,
+    one_of,
+    session,
+    whole,
+)
+from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
-from ragkpi.library.session import good_ones, problems_of
-from ragkpi.library.slices import labels_of, queries_of, with_slices
-from ragkpi.measures.scores import Scores
+from ragkpi.library.session import Session, Signature, good_ones, problems_of
+from ragkpi.measures.measure import Scores
 from ragkpi.questions.compare.report import (
     REPORTED,
     AllPairsReport,
@@ -25,11 +33,49 @@ from ragkpi.questions.compare.report import (
     outcome_objects,
 )
 from ragkpi.reports.layout import Report, SlicedReport
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics import paired
-from ragkpi.statistics.paired import compare_all
-from ragkpi.statistics.query_slices import QuerySlice
+from ragkpi.statistics.paired import Procedure, aligned, compare_all
 from ragkpi.statistics.significance import CorrectionName, TestName
+
+
+def procedure_of(
+    test: TestName,
+    correction: CorrectionName,
+    family: Literal["metric", "all"],
+    trials: int,
+    resamples: int,
+    seed: int,
+    confidence: float,
+) -> Procedure:
+    """Return how runs are compared; wrong arguments are refused."""
+    return Procedure(
+        one_of("test", test, get_args(TestName)),
+        one_of("correction", correction, get_args(CorrectionName)),
+        one_of("family", family, ("metric", "all")),
+        whole("trials", trials, 1),
+        bootstrap_of(resamples, seed, confidence),
+    )
+
+
+def over_common_queries(
+    asked: Session, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
+) -> Sequence[Evaluation | RagkpiError]:
+    """Restrict scores to the queries of all runs where ``missing="common"`` asks for it."""
+    good = good_ones(names, outcomes)
+    if asked.settings.missing != "common" or not good:
+        return outcomes
+    first = next(iter(good.values()))
+    shared = aligned(list(good), [evaluation.scores for evaluation in good.values()])
+    if shared[0].queries == first.scores.queries and first.coverage.missing:
+        asked.notes.note(
+            f"compared over {len(shared[0].queries)} queries; "
+            f"{len(first.coverage.missing)} judged are missing"
+        )
+    scores = iter(shared)
+    return [
+        outcome if isinstance(outcome, RagkpiError) else replace(outcome, scores=next(scores))
+        for outcome in outcomes
+    ]
 
 
 @dataclass(frozen=True, eq=False, repr=False)

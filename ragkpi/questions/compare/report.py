@@ -22,9 +22,9 @@ from ragkpi.charts.chart import (
 )
 from ragkpi.errors import UsageError
 from ragkpi.interface import option
+from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluationReport, interval_note
 from ragkpi.reports.layout import ALL, Cell, Column, Layout, Table, with_best_marked
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import Bootstrap, few_queries_note, intervals, resampled
 from ragkpi.statistics.paired import AllPairs, Comparison, Difference, MetricPairs, Procedure
 from ragkpi.statistics.significance import TIED, CorrectionName, TestName, corrected

@@ -9,7 +9,7 @@ from typing import Any, Unpack
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
 from ragkpi.evaluation import Run
-from ragkpi.interface import option
+from ragkpi.interface import option, steps
 from ragkpi.library.arguments import (
     Evaluating,
     bootstrap_of,
@@ -21,8 +21,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import Session, all_good
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.scores import score
-from ragkpi.progress import steps
+from ragkpi.measures.measure import score
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.study import (
     DEPTHS,

@@ -22,10 +22,9 @@ from ragkpi.measures.chance import (
     corpus_size,
     mean_known,
 )
-from ragkpi.measures.hypergeometric import tail
-from ragkpi.measures.measure import Aggregate, Measure, Metric
+from ragkpi.measures.measure import Aggregate, Measure, Metric, MetricScores, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import MetricScores, Scores, score
+from ragkpi.measures.tied import tail
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
 

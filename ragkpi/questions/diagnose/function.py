@@ -10,9 +10,9 @@ from ragkpi.charts.chart import noted
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.library.arguments import Evaluating, in_one_order, run_of, session, whole
+from ragkpi.library.given import QuerySlice, labels_of, with_slices
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good
-from ragkpi.library.slices import labels_of, with_slices
 from ragkpi.measures.registry import find_metrics
 from ragkpi.questions.diagnose.answer import diagnosis_answer, diagnosis_chart
 from ragkpi.questions.diagnose.study import Diagnosis, Thresholds, with_shown_at_their_best
@@ -20,7 +20,6 @@ from ragkpi.questions.diagnose.study import diagnose as diagnose_run
 from ragkpi.ranking.reading import Hits
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Answer
-from ragkpi.statistics.query_slices import QuerySlice
 
 
 def diagnose(

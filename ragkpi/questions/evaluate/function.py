@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack, get_args
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import Evaluation, Run
 from ragkpi.files.inputs import Inputs, inputs
-from ragkpi.interface import interface
+from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
     Evaluating,
     Problems,
@@ -25,12 +25,9 @@ from ragkpi.library.arguments import (
     whole,
 )
 from ragkpi.library.result import Result
-from ragkpi.library.session import Hashes, Session, good_ones, problems_of
+from ragkpi.library.session import Hashes, Session, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
-from ragkpi.measures.measure import Metric
-from ragkpi.measures.scores import Scores
-from ragkpi.progress import steps
-from ragkpi.reports.signature import Signature
+from ragkpi.measures.measure import Metric, Scores
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
@@ -42,9 +39,9 @@ from ragkpi.statistics.bootstrap import (
 from ragkpi.wording import decoded
 
 if TYPE_CHECKING:  # few evaluations have gates or slices
+    from ragkpi.library.given import QuerySlice
     from ragkpi.questions.evaluate.gates import GateLimits, Gates
     from ragkpi.statistics.gates import DecidedBy, Verdict
-    from ragkpi.statistics.query_slices import QuerySlice
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -315,7 +312,7 @@ def evaluate(
     metrics = asked.metrics()
     labels = None
     if by is not None:
-        from ragkpi.library.slices import labels_of, queries_of, slices_of, with_slices
+        from ragkpi.library.given import labels_of, queries_of, slices_of, with_slices
 
         labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
@@ -334,7 +331,7 @@ def evaluate(
     if problems == "raised" or not evaluated:
         interface().refuse(bad)
     if zscores is not None:
-        from ragkpi.questions.evaluate.deviations import standardized
+        from ragkpi.questions.evaluate.zscores import standardized
 
         scored = standardized(zscores, scored)
     shown = asked.called(evaluated, [scored[name] for name in evaluated])
@@ -395,7 +392,7 @@ def _outcomes(
     outcomes = asked.evaluate(qrels, runs, metrics)
     if not over_all or asked.settings.missing != "common":
         return outcomes
-    from ragkpi.library.comparing import over_common_queries
+    from ragkpi.questions.compare.function import over_common_queries
 
     return over_common_queries(asked, runs, outcomes)
 

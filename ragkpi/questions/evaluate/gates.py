@@ -15,8 +15,9 @@ from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
 from ragkpi.evaluation import Run
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
+from ragkpi.library.given import QuerySlice
 from ragkpi.library.session import Session
-from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.measures.measure import MetricScores, Scores
 from ragkpi.statistics.gates import (
     BaselineGate,
     DecidedBy,
@@ -28,7 +29,6 @@ from ragkpi.statistics.gates import (
     unmet,
     verdicts,
 )
-from ragkpi.statistics.query_slices import QuerySlice
 from ragkpi.wording import visible
 
 _LARGEST = 1 << 30  # a stored result of a gigabyte is none

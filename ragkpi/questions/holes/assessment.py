@@ -10,8 +10,8 @@ from typing import overload
 import numpy as np
 
 from ragkpi.arrays import FloatArray, IntArray
+from ragkpi.interface import steps
 from ragkpi.measures.measure import Metric
-from ragkpi.progress import steps
 from ragkpi.questions.holes.assignments import (
     OTHER,
     UNRETRIEVED,

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from ragkpi.arrays import BoolArray, FloatArray, IntArray
 from ragkpi.files.lines import Tokens, rows_of, spans
+from ragkpi.interface import steps
 from ragkpi.measures.gain import gain_of_levels
 from ragkpi.measures.hole_tally import (
     HoleTally,
@@ -34,9 +35,7 @@ from ragkpi.measures.hole_tally import (
     ratio_values,
     sparse_levels,
 )
-from ragkpi.measures.measure import GainRatio, Metric
-from ragkpi.measures.scores import MetricScores, Scores, score
-from ragkpi.progress import steps
+from ragkpi.measures.measure import GainRatio, Metric, MetricScores, Scores, score
 from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits, TopDocuments

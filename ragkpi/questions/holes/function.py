@@ -11,15 +11,14 @@ from ragkpi.errors import UsageError
 from ragkpi.evaluation import Evaluation, Evaluator
 from ragkpi.interface import option
 from ragkpi.library.arguments import Evaluating, in_one_order, named_runs, one_of, session, whole
+from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good
-from ragkpi.library.slices import labels_of, queries_of, with_slices
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
 from ragkpi.questions.holes.assessment import Candidate, candidates, removed_together
 from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer
-from ragkpi.statistics.query_slices import QuerySlice
 
 BOUNDED = ("P.10", "recall.10", "ndcg_cut.10")
 _EVERYTHING = 1 << 62

@@ -11,8 +11,8 @@ import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.evaluation import Evaluation
+from ragkpi.interface import steps
 from ragkpi.measures.measure import Metric
-from ragkpi.progress import steps
 from ragkpi.questions.holes.assignments import (
     MOST_COUNTS,
     SEARCHES,

@@ -14,11 +14,12 @@ from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import RagkpiError, UsageError
 from ragkpi.evaluation import Evaluation, Evaluator, Run
 from ragkpi.files.texts import QueryLabels, Text, read_texts, texts_of_run
+from ragkpi.library.given import query_slices
+from ragkpi.library.session import Signature
 from ragkpi.library.values import EvaluatedRun, interval_notes, run_object
 from ragkpi.measures.chance import corpus_size
-from ragkpi.measures.measure import Metric
+from ragkpi.measures.measure import Metric, Scores, score
 from ragkpi.measures.registry import find_metrics
-from ragkpi.measures.scores import Scores, score
 from ragkpi.questions.compare.report import ComparisonReport
 from ragkpi.questions.depth.answer import depth_answer, depth_charts
 from ragkpi.questions.depth.study import DEPTHS, Curve, Curves, Limits, run_values, study_run, trace
@@ -39,10 +40,8 @@ from ragkpi.ranking.notes import concerning
 from ragkpi.ranking.reading import Hits, Wanted
 from ragkpi.ranking.relevance import Qrels
 from ragkpi.reports.layout import Answer, Layout
-from ragkpi.reports.signature import Signature
 from ragkpi.statistics.bootstrap import intervals
 from ragkpi.statistics.paired import Procedure, compare_each
-from ragkpi.statistics.query_slices import query_slices
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 

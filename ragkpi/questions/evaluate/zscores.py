@@ -1,19 +1,24 @@
-"""z-scores: the distance of a run from the usual score of runs, query by query."""
+"""z-scores: a value in standard deviations over the runs of a file, and `ragkpi zscores`."""
 
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, Unpack
 
 import numpy as np
 
 from ragkpi.arrays import FloatArray
 from ragkpi.errors import RagkpiWarning, UsageError
-from ragkpi.files.query_files import Norm, Norms
-from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM
-from ragkpi.measures.scores import MetricScores, Scores
+from ragkpi.files.query_files import Norm, Norms, read_zscores
+from ragkpi.library.arguments import Evaluating, named_runs, session
+from ragkpi.library.result import Result
+from ragkpi.measures.measure import GEOMETRIC_MEAN, MEAN, SUM, MetricScores, Scores
+from ragkpi.reports.layout import Answer, Cell, Column, Table
+from ragkpi.reports.output_files import opened
 
 # trec_eval's z-score of a value without a mean, or that differs from a mean with no deviation.
 UNKNOWN = -1000000.0
@@ -116,3 +121,68 @@ def _moments(aligned: FloatArray) -> tuple[FloatArray, FloatArray]:
     squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
     deviation = np.sqrt(squares / (count - 1))
     return mean, np.where(count >= 2, deviation, np.nan)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ZScores(Result):
+    """Means and deviations over runs, per query and measure.
+
+    Attributes
+    ----------
+    lines
+        ``query measure mean deviation``, the numbers with all their digits, as trec_eval reads
+        them.
+    """
+
+    lines: Sequence[bytes] = ()
+
+    def save(self, path: str | None) -> None:
+        """Write the lines to a file, which is replaced at once or not at all."""
+        with opened(path) as file:
+            file.writelines(self.lines)
+
+
+def zscores(
+    qrels: Any, runs: Any, measures: str | Sequence[str] = (), **how: Unpack[Evaluating]
+) -> ZScores:
+    """Compute means and deviations over runs, per query and measure, as ``ragkpi zscores``.
+
+    Parameters
+    ----------
+    qrels, runs, measures, how
+        As `evaluate` takes them. A run counts for the queries that it has, or with
+        ``missing="zero"`` for all.
+
+    Returns
+    -------
+    ZScores
+        ``.save(path)`` writes the file that ``evaluate(…, zscores=path)`` reads.
+
+    Examples
+    --------
+    >>> import ragkpi
+    >>> qrels = {"q1": {"d1": 1, "d2": 0}}
+    >>> runs = [{"q1": {"d1": 0.5, "d2": 0.9}}, {"q1": {"d1": 1.5}}]
+    >>> ragkpi.zscores(qrels, runs, "recip_rank").rows
+    [{'query': 'q1', 'measure': 'recip_rank', 'mean': 0.75, 'deviation': 0.3535...}]
+    """
+    asked = session(measures, how)
+    metrics = asked.metrics()
+    named = named_runs(runs)
+    results = asked.evaluate_every(asked.evaluator(qrels, metrics), named, metrics)
+    lines = list(zscore_lines([result.scores for result in results]))
+    numbers = Column("mean", "decimal"), Column("deviation", "decimal")
+    rows = [
+        [Cell(query), Cell(measure), Cell(float(mean)), Cell(float(deviation))]
+        for query, measure, mean, deviation in map(bytes.split, lines)
+    ]
+    table = Table([Column("query"), Column("measure"), *numbers], rows)
+    sentence = f"Means and deviations are over {len(named)} runs."
+    answer = Answer("zscores", table, [sentence], {})
+    return ZScores(answer, None, tuple(asked.notes.told), asked.signed(metrics, qrels=qrels), lines)
+
+
+def standardized(path: str | os.PathLike[str], scored: Mapping[str, Scores]) -> dict[str, Scores]:
+    """Return the z-scores of runs by a file of means and deviations."""
+    norms = read_zscores(os.fspath(path))
+    return {name: standardize(scores, norms) for name, scores in scored.items()}

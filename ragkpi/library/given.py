@@ -1,0 +1,147 @@
+"""Ids, gains and labels as users give them, and the slices that labels make.
+
+Measures of a query depend on that query alone, so the scores of a slice are some rows of the
+scores of all queries. They equal those of an evaluation on qrels with these queries alone.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ragkpi.arrays import IntArray
+from ragkpi.errors import NothingInCommonError, UsageError
+from ragkpi.files.formats import Reading
+from ragkpi.files.in_memory import octets as octets
+from ragkpi.files.in_memory import qrels_columns
+from ragkpi.files.query_files import read_gains
+from ragkpi.files.texts import QueryLabels, read_query_labels
+from ragkpi.interface import option
+from ragkpi.measures.measure import Scores
+from ragkpi.ranking.judged import GivenGains
+from ragkpi.reports.layout import Report, ReportPart, SlicedReport
+from ragkpi.wording import counted, listed
+
+
+class QuerySlice(NamedTuple):
+    """The queries of one label; `by` is the kind of label, which names its column in the file."""
+
+    by: str
+    label: str
+    queries: frozenset[bytes]
+
+    @property
+    def name(self) -> str:
+        """Its name in gates: ``lang=de``."""
+        return f"{self.by}={self.label}"
+
+    def rows(self, queries: Sequence[bytes]) -> IntArray:
+        """Return the indices of queries of the slice among others, ascending."""
+        return np.flatnonzero([query in self.queries for query in queries])
+
+    def of(self, scores: Scores) -> Scores:
+        """Return the same run over the queries of the slice alone."""
+        return scores.over(self.rows(scores.queries))
+
+
+def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+    """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
+
+    A query without a label of a kind is in none of its slices. `NothingInCommonError` if no
+    evaluated query has a label.
+    """
+    slices = []
+    for by, label_of in labels.items():
+        members: dict[str, list[bytes]] = {}
+        for query in evaluated:
+            if query in label_of:
+                members.setdefault(label_of[query], []).append(query)
+        of_kind = [QuerySlice(by, label, frozenset(queries)) for label, queries in members.items()]
+        slices += sorted(of_kind, key=lambda part: (-len(part.queries), part.label))
+    if not slices:
+        labelled = sorted(set().union(*labels.values()))
+        raise NothingInCommonError(
+            f"{option('by')}: no evaluated query has a label (evaluated: {listed(evaluated, 3)}; "
+            f"labelled: {listed(labelled, 3)})"
+        )
+    return slices
+
+
+def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
+    """Return a note for each kind about the evaluated queries that are in none of its slices."""
+    notes = []
+    for by, label_of in labels.items():
+        lacking = [query for query in evaluated if query not in label_of]
+        if lacking:
+            have = counted(len(lacking), "query has", "queries have")
+            notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
+    return notes
+
+
+def gains_of(given: Any, of_qrels: Reading | None) -> GivenGains:
+    """Read gains; their documents are folded and left out like those of the qrels."""
+    if isinstance(given, str | os.PathLike):
+        columns = read_gains(os.fspath(given))
+    else:
+        columns = qrels_columns(given, "gains")._replace(file="gains=")
+    sieve = of_qrels.sieve if of_qrels else None
+    return GivenGains.of(sieve.qrels(columns) if sieve else columns)
+
+
+MOST_SLICES = 1000
+
+
+def labels_of(given: Any) -> QueryLabels | None:
+    """Return labels of queries, from a path or by kind and query; None if there are none."""
+    if given is None:
+        return None
+    if isinstance(given, str | os.PathLike):
+        return read_query_labels(os.fspath(given))
+    if not isinstance(given, Mapping) or not all(isinstance(of, Mapping) for of in given.values()):
+        raise UsageError(f"by={given!r}: expected a path, or {{kind: {{query: label}}}}")
+
+    return {
+        str(kind): {octets(query): str(label) for query, label in labels.items()}
+        for kind, labels in given.items()
+    }
+
+
+def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
+    """Return the slices of some queries; `UsageError` for so many that labels must be ids."""
+    if labels is None:
+        return []
+    slices = query_slices(labels, evaluated)
+    if len(slices) > MOST_SLICES:
+        raise UsageError(
+            f"{option('by')}: {len(slices):,} labels; expected at most {MOST_SLICES:,}"
+        )
+    return slices
+
+
+def with_slices(
+    whole: Report,
+    labels: QueryLabels | None,
+    evaluated: Sequence[bytes],
+    reported: Callable[[QuerySlice], Report],
+    caution: str = "",
+) -> Report:
+    """Add reports on slices to the report on all queries, if there are labels.
+
+    `reported` makes the report on a slice; `caution` is a note for readers of many.
+    """
+    if labels is None:
+        return whole
+    parts = [
+        ReportPart(part.by, part.label, len(part.queries), reported(part))
+        for part in slices_of(labels, evaluated)
+    ]
+    notes = [*unlabelled(labels, evaluated), *([caution] if caution else [])]
+    return SlicedReport(whole, len(evaluated), parts, notes)
+
+
+def queries_of(runs: Iterable[Scores]) -> list[bytes]:
+    """Return the queries that any run is evaluated over, in byte order."""
+    return sorted(set().union(*(scores.queries for scores in runs)))
