@@ -106,12 +106,7 @@ def chance(
     ),
 ) -> Arguments:
     """Return what chance draws, and from what."""
-    sizes = None
-    if corpus_sizes is not None:
-        from ragkpi.files.query_files import read_corpus_sizes
-
-        sizes = read_corpus_sizes(corpus_sizes)
-    return {"corpus_size": corpus_size, "corpus_sizes": sizes, "draws": draws}
+    return locals()
 
 
 @option_group("First stage")
@@ -222,10 +217,6 @@ def evaluation(
     ),
 ) -> Arguments:
     """Return what is evaluated, and how; without ``-m`` the function chooses the measures."""
-    # From here, and not from ten imports deep, where Python asks the system for more stack and
-    # gives it back 800 times while numpy is imported: 5 ms.
-    import numpy  # noqa: F401
-
     format_, rel_info = reading["qrels_format"], trec_eval["rel_info"]
     if format_ not in (None, "trec") and rel_info != "qrels":
         raise UsageError(

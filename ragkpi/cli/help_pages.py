@@ -13,6 +13,7 @@ from typing import Literal
 from ragkpi.cli.commands import COMMANDS, TASKS, command_of
 from ragkpi.cli.options import REQUIRED, Declaration, command, option
 from ragkpi.cli.terminal import terminal_width, wrapped
+from ragkpi.kernel import READER
 from ragkpi.version import __version__
 
 Shown = Literal["common", "all"]
@@ -80,8 +81,6 @@ def ragkpi(
     interrupted, 141 nobody reads the output.
     """
     if version:
-        from ragkpi.kernel import READER
-
         print(f"ragkpi {__version__} ({READER} reader)")
     elif completion is not None:
         print(SCRIPTS[completion], end="")
@@ -238,16 +237,15 @@ def _values(option: Declaration | None, beginning: str) -> list[Offer]:
 
 def _names_of_kind(kind: str) -> Iterable[str]:
     """Return names of a measure or nickname, a format of files, a format or shape, a grade map."""
-    from ragkpi.files.registry import FILE_FORMATS
-    from ragkpi.files.shapes import SHAPES
+    from ragkpi.files import registry, shapes
     from ragkpi.measures.registry import NICKNAMES, all_measures
     from ragkpi.ranking.judged import GRADE_MAPS
 
-    formats = [*FILE_FORMATS["run"], *FILE_FORMATS["qrels"]]
+    formats = [*registry.FILE_FORMATS["run"], *registry.FILE_FORMATS["qrels"]]
     kinds: dict[str, Iterable[str]] = {
         "measure": [*all_measures(), *NICKNAMES],
         "format": formats,
-        "format or shape": [*formats, *SHAPES["run"], *SHAPES["qrels"], "map"],
+        "format or shape": [*formats, *shapes.SHAPES["run"], *shapes.SHAPES["qrels"], "map"],
         "grade map": GRADE_MAPS,
     }
     return dict.fromkeys(kinds[kind])

@@ -4,6 +4,7 @@ Usual lines are read by the declarations of options alone; typer, which takes lo
 the others and words what is wrong with them.
 """
 
+import difflib
 import gc
 import io
 import os
@@ -194,20 +195,19 @@ def main(
 def _page(words: Sequence[str]) -> str | None:
     """Return a help text or the offers of completion; None if the line asks for neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
-    if shell is not None:
-        from ragkpi.cli.help_pages import offers_as_lines
-
-        return offers_as_lines(shell, words)
     if words[:1] == ["help"]:
         words = [*words[1:2], "--help"]
     *names, last = words or ["-h"]
     name = "".join(names[:1])
-    if last not in ("-h", "--help") or len(names) > 1 or name[:1] == "-":
+    asks = last in ("-h", "--help") and len(names) < 2 and name[:1] != "-"
+    if shell is None and not asks:
         return None
-    if name and name not in COMMANDS:
+    if shell is None and name and name not in COMMANDS:
         raise UsageError(_unknown(name))
-    from ragkpi.cli.help_pages import help_page
+    from ragkpi.cli.help_pages import help_page, offers_as_lines
 
+    if shell is not None:
+        return offers_as_lines(shell, words)
     return help_page(name, "all" if last == "--help" else "common")
 
 
@@ -241,8 +241,6 @@ def run_command(arguments: Sequence[str]) -> int:
 
 
 def _unknown(name: str) -> str:
-    import difflib
-
     near = difflib.get_close_matches(name, COMMANDS, n=1)
     advice = f"did you mean {near[0]}?" if near else "'ragkpi -h' lists them"
     if os.path.exists(name):

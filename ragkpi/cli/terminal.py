@@ -14,6 +14,7 @@ from contextlib import contextmanager, nullcontext
 from shlex import quote
 from typing import Literal
 
+from ragkpi.cli.evaluation_options import evaluation
 from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
 from ragkpi.wording import visible
@@ -228,8 +229,6 @@ class CommandLine(Interface):
 
     def option(self, argument: str, value: str) -> str:
         """Name the option that is declared for an argument; without one, after the argument."""
-        from ragkpi.cli.evaluation_options import evaluation
-
         names = {
             argument: declared.names[0]
             for declared in evaluation.options()

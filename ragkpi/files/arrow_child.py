@@ -17,6 +17,11 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, BinaryIO
 
+try:
+    import resource
+except ImportError:  # Windows
+    resource = None  # type: ignore[assignment]
+
 _MISSING = ""  # the reason why pyarrow cannot be imported
 try:
     import pyarrow.ipc
@@ -63,10 +68,9 @@ def _receive(file: BinaryIO) -> tuple[dict[str, Any], list[bytes]]:
 
 def serve() -> None:
     """Read one table, part by part, for the process that started this one."""
-    with suppress(ImportError, OSError, ValueError):
-        import resource  # Windows has none
-
-        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
+    if resource is not None:
+        with suppress(OSError, ValueError):
+            resource.setrlimit(resource.RLIMIT_CORE, (0, 0))  # a crash leaves no file
     answers = sys.stdout.buffer
     try:
         try:

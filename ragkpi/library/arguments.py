@@ -115,7 +115,7 @@ class Evaluating(HowRead, total=False):
     """
 
     corpus_size: int | None
-    corpus_sizes: Mapping[Any, int] | None
+    corpus_sizes: Mapping[Any, int] | str | os.PathLike[str] | None
     relevance_level: int
     missing: Missing
     unjudged: Unjudged
@@ -159,11 +159,11 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
     if sizes or only_query is not None or gains is not None:
-        from ragkpi.library.given import gains_of, octets
+        from ragkpi.library.given import gains_of, octets, sizes_of
 
         gains = None if gains is None else gains_of(gains, of_qrels)
         only_query = None if only_query is None else octets(only_query)
-        sizes = {octets(query): whole("corpus_sizes", size, 0) for query, size in sizes.items()}
+        sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}
     return Settings(
         relevance_level=whole("relevance_level", given.get("relevance_level", 1), 0),
         missing=one_of("missing", given.get("missing", "intersection"), get_args(Missing)),

@@ -17,7 +17,7 @@ from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.files.formats import Reading
 from ragkpi.files.in_memory import octets as octets
 from ragkpi.files.in_memory import qrels_columns
-from ragkpi.files.query_files import read_gains
+from ragkpi.files.query_files import read_corpus_sizes, read_gains
 from ragkpi.files.texts import QueryLabels, read_query_labels
 from ragkpi.interface import option
 from ragkpi.measures.measure import Scores
@@ -79,6 +79,13 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
             have = counted(len(lacking), "query has", "queries have")
             notes.append(f"{have} no {by} and count among all queries alone ({listed(lacking, 3)})")
     return notes
+
+
+def sizes_of(given: Any) -> Mapping[bytes, int]:
+    """Return sizes of the corpus by query, from a path or a mapping."""
+    if isinstance(given, str | os.PathLike):
+        return read_corpus_sizes(os.fspath(given))
+    return {octets(query): size for query, size in given.items()}
 
 
 def gains_of(given: Any, of_qrels: Reading | None) -> GivenGains:

@@ -188,6 +188,10 @@ class EvaluationReport:
         pairs = zip(names, runs, strict=True)
         return cls([EvaluatedRun(name, scores, signature=signature) for name, scores in pairs])
 
+    def interval_notes(self) -> list[str]:
+        """Return what a reader of the intervals has to know, a line each."""
+        return interval_notes(self.bootstrap, [run.scores for run in self.runs])
+
     def table(self, layout: Layout) -> Table:
         """Lay out a row per run, and with per-query values one per query and run before them."""
         runs = self.runs
@@ -222,7 +226,7 @@ class EvaluationReport:
             same_queries = all(run.scores.queries == runs[0].scores.queries for run in runs)
             rows += with_best_marked(columns, summaries) if same_queries else summaries
             notes += _query_counts(runs, names)
-        notes += interval_notes(self.bootstrap, [run.scores for run in runs])
+        notes += self.interval_notes()
         if by_query and self.worst is not None:
             notes.append(self.worst.note)
         return self.signed(Table(columns, rows, notes, plain_rows=plain_rows), layout)

@@ -57,28 +57,22 @@ def agree(
     """
     expected = "two qrels, then runs: ragkpi agree [options] QRELS OTHER [RUN...]"
     qrels, other, *runs = expect_files(2, files, expected, *judge)
-    from ragkpi.questions.agree.study import difference_lines, parse_level_map
-
     paths = [qrels, other, *judge]
     reference, *others = _names(judges, paths)
-    scale, other_scale = (
-        None if text is None else parse_level_map(text, name)
-        for name, text in (("--map-levels", map_levels), ("--map-other", map_other))
-    )
     result = ragkpi.agree(
         qrels,
         dict(zip(others, paths[1:], strict=True)),
         by_path(runs) or None,
-        map_levels=scale,
-        map_other=other_scale,
+        map_levels=map_levels,
+        map_other=map_other,
         reference=reference,
         per_query=per_query,
         **procedure,
         **evaluating | naming,
     )
-    if differences is not None and result.panel is not None:
+    if differences is not None:
         with replacing(differences, "--differences") as file:
-            file.writelines(difference_lines(result.panel))
+            file.writelines(result.difference_lines())
     output.write(result.report, result.charts)
 
 

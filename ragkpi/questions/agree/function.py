@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, Unpack, get_args
 
@@ -23,7 +23,15 @@ from ragkpi.library.session import all_good, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
 from ragkpi.questions.agree.correction import Of, correction_answer, doubts
 from ragkpi.questions.agree.correction import correct as correct_scores
-from ragkpi.questions.agree.study import Panel, evaluators, mapped, panel, scales_differ
+from ragkpi.questions.agree.study import (
+    Panel,
+    difference_lines,
+    evaluators,
+    mapped,
+    panel,
+    parse_level_map,
+    scales_differ,
+)
 from ragkpi.questions.agree.study import agree as agree_judges
 from ragkpi.questions.compare.function import procedure_of
 from ragkpi.ranking.relevance import READERS, Relevance
@@ -47,6 +55,10 @@ class AgreeResult(Result):
 
     panel: Panel | None = None
 
+    def difference_lines(self) -> Iterator[bytes]:
+        """Yield what ``--differences`` writes: the documents that judges gave other levels."""
+        return difference_lines(self.panel) if self.panel is not None else iter(())
+
 
 def agree(
     qrels: Any,
@@ -54,8 +66,8 @@ def agree(
     runs: Any = None,
     measures: str | Sequence[str] = (),
     *,
-    map_levels: LevelMap | None = None,
-    map_other: LevelMap | None = None,
+    map_levels: LevelMap | str | None = None,
+    map_other: LevelMap | str | None = None,
     reference: str | None = None,
     per_query: bool = False,
     test: TestName = "randomization",
@@ -78,7 +90,8 @@ def agree(
     runs, measures, how
         As `evaluate` takes them; without runs, documents alone are compared.
     map_levels, map_other
-        From levels to levels of a common scale, for the reference and for the others.
+        From levels to levels of a common scale, for the reference and for the others; a mapping,
+        or a text such as ``"0=0,1=0,2=1,3=2"``.
     reference
         What `qrels` are called; None for their file, or ``"qrels"``.
     per_query
@@ -104,6 +117,8 @@ def agree(
     for place, judge in enumerate(judges.values()):
         read = READERS["qrels"](judge, asked.qrels_format) if isinstance(judge, str) else judge
         levels, argument = (map_other, "map_other") if place else (map_levels, "map_levels")
+        if isinstance(levels, str):
+            levels = parse_level_map(levels, option(argument))
         judgements.append(mapped(read.judgements, levels or {}, option(argument)))
     together = panel(list(judges), judgements)
     doubt = scales_differ(together)

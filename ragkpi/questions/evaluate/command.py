@@ -1,6 +1,6 @@
 """`ragkpi eval`, and what goes with it: `ragkpi zscores` and `ragkpi log`."""
 
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
 import ragkpi
 from ragkpi.cli.evaluation_options import (
@@ -20,9 +20,6 @@ from ragkpi.reports.output_files import opened
 from ragkpi.reports.renderers import REPORT_FORMATS
 from ragkpi.version import __version__
 from ragkpi.wording import counted, visible
-
-if TYPE_CHECKING:
-    from ragkpi.library.values import EvaluationReport
 
 
 @option_group("Gates")
@@ -53,18 +50,7 @@ def gates(
     ),
 ) -> Arguments:
     """Return what runs have to reach."""
-    limits = []
-    if fail_under:
-        from ragkpi.statistics.gates import parse_gate
-
-        limits = [(gate.name, gate.limit) for gate in map(parse_gate, fail_under)]
-    return {
-        "fail_under": limits,
-        "fail_under_baseline": fail_under_baseline,
-        "margin": margin,
-        "gate_by": gate_by,
-        "gate_confidence": gate_confidence,
-    }
+    return locals()
 
 
 @option_group("Record")
@@ -200,7 +186,12 @@ def eval(
         "summary": "hidden" if no_summary else "shown",
     }
     if as_lines:
-        _write_lines(result.evaluation, output, signature, zscores is not None, lines)
+        assert isinstance(result, ragkpi.RunResult)
+        with opened(output.path) as file:
+            values = "measured" if zscores is None else "standardized"
+            file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
+        for note in result.evaluation.interval_notes():
+            tell(f"note: {note}")
     else:
         output.write(result.report, signature=signature, **lines)
     if record:
@@ -208,24 +199,6 @@ def eval(
     for run, number in result.passed.items():
         tell(f"note: {visible(run)}: passed {counted(number, 'gate')}")
     exit_with(result.problems)
-
-
-def _write_lines(
-    report: "EvaluationReport", output: Output, signature: Signed, wide: bool, shown: Arguments
-) -> None:
-    """Write the only run as trec_eval does; notes on stderr explain the intervals."""
-    from ragkpi.library.values import interval_notes
-    from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
-
-    (run,) = report.runs
-    with opened(output.path) as file:
-        how = {"digits": output.digits, "intervals": run.intervals, **shown}
-        file.writelines(trec_lines(run.scores, name_width=NAME_WIDTH + wide, **how))
-        if run.signature is not None and signature != "none":
-            text = run.signature.long() if signature == "long" else run.signature.short()
-            file.write(f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode())
-    for note in interval_notes(report.bootstrap, [run.scores]):
-        tell(f"note: {note}")
 
 
 @command

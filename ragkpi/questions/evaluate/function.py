@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Unpack, get_args
+from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
 from ragkpi.evaluation import Evaluation, Run
@@ -28,6 +28,7 @@ from ragkpi.library.result import Result
 from ragkpi.library.session import Hashes, Session, Signature, good_ones, problems_of
 from ragkpi.library.values import EvaluatedRun, EvaluationReport, worst_queries
 from ragkpi.measures.measure import Metric, Scores
+from ragkpi.reports.trec_lines import NAME_WIDTH, trec_lines
 from ragkpi.statistics.bootstrap import (
     Bootstrap,
     Interval,
@@ -143,6 +144,30 @@ class RunResult(EvaluationResult):
             decoded(query): dict(zip(columns, row, strict=True))
             for query, row in zip(self.scores.queries, rows, strict=True)
         }
+
+    def trec_lines(
+        self,
+        signature: Literal["none", "short", "long"] = "none",
+        values: Literal["measured", "standardized"] = "measured",
+        **how: Any,
+    ) -> Iterator[bytes]:
+        """Yield the lines of ``ragkpi eval``, which are trec_eval's.
+
+        Parameters
+        ----------
+        signature
+            The form of the signature in one more line.
+        values
+            Whether they are z-scores, whose names trec_eval pads to one column more.
+        how
+            As `ragkpi.reports.trec_lines.trec_lines` takes it.
+        """
+        (run,) = self.evaluation.runs
+        width = NAME_WIDTH + (values == "standardized")
+        yield from trec_lines(run.scores, name_width=width, intervals=run.intervals, **how)
+        if run.signature is not None and signature != "none":
+            text = run.signature.long() if signature == "long" else run.signature.short()
+            yield f"{'signature':<{NAME_WIDTH}}\tall\t{text}\n".encode()
 
     def ci(
         self,

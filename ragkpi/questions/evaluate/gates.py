@@ -25,6 +25,7 @@ from ragkpi.statistics.gates import (
     Margin,
     Verdict,
     baseline_verdicts,
+    parse_gate,
     parse_margin,
     unmet,
     verdicts,
@@ -181,7 +182,7 @@ def _scores(stored: StoredResult, columns: Sequence[MetricScores]) -> Scores:
     return Scores(b"", queries, made, len(queries))
 
 
-GateLimits = Mapping[str, float] | Iterable[tuple[str, float]]
+GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
 
 
 @dataclass(frozen=True)
@@ -275,8 +276,10 @@ def gates_of(
                 f"{option(name)} {value}: no baseline; give {option('fail_under_baseline')} "
                 f"RUN with it"
             )
-    pairs = fail_under.items() if isinstance(fail_under, Mapping) else fail_under
-    limits = [Gate(name, float(limit)) for name, limit in pairs]
+    limits = [
+        parse_gate(limit) if isinstance(limit, str) else Gate(limit[0], float(limit[1]))
+        for limit in (fail_under.items() if isinstance(fail_under, Mapping) else fail_under)
+    ]
     if baseline is None:
         return Gates(limits)
     if gate_confidence is not None and not 0 < gate_confidence < 1:

@@ -61,12 +61,10 @@ def holes(
         by=by,
         **evaluating | naming,
     )
-    from ragkpi.questions.holes.assessment import assessment_lines, open_qrels_lines
-
     if assess is not None:
         with replacing(assess, "--assess") as file:
-            file.writelines(assessment_lines(result.to_judge))
+            file.writelines(result.assessment_lines())
     if assess_qrels is not None:
         with replacing(assess_qrels, "--assess-qrels") as file:
-            file.writelines(open_qrels_lines(result.to_judge))
+            file.writelines(result.open_qrels_lines())
     output.write(result.report, result.charts)

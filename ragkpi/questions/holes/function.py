@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, Unpack, get_args
 
@@ -15,7 +15,13 @@ from ragkpi.library.given import QuerySlice, labels_of, queries_of, with_slices
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good
 from ragkpi.questions.holes.answer import holes_answer, holes_charts
-from ragkpi.questions.holes.assessment import Candidate, candidates, removed_together
+from ragkpi.questions.holes.assessment import (
+    Candidate,
+    assessment_lines,
+    candidates,
+    open_qrels_lines,
+    removed_together,
+)
 from ragkpi.questions.holes.study import HoleBounds, Within, depth_needed, find_bounds
 from ragkpi.ranking.reading import Hits
 from ragkpi.reports.layout import Answer
@@ -35,6 +41,14 @@ class HolesResult(Result):
     """
 
     to_judge: Sequence[Candidate] = ()
+
+    def assessment_lines(self) -> Iterator[bytes]:
+        """Yield what ``--assess`` writes: a head, and a line for each document to judge."""
+        return assessment_lines(self.to_judge)
+
+    def open_qrels_lines(self) -> Iterator[bytes]:
+        """Yield what ``--assess-qrels`` writes: qrels lines of level -1, for assessors to edit."""
+        return open_qrels_lines(self.to_judge)
 
 
 def holes(
