@@ -188,7 +188,9 @@ def eval(
     if as_lines:
         assert isinstance(result, ragkpi.RunResult)
         with opened(output.path) as file:
-            values = "measured" if zscores is None else "standardized"
+            values: Literal["measured", "standardized"] = (
+                "measured" if zscores is None else "standardized"
+            )
             file.writelines(result.trec_lines(signature, values, digits=output.digits, **lines))
         for note in result.evaluation.interval_notes():
             tell(f"note: {note}")
