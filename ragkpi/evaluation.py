@@ -27,7 +27,7 @@ from ragkpi.ranking.reading import JUDGED_ONLY, Hits, RunInMemory, Wanted, read_
 from ragkpi.ranking.relevance import READERS, AnyJudged, Qrels, Relevance
 from ragkpi.wording import listed
 
-Run: TypeAlias = "str | RunInMemory"
+RunOrPath: TypeAlias = "str | RunInMemory"
 """The path of a run, or one that is in memory already."""
 
 
@@ -78,7 +78,7 @@ class Evaluator:
         qrels: str | Relevance,
         settings: Settings,
         rel_info: str = "qrels",
-        pool: Run | None = None,
+        pool: RunOrPath | None = None,
         qrels_format: Reading | str | None = None,
         run_format: Reading | str | None = None,
     ) -> None:
@@ -113,12 +113,14 @@ class Evaluator:
         ties: Literal["broken", "kept"] = "kept" if self.settings.ties == "expected" else "broken"
         return Wanted("counted" if self._counts_documents(metrics) else "ignored", depth, ties)
 
-    def read(self, runs: Collection[Run], wanted: Wanted = JUDGED_ONLY) -> list[Hits | RagkpiError]:
+    def read(
+        self, runs: Collection[RunOrPath], wanted: Wanted = JUDGED_ONLY
+    ) -> list[Hits | RagkpiError]:
         """Read runs, several at a time; an unreadable run becomes its error."""
         with doing("reading runs", len(runs)) as watch:
             return read_runs(list(runs), self.relevance.judgements, wanted, self.run_format, watch)
 
-    def evaluate(self, run: Run, metrics: Sequence[Metric]) -> Evaluation:
+    def evaluate(self, run: RunOrPath, metrics: Sequence[Metric]) -> Evaluation:
         """Read and score a run, ``-`` for the one on standard input."""
         (outcome,) = self.score(self.read([run], self.needs(metrics)), metrics)
         if isinstance(outcome, RagkpiError):

@@ -49,7 +49,7 @@ from ragkpi.files.trec import (
 from ragkpi.files.writing import Rankings
 
 # What a column holds. Levels are int64 in a batch where all of them are whole.
-Wanted = Literal["ids", "number", "level"]
+ColumnUse = Literal["ids", "number", "level"]
 TableColumn: TypeAlias = "Tokens | FloatArray | IntArray"
 
 _PIECE = 1 << 20
@@ -83,7 +83,7 @@ class ArrowTable:
             raise
 
     def columns(
-        self, wanted: Sequence[tuple[str, Wanted]], at_once: int
+        self, wanted: Sequence[tuple[str, ColumnUse]], at_once: int
     ) -> Iterator[list[TableColumn]]:
         """Yield columns of the next rows, at least `at_once` of them where rows are short.
 
@@ -188,7 +188,7 @@ class ArrowTable:
         bounds -= bounds[0]
         return Tokens(text, bounds[:-1], bounds[1:])
 
-    def _numbers(self, size: int, name: str, kind: Wanted, type_: str) -> FloatArray | IntArray:
+    def _numbers(self, size: int, name: str, kind: ColumnUse, type_: str) -> FloatArray | IntArray:
         numbers: FloatArray | IntArray = self._buffer(size).view(type_)
         if kind == "number" and type_ == "int64":
             if numbers.min() < -(2**53) or numbers.max() > 2**53:
@@ -263,7 +263,7 @@ def broken(source: Source, found: str) -> InputError:
 
 
 _IDS = ("query", "doc")
-_QRELS: tuple[Wanted, ...] = ("ids", "ids", "level")
+_QRELS: tuple[ColumnUse, ...] = ("ids", "ids", "level")
 _ROWS_OF_PIECE = 1 << 16  # that are read together
 _RECORDS_AT_ONCE = 1 << 11  # each may hold a long list
 
@@ -285,7 +285,7 @@ def _stream_flat(source: Source, table: ArrowTable, shape: Shape) -> Iterator[Ru
         need_column(shape, part, *where)
     if score is None and rank is None:
         warn_of_order(source.name, table.names)
-    wanted: list[tuple[str, Wanted]] = [(query, "ids"), (document, "ids")]
+    wanted: list[tuple[str, ColumnUse]] = [(query, "ids"), (document, "ids")]
     wanted += [(name, "number") for name in (score, rank) if name is not None]
     wanted += [] if run_id is None else [(run_id, "ids")]
     row = 0
@@ -308,7 +308,7 @@ def read_qrels(source: Source, shape: Shape | None = None) -> QrelsColumns:
         shape = shape or SHAPES["qrels"]["flat"]
         where = table.names, source.name, None
         names = [need_column(shape, part, *where) for part in (*_IDS, "level")]
-        wanted: list[tuple[str, Wanted]] = list(zip(names, _QRELS, strict=True))
+        wanted: list[tuple[str, ColumnUse]] = list(zip(names, _QRELS, strict=True))
         batches, rows = [], 0
         for batch in table.columns(wanted, _ROWS_OF_PIECE):
             batches.append(batch)

@@ -246,7 +246,7 @@ def rest_behind(key: str, steps: Sequence[str], besides: Sequence[str]) -> Seque
 
 
 # Line, key (None in an array), value, and its begin and end in the text.
-Entry = tuple[int, str | None, Any, tuple[int, int]]
+Element = tuple[int, str | None, Any, tuple[int, int]]
 
 _MOST_NAMED = 20  # keys in a message
 _SPACE = re.compile(r"[ \t\n\r]*")
@@ -301,7 +301,7 @@ class JsonText:
         self._go(end)
         return value
 
-    def entries(self, keys: Sequence[str] = ()) -> Iterator[Entry]:
+    def entries(self, keys: Sequence[str] = ()) -> Iterator[Element]:
         """Yield the entries of the object or array at the cursor, or under nested keys in it."""
         if not keys:
             for key in self._keys():
@@ -356,7 +356,7 @@ class JsonText:
             self._skip()
         return keys
 
-    def entry(self, key: str | None = None) -> Entry:
+    def entry(self, key: str | None = None) -> Element:
         """Decode the value at the cursor, as the entry with this key."""
         self.next()
         line, start = self._line, self._position

@@ -8,7 +8,7 @@ from operator import index
 from typing import Any, Literal, TypedDict, get_args
 
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Run
+from ragkpi.evaluation import RunOrPath
 from ragkpi.files.formats import Reading, ScoreKind, reading_for, sieve_for
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.library.session import MeasureNames, Names, Session
@@ -30,7 +30,7 @@ from ragkpi.reports.layout import run_names
 from ragkpi.statistics.bootstrap import Bootstrap, Method
 from ragkpi.wording import parse_size
 
-Problems = Literal["raised", "kept"]
+OnProblem = Literal["raised", "kept"]
 
 
 class HowRead(TypedDict, total=False):
@@ -159,9 +159,9 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
     only_query, gains = given.get("only_query"), given.get("gains")
     sizes = given.get("corpus_sizes") or {}
     if sizes or only_query is not None or gains is not None:
-        from ragkpi.library.given import gains_of, octets, sizes_of
+        from ragkpi.library.given import given_gains, octets, sizes_of
 
-        gains = None if gains is None else gains_of(gains, of_qrels)
+        gains = None if gains is None else given_gains(gains, of_qrels)
         only_query = None if only_query is None else octets(only_query)
         sizes = {query: whole("corpus_sizes", size, 0) for query, size in sizes_of(sizes).items()}
     return Settings(
@@ -217,7 +217,7 @@ def _reading_or_none(how: Reading | str | None) -> Reading | None:
     return how if isinstance(how, Reading) and how != Reading() else None
 
 
-def run_of(run: Any) -> Run:
+def run_of(run: Any) -> RunOrPath:
     """Return a run as an `Evaluator` takes it: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
@@ -225,7 +225,7 @@ def run_of(run: Any) -> Run:
     return run if isinstance(run, RunInMemory) else RunInMemory(run)
 
 
-def runs_of(runs: Any) -> dict[str, Run] | None:
+def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
     """Name several runs: a mapping or a list of them; None if it is one run."""
     if isinstance(runs, Mapping):
         first = next((value for value in runs.values() if _filled(value)), None)
@@ -236,18 +236,18 @@ def runs_of(runs: Any) -> dict[str, Run] | None:
     return None
 
 
-def named_runs(runs: Any) -> dict[str, Run]:
+def named_runs(runs: Any) -> dict[str, RunOrPath]:
     """Name one run or several."""
     several = runs_of(runs)
     return named_run(runs) if several is None else several
 
 
-def named_run(run: Any) -> dict[str, Run]:
+def named_run(run: Any) -> dict[str, RunOrPath]:
     """Name one run: after its file, or ``"run"``."""
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
 
 
-def note_files(runs: Iterable[Run]) -> Inputs:
+def note_files(runs: Iterable[RunOrPath]) -> Inputs:
     """Note the files of runs, so that later hashes are of the bytes that were read."""
     noted = inputs()
     for run in runs:

@@ -88,7 +88,7 @@ def sizes_of(given: Any) -> Mapping[bytes, int]:
     return {octets(query): size for query, size in given.items()}
 
 
-def gains_of(given: Any, of_qrels: Reading | None) -> GivenGains:
+def given_gains(given: Any, of_qrels: Reading | None) -> GivenGains:
     """Read gains; their documents are folded and left out like those of the qrels."""
     if isinstance(given, str | os.PathLike):
         columns = read_gains(os.fspath(given))

@@ -11,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import quote
 
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator, Run, refuse_unjudged_runs
+from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath, refuse_unjudged_runs
 from ragkpi.files.formats import Reading
 from ragkpi.files.inputs import inputs
 from ragkpi.interface import interface
@@ -160,7 +160,7 @@ class Session:
     requests: Sequence[str]
     settings: Settings
     rel_info: str = "qrels"
-    pool: Run | None = None
+    pool: RunOrPath | None = None
     qrels_format: Reading | None = None
     run_format: Reading | None = None
     names: Names = "given"
@@ -188,7 +188,7 @@ class Session:
         return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
 
     def evaluate(
-        self, qrels: Any, runs: Mapping[str, Run], metrics: Sequence[Metric]
+        self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
     ) -> list[Evaluation | RagkpiError]:
         """Read and evaluate runs; tell what is known about them."""
         evaluator = self.evaluator(qrels, metrics)
@@ -196,7 +196,7 @@ class Session:
         return self.checked(evaluator, runs, evaluator.score(read, metrics))
 
     def evaluate_every(
-        self, evaluator: Evaluator, runs: Mapping[str, Run], metrics: Sequence[Metric]
+        self, evaluator: Evaluator, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
     ) -> list[Evaluation]:
         """Read and evaluate runs, each over its own queries; one bad run ends the call."""
         read = evaluator.read(runs.values(), evaluator.needs(metrics))

@@ -140,7 +140,7 @@ def plus_ones(totals: FloatArray, count: IntArray) -> FloatArray:
 Need = Literal["corpus_size", "grade_map", "outside_pool"]
 RelInfo = Literal["qrels", "qrels_jg", "prefs", "any"]
 Better = Literal["higher", "lower", "neither"]
-Ties = Literal["monotone", "unproven"]
+TieEffect = Literal["monotone", "unproven"]
 Search = Literal["corners", "staircase", "counts", "none"]
 Question = Literal[
     "counts", "early", "found", "gain", "incomplete", "chance", "evidence", "tradeoff", "assessors"
@@ -315,7 +315,7 @@ class Measure:
     known_as: tuple[str, ...] = ()
     better: Better = field(kw_only=True)
     bounds: Bounds = field(kw_only=True)
-    ties: Ties = field(kw_only=True)
+    ties: TieEffect = field(kw_only=True)
     question: Question = field(kw_only=True)
     worth: Literal["level", "gain", "judged"] = field(default="level", kw_only=True)
     expected: Callable[..., Any] | Literal["unchanged"] | None = field(default=None, kw_only=True)

@@ -25,7 +25,7 @@ from ragkpi.files.query_files import PreferenceColumns, read_preferences, read_q
 from ragkpi.files.trec import QrelsColumns, read_qrels
 from ragkpi.ranking.judge import Coverage, judge
 from ragkpi.ranking.judged import Judged, Settings, quotient
-from ragkpi.ranking.judgements import Judgements, Ties
+from ragkpi.ranking.judgements import Judgements, ScoreOrder
 from ragkpi.ranking.reading import Hits
 from ragkpi.wording import named
 
@@ -43,7 +43,7 @@ class JudgementGroups:
 
     @classmethod
     def of(
-        cls, file: str, query: Tokens, group: Tokens, document: Tokens, ties: Ties
+        cls, file: str, query: Tokens, group: Tokens, document: Tokens, ties: ScoreOrder
     ) -> JudgementGroups:
         """Group the lines of a file; in a group they keep the order of the file."""
         starts = query.changes()
@@ -586,7 +586,7 @@ class JudgedPreferences:
     """How a run orders the documents of Q queries and their G judgment groups.
 
     A preference is fulfilled if its better document is retrieved above its worse one, or if only
-    its better one is retrieved. Ties, `-M` and missing queries are settled before.
+    its better one is retrieved. ScoreOrder, `-M` and missing queries are settled before.
 
     Attributes
     ----------

@@ -233,7 +233,7 @@ class Settings:
                 object.__setattr__(self, name, _DEEPEST)
 
 
-Arguments = ParamSpec("Arguments")
+Parameters = ParamSpec("Parameters")
 Derived = TypeVar("Derived")
 
 
@@ -430,12 +430,14 @@ def quotient(numerator: FloatArray | IntArray, denominator: FloatArray | IntArra
 
 
 def shared(
-    function: Callable[Concatenate[Judged, Arguments], Derived],
-) -> Callable[Concatenate[Judged, Arguments], Derived]:
+    function: Callable[Concatenate[Judged, Parameters], Derived],
+) -> Callable[Concatenate[Judged, Parameters], Derived]:
     """Compute ``function(judged, *arguments)`` once per run, and keep it for other measures."""
 
     @wraps(function)
-    def remembered(judged: Judged, /, *args: Arguments.args, **kwargs: Arguments.kwargs) -> Derived:
+    def remembered(
+        judged: Judged, /, *args: Parameters.args, **kwargs: Parameters.kwargs
+    ) -> Derived:
         key: Hashable = (function, args, tuple(kwargs.items()))
         if key not in judged.derived:
             judged.derived[key] = function(judged, *args, **kwargs)

@@ -16,7 +16,7 @@ from ragkpi.files.lines import Tokens, rows_of
 from ragkpi.files.trec import QrelsColumns, fractional
 from ragkpi.wording import named
 
-Ties = Literal["descending", "ascending"]
+ScoreOrder = Literal["descending", "ascending"]
 """How documents with equal scores are ordered by their ids."""
 
 
@@ -37,7 +37,7 @@ class Judgements:
     document: Tokens
     level: IntArray  # negative: in the pool but unjudged
     index: dict[bytes, int] = field(repr=False)
-    ties: Ties = "descending"  # how documents with equal scores are ranked by their ids
+    ties: ScoreOrder = "descending"  # how documents with equal scores are ranked by their ids
     gain: FloatArray | None = None  # (J,), in qrels with fractional levels; `level` is then 0
     first_fraction: tuple[int, float] = (0, 0.0)  # the first fractional level, with its line
 

@@ -10,7 +10,11 @@ from scipy.stats import ttest_ind
 
 from ragkpi.errors import NothingInCommonError, UsageError
 from ragkpi.questions.agree import correction as correction_study
-from ragkpi.questions.agree.correction import correction_answer, doubts, prediction_powered
+from ragkpi.questions.agree.correction import (
+    correction_answer,
+    correction_doubt,
+    prediction_powered,
+)
 from tests.made_scores import BOR, MAP, NUM_Q, NUM_RET, scores
 
 
@@ -131,8 +135,8 @@ def test_a_sample_that_is_none_is_noticed():
     rest = np.delete(values, easy)
     assert check.p == pytest.approx(ttest_ind(values[easy], rest, equal_var=False).pvalue)
     assert check.doubtful
-    assert "do not look like a random sample" in doubts(found)
-    assert doubts(correct(*judged_by_both(), "values")) == ""
+    assert "do not look like a random sample" in correction_doubt(found)
+    assert correction_doubt(correct(*judged_by_both(), "values")) == ""
 
 
 def test_a_rate_that_hardly_varies_is_said():

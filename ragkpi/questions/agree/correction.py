@@ -411,7 +411,7 @@ def _sampled(correction: Correction) -> str:
     )
 
 
-def doubts(correction: Correction) -> str:
+def correction_doubt(correction: Correction) -> str:
     """Warn if the judged queries do not look like a random sample; empty if they do."""
     doubtful = [sampling.metric.name for sampling in correction.sampling if sampling.doubtful]
     if not doubtful:

@@ -21,7 +21,7 @@ from ragkpi.library.arguments import (
 from ragkpi.library.result import Result
 from ragkpi.library.session import all_good, qrels_of
 from ragkpi.questions.agree.answer import agree_answer, agree_charts
-from ragkpi.questions.agree.correction import Of, correction_answer, doubts
+from ragkpi.questions.agree.correction import Of, correction_answer, correction_doubt
 from ragkpi.questions.agree.correction import correct as correct_scores
 from ragkpi.questions.agree.study import (
     Panel,
@@ -200,7 +200,7 @@ def correct(
     names = asked.called(list(named), other_scores)
     judges = (people, model)
     people_say = correct_scores(names, judges, human_scores, other_scores, kind, level, chosen)
-    doubt = doubts(people_say)
+    doubt = correction_doubt(people_say)
     if doubt:
         asked.notes.warn(doubt)
     answer = correction_answer(people_say)

@@ -28,7 +28,7 @@ from ragkpi.files.writing import Rankings
 from ragkpi.ranking.reading import ScatteredQueryError
 from ragkpi.wording import counted, named, shown
 
-Kind = Literal["columns", "number", "nul_byte", "extra_columns"]
+ProblemKind = Literal["columns", "number", "nul_byte", "extra_columns"]
 
 MOST_EXAMPLES = 3
 
@@ -44,10 +44,10 @@ class Problems:
     """How many lines have a problem of each kind, and the first of them."""
 
     def __init__(self) -> None:
-        self.count: Counter[Kind] = Counter()
-        self.first: dict[Kind, list[Example]] = {}
+        self.count: Counter[ProblemKind] = Counter()
+        self.first: dict[ProblemKind, list[Example]] = {}
 
-    def add(self, kind: Kind, line: int, text: str) -> None:
+    def add(self, kind: ProblemKind, line: int, text: str) -> None:
         self.count[kind] += 1
         if self.count[kind] <= MOST_EXAMPLES:
             self.first.setdefault(kind, []).append(Example(line, text))

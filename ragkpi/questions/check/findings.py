@@ -14,7 +14,7 @@ import numpy as np
 from ragkpi.arrays import IntArray
 from ragkpi.files.lines import Tokens
 from ragkpi.measures.measure import Metric, score
-from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, Kind, Problems
+from ragkpi.questions.check.files import MOST_EXAMPLES, CheckedRun, Example, ProblemKind, Problems
 from ragkpi.ranking.judge import judge
 from ragkpi.ranking.judged import Settings
 from ragkpi.ranking.judgements import OF_DOCUMENTS, OF_QUERIES, Judgements, queries_meant
@@ -155,7 +155,7 @@ class Check(NamedTuple):
 class _Lines(Finding):
     """Lines that cannot be read, or only in part."""
 
-    kind: Kind
+    kind: ProblemKind
     problems = Problems()
 
     def see(self, part: Part) -> None:

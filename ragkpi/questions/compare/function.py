@@ -12,7 +12,7 @@ from ragkpi.evaluation import Evaluation
 from ragkpi.interface import interface, option
 from ragkpi.library.arguments import (
     Evaluating,
-    Problems,
+    OnProblem,
     bootstrap_of,
     named_runs,
     one_of,
@@ -162,7 +162,7 @@ def compare(
     seed: int = 7,
     confidence: float = 0.95,
     by: Any = None,
-    problems: Problems = "raised",
+    problems: OnProblem = "raised",
     **how: Unpack[Evaluating],
 ) -> ComparisonResult:
     """Compare runs with a baseline, or each with each, query by query, as ``ragkpi compare``.
@@ -201,7 +201,7 @@ def compare(
     """
     asked = session(measures, how).side_by_side()
     procedure = procedure_of(test, correction, family, trials, resamples, seed, confidence)
-    one_of("problems", problems, get_args(Problems))
+    one_of("problems", problems, get_args(OnProblem))
     named = named_runs(runs)
     if len(named) < 2:
         raise UsageError("one run is given; expected a baseline and others")

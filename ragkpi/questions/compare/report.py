@@ -563,7 +563,7 @@ class AllPairsReport:
 
 
 MARKS = "†‡§¶‖#"
-Pair = tuple[str, frozenset[str]]  # a metric's name, and two runs
+RunPair = tuple[str, frozenset[str]]  # a metric's name, and two runs
 
 
 @dataclass(frozen=True)
@@ -650,10 +650,10 @@ class PaperTable:
         )
 
     @property
-    def _corrected(self) -> Mapping[Pair, float]:
+    def _corrected(self) -> Mapping[RunPair, float]:
         """The p-values of all tested pairs, each pair once, corrected together."""
         procedure = self.comparisons[0].procedure
-        families: dict[str, dict[Pair, float]] = {}
+        families: dict[str, dict[RunPair, float]] = {}
         for comparison in self.comparisons:
             for difference in comparison.differences:
                 metric = difference.metric.name

@@ -8,7 +8,7 @@ from typing import Any, Unpack
 
 from ragkpi.charts.chart import Chart, noted
 from ragkpi.errors import UsageError
-from ragkpi.evaluation import Run
+from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option, steps
 from ragkpi.library.arguments import (
     Evaluating,
@@ -217,7 +217,7 @@ def _curves_of_chance(judged: Judged, depths: Sequence[int] | None, limits: Limi
 def _curves_of_runs(
     asked: Session,
     qrels: Any,
-    runs: Mapping[str, Run],
+    runs: Mapping[str, RunOrPath],
     depths: Sequence[int] | None,
     limits: Limits,
     bootstrap: Bootstrap | None,

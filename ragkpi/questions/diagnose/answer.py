@@ -13,19 +13,19 @@ import numpy as np
 from ragkpi.charts.chart import Axis, PlaneChart, Points, Rule
 from ragkpi.files.lines import Tokens
 from ragkpi.measures.registry import find_metrics
-from ragkpi.questions.diagnose.study import Diagnosis, Verdict
+from ragkpi.questions.diagnose.study import Diagnosis, Fault
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 from ragkpi.wording import counted, decoded, listed
 
-_CORNERS: tuple[Verdict, ...] = ("retriever", "fine", "both", "reranker")
-_TONES: dict[Verdict, Literal["plain", "good", "bad", "warning"]] = {
+_CORNERS: tuple[Fault, ...] = ("retriever", "fine", "both", "reranker")
+_TONES: dict[Fault, Literal["plain", "good", "bad", "warning"]] = {
     "retriever": "warning",
     "reranker": "warning",
     "both": "bad",
     "fine": "good",
     "NA": "plain",
 }
-_MEANING: dict[Verdict, str] = {
+_MEANING: dict[Fault, str] = {
     "retriever": "the pool lacks good evidence",
     "reranker": "the pool has it, the selection leaves it behind",
     "both": "the pool lacks it, and the selection leaves some behind",

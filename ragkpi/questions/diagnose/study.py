@@ -22,11 +22,11 @@ from ragkpi.ranking.judged import Judged, Settings
 from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits
 
-Verdict = Literal["retriever", "reranker", "both", "fine", "NA"]
+Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
 _FOREIGN_LIMIT = 0.2  # a pool that lacks more of what is shown is not what it was selected from
 
-VERDICTS: tuple[Verdict, ...] = ("retriever", "reranker", "both", "fine", "NA")
+VERDICTS: tuple[Fault, ...] = ("retriever", "reranker", "both", "fine", "NA")
 
 
 @dataclass(frozen=True)
@@ -88,7 +88,7 @@ class Diagnosis:
     proc: FloatArray
     pct_proc: FloatArray
     ra_nwg: FloatArray
-    verdicts: list[Verdict]  # length Q: the quadrant of each query
+    verdicts: list[Fault]  # length Q: the quadrant of each query
     missed: Missed
     order: IntArray  # (Q,): rows of the queries, the greatest loss first, NA last
     outside_pool: int  # documents of all top K that the pool lacks, unless they were added
@@ -116,7 +116,7 @@ class Diagnosis:
         """Whether the run can have been selected from the pool."""
         return self.outside_pool <= _FOREIGN_LIMIT * self.shown
 
-    def counts(self) -> Mapping[Verdict, int]:
+    def counts(self) -> Mapping[Fault, int]:
         return {verdict: self.verdicts.count(verdict) for verdict in VERDICTS}
 
 
@@ -149,11 +149,11 @@ def diagnose(
     )
 
 
-def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Verdict]:
+def _verdicts(proc: FloatArray, pct_proc: FloatArray, thresholds: Thresholds) -> list[Fault]:
     """Name the quadrant of each query; an empty pool leaves nothing to select from."""
     poor_pool = proc < thresholds.proc - _ROUNDING
     poor_selection = pct_proc < thresholds.pct_proc - _ROUNDING  # not where it is NA
-    verdicts: list[Verdict] = np.select(
+    verdicts: list[Fault] = np.select(
         [np.isnan(proc), poor_pool & poor_selection, poor_pool, poor_selection],
         ["NA", "both", "retriever", "reranker"],
         "fine",

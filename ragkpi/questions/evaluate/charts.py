@@ -25,7 +25,7 @@ from ragkpi.statistics.bootstrap import Bootstrap, intervals
 from ragkpi.wording import counted
 
 
-def drawn(report: EvaluationReport) -> Any:
+def evaluation_figure(report: EvaluationReport) -> Any:
     """Draw the charts of a report as a figure of matplotlib."""
     return figure_of(evaluation_charts(report.runs, report.bootstrap))
 

@@ -10,12 +10,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, Unpack, get_args
 
 from ragkpi.errors import GateFailedError, RagkpiError
-from ragkpi.evaluation import Evaluation, Run
+from ragkpi.evaluation import Evaluation, RunOrPath
 from ragkpi.files.inputs import Inputs, inputs
 from ragkpi.interface import interface, steps
 from ragkpi.library.arguments import (
     Evaluating,
-    Problems,
+    OnProblem,
     bootstrap_of,
     named_run,
     note_files,
@@ -84,9 +84,9 @@ class EvaluationResult(Result):
 
     def plot(self) -> Any:
         """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
-        from ragkpi.questions.evaluate.charts import drawn
+        from ragkpi.questions.evaluate.charts import evaluation_figure
 
-        return drawn(self.evaluation)
+        return evaluation_figure(self.evaluation)
 
     def log(self, path: str, meta: Mapping[str, str] | None = None) -> None:
         """Append a line of JSON per run to a file, as ``ragkpi eval --log``.
@@ -182,7 +182,7 @@ class RunResult(EvaluationResult):
         Parameters
         ----------
         resamples, seed
-            How often the queries are drawn again, and the seed of that.
+            How often the queries are evaluation_figure again, and the seed of that.
         confidence
             The probability that an interval covers the value.
         method
@@ -258,7 +258,7 @@ def evaluate(
     worst: int | None = None,
     sort: str | None = None,
     by: Any = None,
-    problems: Problems = "raised",
+    problems: OnProblem = "raised",
     **how: Unpack[Evaluating],
 ) -> RunResult | RunResults:
     """Evaluate a run, or several, with the numbers that ``ragkpi eval`` prints.
@@ -342,7 +342,7 @@ def evaluate(
         labels = labels_of(by)
     bootstrap = bootstrap_of(resamples, seed, confidence, ci_method) if ci else None
     gates = _gates(fail_under, fail_under_baseline, margin, gate_by, gate_confidence)
-    one_of("problems", problems, get_args(Problems))
+    one_of("problems", problems, get_args(OnProblem))
     several = runs_of(run)
     runs = named_run(run) if several is None else several
     read = {**runs, **gates.runs(runs)} if gates else runs
@@ -410,7 +410,7 @@ def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
 def _outcomes(
     asked: Session,
     qrels: Any,
-    runs: Mapping[str, Run],
+    runs: Mapping[str, RunOrPath],
     metrics: Sequence[Metric],
     over_all: bool,
 ) -> Sequence[Evaluation | RagkpiError]:

@@ -12,7 +12,7 @@ from typing import Any, get_args
 import numpy as np
 
 from ragkpi.errors import DataError, GateFailedError, InputError, UsageError
-from ragkpi.evaluation import Run
+from ragkpi.evaluation import RunOrPath
 from ragkpi.interface import option
 from ragkpi.library.arguments import one_of, run_of
 from ragkpi.library.given import QuerySlice
@@ -190,7 +190,7 @@ class Gates:
     """The gates that runs have to pass: limits, and a run or a stored result as the baseline."""
 
     limits: Sequence[Gate] = ()
-    baseline: Run | None = None
+    baseline: RunOrPath | None = None
     stored: StoredResult | None = None
     against: BaselineGate = field(default_factory=BaselineGate)
 
@@ -199,7 +199,7 @@ class Gates:
         """Whether runs have to be evaluated over all judged queries."""
         return bool(self.limits) or self.baseline is not None
 
-    def runs(self, others: Iterable[str]) -> dict[str, Run]:
+    def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
         """Return the baseline if it is a run, by a name that no other run has."""
         if self.baseline is None:
             return {}

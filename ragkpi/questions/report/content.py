@@ -12,7 +12,7 @@ import numpy as np
 from ragkpi.arrays import BoolArray, IntArray
 from ragkpi.charts.chart import Axis, Chart, Line, PlaneChart, chart_object
 from ragkpi.errors import RagkpiError, UsageError
-from ragkpi.evaluation import Evaluation, Evaluator, Run
+from ragkpi.evaluation import Evaluation, Evaluator, RunOrPath
 from ragkpi.files.texts import QueryLabels, Text, read_texts, texts_of_run
 from ragkpi.library.given import query_slices
 from ragkpi.library.session import Signature
@@ -514,7 +514,7 @@ def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wante
 
 def report_document(
     evaluator: Evaluator,
-    runs: Sequence[Run],
+    runs: Sequence[RunOrPath],
     names: Sequence[str],
     hits: Sequence[Hits],
     evaluations: Sequence[Evaluation],
@@ -593,7 +593,7 @@ def _main(metrics: Sequence[Metric], main: str) -> int:
 
 def _details(
     evaluator: Evaluator,
-    runs: Sequence[Run],
+    runs: Sequence[RunOrPath],
     reported: Sequence[ReportedRun],
     read: Sequence[Hits] | None,
     chosen: Sequence[int],
@@ -619,7 +619,7 @@ def _details(
     return details[: int(np.searchsorted(entries, _MOST_ENTRIES, side="right"))]
 
 
-def _read(evaluator: Evaluator, runs: Sequence[Run], depth: int) -> list[Hits]:
+def _read(evaluator: Evaluator, runs: Sequence[RunOrPath], depth: int) -> list[Hits]:
     hits = []
     for read in evaluator.read(runs, Wanted(depth=depth)):
         if isinstance(read, RagkpiError):
