@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
-from tests.studies.report.browser import MISSING, browser
+from tests.questions.report.browser import MISSING, browser
 
 WIDTH, HEIGHT = 1280, 1330
 

@@ -178,10 +178,10 @@ NOT_PROVOKED_HERE = {
     "cannot be read (…); expected an anserini-tools checkout in RAGKPI_QRELS",
     "is not there, though … is listed; expected the file",
     "shrank while it was read (…); expected a file that nobody writes to",
-    # By flips that crash pyarrow: tests/formats/test_damaged_tables.py. The killer is the system.
+    # By flips that crash pyarrow: tests/files/test_damaged_tables.py. The killer is the system.
     "the … reader crashed (…), so that the file is damaged; expected …",
     "the … reader was killed (…), perhaps for want of memory; expected …",
-    # Of JSON too large to be made here: tests/formats/test_other_formats.py.
+    # Of JSON too large to be made here: tests/files/test_other_formats.py.
     "… values in … MB, which would fill the memory; expected ids and numbers",
 }
 

@@ -195,9 +195,7 @@ def main(
 def _page(words: Sequence[str]) -> str | None:
     """Return a help text or the offers of completion; None if the line asks for neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
-    if words[:1] == ["help"]:
-        words = [*words[1:2], "--help"]
-    *names, last = words or ["-h"]
+    *names, last = [*words[1:2], "--help"] if words[:1] == ["help"] else words or ["-h"]
     name = "".join(names[:1])
     asks = last in ("-h", "--help") and len(names) < 2 and name[:1] != "-"
     if shell is None and not asks:

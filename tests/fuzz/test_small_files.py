@@ -18,7 +18,7 @@ def test_cuts_of_an_arrow_stream_are_refused(tmp_path, ragkpi):
     """From the command line: status 2, and not one number.
 
     Every message is a cut, which pyarrow takes for an end; `tests.fuzz.small_files` and
-    tests/formats/test_damaged_tables.py cut at the bytes between.
+    tests/files/test_damaged_tables.py cut at the bytes between.
     """
     pyarrow = pytest.importorskip("pyarrow")
     ipc = pytest.importorskip("pyarrow.ipc")

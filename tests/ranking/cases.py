@@ -9,7 +9,7 @@ from ragkpi.ranking.judgements import group_judgements
 from ragkpi.ranking.reading import JUDGED_ONLY
 from ragkpi.ranking.reading import hits_of as found_hits
 from ragkpi.ranking.reading import run_for as kernel_run
-from tests.formats.hostile import ids
+from tests.files.hostile import ids
 
 queries = st.sampled_from([b"1", b"2", b"10", b"query-1", b"query-2", b"\xff"])
 judged = st.dictionaries(queries, st.dictionaries(ids, st.integers(-1, 3), min_size=1), min_size=1)

@@ -110,7 +110,7 @@ def describe_measures(*names: str) -> Description:
     >>> [row["measure"] for row in ragkpi.describe_measures("bits-over-random").rows][0]
     'bor'
     >>> print(ragkpi.describe_measures("recip_rank").text.splitlines()[1])
-    1 / rank of the first relevant document; 0 if none was retrieved.
+    Reciprocal rank of the first relevant document; its mean is MRR.
     """
     measures = all_measures()
     if not names:

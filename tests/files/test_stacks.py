@@ -10,7 +10,7 @@ import pytest
 
 from ragkpi.files.formats import read_any_qrels, run_format
 from ragkpi.files.opening import Source
-from tests.formats.surroundings import PERMUTATIONS, permute_shapes
+from tests.files.surroundings import PERMUTATIONS, permute_shapes
 
 STACKS = Path(__file__).parents[2] / "../shared/data/stacks"
 if not STACKS.exists():

@@ -14,7 +14,7 @@ from ragkpi.questions.holes import assignments as unjudged_documents
 from ragkpi.questions.holes.assessment import candidates, removed_together
 from ragkpi.questions.holes.study import depth_needed, find_bounds
 from ragkpi.ranking.judged import Settings
-from tests.studies.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
+from tests.questions.test_holes import PARAMETERS, bounded_requests, write_qrels, write_run
 
 MORE = ["map_cut.30", "recip_rank.7", "bor.12,m=3", "P.40", "recall.25", "ndcg_cut.30"]
 MORE += ["ndcg_exp.20", "ndcg_local.20", "map_min.15", "Fe.9", "accuracy.11"]

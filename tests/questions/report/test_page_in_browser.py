@@ -7,7 +7,7 @@ import time
 import pytest
 
 from tests.cli.commandline import BM25, DENSE, FIXTURES, FUSION
-from tests.studies.report.browser import MISSING, browser, complaints, requested
+from tests.questions.report.browser import MISSING, browser, complaints, requested
 
 pytestmark = pytest.mark.skipif(bool(MISSING), reason=MISSING)
 

@@ -9,7 +9,7 @@ from ragkpi.errors import InputError, RagkpiWarning, UsageError
 from ragkpi.files.formats import read_any_qrels, reading_for, run_format
 from ragkpi.files.opening import Source
 from ragkpi.files.shapes import parse_map
-from tests.formats.surroundings import PERMUTATIONS, permute_shapes
+from tests.files.surroundings import PERMUTATIONS, permute_shapes
 
 SCORED = [(b"1", b"a", 0.9), (b"1", b"b", 0.5), (b"2", b"c", 0.4)]
 LISTED = [(b"1", b"a", -1.0), (b"1", b"b", -2.0), (b"2", b"c", -1.0)]

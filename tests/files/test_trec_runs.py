@@ -15,8 +15,8 @@ from ragkpi.errors import InputError
 from ragkpi.files.lines import blocks, spans
 from ragkpi.files.opening import Source
 from ragkpi.files.trec import TREC, columns_of_blocks, whole_queries
-from tests.formats.hostile import ids, texts
-from tests.formats.surroundings import followed
+from tests.files.hostile import ids, texts
+from tests.files.surroundings import followed
 from tests.slow_reference.reading import read_words
 
 in_files = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
