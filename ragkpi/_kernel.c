@@ -1642,13 +1642,13 @@ static PyObject *kernel_columns(PyObject *module, PyObject *args)
         splitting.begin = text;
         splitting.stop = newline - (newline > text && newline[-1] == '\r');
         Text first = skip_blanks(text);
-        if (separator < 0 ? *first == '\n' || (*(comments ? first : text) == '#')
-                          : splitting.stop == text)
+        int has_nul = memchr(text, 0, (size_t)(newline - text)) != NULL;
+        if (!has_nul && (separator < 0 ? *first == '\n' || (*(comments ? first : text) == '#')
+                                       : splitting.stop == text))
             continue;
         size_t before = splitting.start.size;
         int64_t count = separator < 0 ? split_words(&splitting) : split_values(&splitting);
-        int good = count >= width && (extra || count == width) &&
-                   memchr(text, 0, (size_t)(newline - text)) == NULL &&
+        int good = count >= width && (extra || count == width) && !has_nul &&
                    (separator < 0 || memchr(text, '\r', (size_t)(splitting.stop - text)) == NULL);
         if (count == -1 ||
             (good && (APPEND(&splitting.line, int64_t, number) ||

@@ -478,7 +478,7 @@ def columns(
         line = whole.removesuffix(b"\r")
         stop = begin + len(line)
         cells = _words(line, comments) if separator < 0 else _values(line, separator)
-        if not (cells if separator < 0 else line):
+        if not (cells if separator < 0 else line) and b"\0" not in line:
             continue  # blank, or a comment
         if b"\0" in line or len(cells) < width or (len(cells) > width and not extra):
             wrong.append((number, begin, stop))

@@ -62,6 +62,7 @@ def streamed(path, size):
 @given(texts(6, word), st.sampled_from([3, 7, 40, 200, 1 << 12]))
 @example(b"1 Q0 d 1 2\n\0\n", 3)
 @example(b"\0\n1 Q0 d 1 2\n", 3)
+@example(b"#\0\n1 Q0 d 1 2 r\n", 3)
 def test_stream_run(tmp_path, text, size):
     path = tmp_path / "run"
     path.write_bytes(text)
