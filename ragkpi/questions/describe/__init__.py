@@ -1,0 +1,1 @@
+"""The measures, the formats and the JSON schema, listed and explained."""
