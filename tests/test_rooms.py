@@ -87,6 +87,11 @@ def test_a_question_is_opened_by_its_name_alone():
                 assert question in (opened, "report") or (question, opened) in shared, (name, other)
 
 
+def test_every_folder_is_a_package():
+    """Wheels leave out folders that are none."""
+    assert all((path.parent / "__init__.py").exists() for path in PATHS.values())
+
+
 def test_few_imports_are_inside_functions():
     """Each saves time that was measured: heavy packages, and what few command lines need."""
     late = [
