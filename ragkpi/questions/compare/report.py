@@ -211,7 +211,7 @@ def _over(differences: Sequence[Difference]) -> str:
 def _sorted_differences(
     comparison: Comparison, differences: Sequence[Difference]
 ) -> Iterator[Line]:
-    """Yield each run's sorted differences, named with the numbers of queries won, equal and lost."""
+    """Yield each run's sorted differences; names count queries won, equal and lost."""
     name = differences[0].metric.name
     columns = [run[name] for run in comparison.runs]
     known = np.all([column.known for column in columns], axis=0)

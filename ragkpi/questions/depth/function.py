@@ -222,10 +222,10 @@ def _curves_of_runs(
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> tuple[Curves, list[Judged]]:
-    """Study runs at `depths`; None for depths as deep as the runs are."""
+    """Study runs at `depths`; None for depths down to the end of the runs."""
     everywhere = run_values(depths or DEPTHS, limits.m)
     evaluator = asked.evaluator(qrels, everywhere)
-    # The default depths depend on the runs; reading does not depend on depths, so it comes first.
+    # Read first: the default depths depend on the runs, but reading does not depend on depths.
     read = evaluator.read(runs.values(), evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)
