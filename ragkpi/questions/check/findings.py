@@ -1,7 +1,4 @@
-"""The catalogue of `ragkpi check`: each finding is a class whose docstring users read.
-
-A finding sees a run part by part, joined with the qrels, and reports at the end.
-"""
+"""The catalogue of `ragkpi check`: findings, which see a run part by part, and refusals."""
 
 from __future__ import annotations
 
