@@ -54,7 +54,7 @@ class Holes:
     runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
     query: SmallInts  # (n,): index of each hole's query in the judgements, ascending
     rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
-    # Levels of holes that count as judged.
+    # Indices of the holes that count as judged, and their level.
     known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     def __len__(self) -> int:

@@ -247,7 +247,7 @@ def _cut(text: Text, length: int) -> Text:
     return Text((shown[:length], whole))
 
 
-# By query number in the judgements, the first documents of a run: id and judgement row, -1 if none.
+# The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
 
 
