@@ -1,7 +1,7 @@
-"""Charts as data: what is drawn, in the field's terms, but not how.
+"""Charts as data: curves, points and intervals in the field's terms, with no drawing code.
 
 ``picture.draw(charts, "depth.png")`` and ``text_chart.texts(charts, width)`` render them;
-``chart_object`` hands one to a page that draws with its own library.
+``chart_object`` turns one into JSON for a page that draws with its own library.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ class Axis:
 
     label: str
     scale: Literal["linear", "log"] = "linear"  # `"log"` only for positive numbers
-    low: float | None = None  # the axis reaches it at least; data below extend the axis
-    high: float | None = None  # likewise; None for that of the data
-    ticks: Sequence[float] = ()  # the numbers at the axis; empty for round ones
+    low: float | None = None  # the axis starts here or lower, if the data are lower
+    high: float | None = None  # the axis ends here or higher; None for the maximum of the data
+    ticks: Sequence[float] = ()  # the numbers at the axis; empty chooses round numbers
 
     def position(self, number: float) -> float:
-        """Return a number on the scale of the axis; NaN if it has no place there."""
+        """Map a number to the scale of the axis; NaN if the scale has no such number."""
         if self.scale == "linear":
             return number if math.isfinite(number) else math.nan
         return math.log10(number) if 0 < number < math.inf else math.nan
@@ -43,7 +43,7 @@ class Extent(NamedTuple):
     high: float
 
     def share(self, number: float) -> float:
-        """Return how far a number is from the lower limit to the upper one, from 0 to 1."""
+        """Return the position of a number between the limits, as a share from 0 to 1."""
         return (self.axis.position(number) - self.low) / (self.high - self.low)
 
 
@@ -55,7 +55,7 @@ class Mark(NamedTuple):
 
 
 class Span(NamedTuple):
-    """The interval of a curve at a number of the horizontal axis."""
+    """The interval of a curve at one number of the horizontal axis."""
 
     x: float
     low: float
@@ -67,11 +67,11 @@ class Line:
     """A curve through n points; points that are not finite interrupt it."""
 
     name: str
-    x: Sequence[float]  # of n points, ascending
+    x: Sequence[float]  # length n, ascending
     y: Sequence[float]
     band: Sequence[Span] = ()  # intervals at some or all of its points
     role: Literal["curve", "ceiling"] = "curve"  # ceilings are dashed
-    mark: Mark | None = None  # the point that the answer is about; the legend names it
+    mark: Mark | None = None  # the point that answers the question; the legend names it
 
     @property
     def label(self) -> str:
@@ -79,7 +79,7 @@ class Line:
 
     @property
     def marked(self) -> tuple[float, float] | None:
-        """The point of the mark; None if there is none, or no finite value."""
+        """The marked point; None without a mark or a finite value."""
         if self.mark is None or self.mark.at not in self.x:
             return None
         y = self.y[list(self.x).index(self.mark.at)]
@@ -88,7 +88,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Points:
-    """A group of n points without order, each with a name of its own or none."""
+    """A group of n unordered points; each may have a name."""
 
     name: str
     x: Sequence[float]
@@ -116,7 +116,7 @@ class PlaneChart:
     points: Sequence[Points] = ()
     rules: Sequence[Rule] = ()
     corners: Sequence[str] = ()  # names of quadrants: upper left and right, lower left and right
-    notes: Sequence[str] = ()  # small print for the reader: sizes, the signature, what is not drawn
+    notes: Sequence[str] = ()  # small print: sizes, the signature, values that are not drawn
 
     @property
     def drawn(self) -> list[Line | Points]:
@@ -129,7 +129,7 @@ class PlaneChart:
 
     @property
     def needs_legend(self) -> bool:
-        """Whether there is a mark, or more than a single curve or group, which the title names."""
+        """Whether a mark or several curves or groups need names; the title names a single one."""
         return len(self.drawn) > 1 or any(line.mark is not None for line in self.lines)
 
 
@@ -145,7 +145,7 @@ class IntervalRow:
 
 @dataclass(frozen=True)
 class IntervalChart:
-    """Horizontal intervals under each other, the first one on top; `notes` as in `PlaneChart`."""
+    """Horizontal intervals, stacked from the top; `notes` as in `PlaneChart`."""
 
     title: str
     x: Axis
@@ -155,7 +155,7 @@ class IntervalChart:
 
 
 Chart = PlaneChart | IntervalChart
-# An answer's charts, made only if they are drawn.
+# Makes an answer's charts, only if they are drawn.
 Charts = Callable[[], Sequence[Chart]]
 
 
@@ -165,7 +165,7 @@ def noted(charts: Sequence[Chart], notes: Sequence[str]) -> list[Chart]:
 
 
 def small_print(charts: Sequence[Chart]) -> list[str]:
-    """Return the notes of charts, each once, and which of their values cannot be drawn."""
+    """Return the distinct notes of charts, and name the values that cannot be drawn."""
     notes = [visible(note) for chart in charts for note in (*chart.notes, *_undrawn(chart))]
     return list(dict.fromkeys(notes))
 
@@ -188,9 +188,9 @@ def _undrawn(chart: Chart) -> Iterator[str]:
 
 
 def extent_of(chart: Chart, direction: Direction) -> Extent:
-    """Return an axis with limits that hold its own bounds and all that is drawn.
+    """Extend the bounds of an axis to hold all finite data of a chart.
 
-    The limits are never equal. If nothing can be drawn they are 0 and 1.
+    The limits always differ. They are 0 and 1 if nothing can be drawn.
     """
     axis = chart.x if direction == "x" or isinstance(chart, IntervalChart) else chart.y
     wanted = [bound for bound in (axis.low, axis.high) if bound is not None]
@@ -217,10 +217,10 @@ def _numbers(chart: Chart, direction: Direction) -> Iterator[float]:
 
 
 def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
-    """Choose the points with markers on a curve, which is that `number` among the curves.
+    """Choose the points of a curve that get markers; `number` is its place among the curves.
 
-    Of many points a few have one, and not the same on each curve: so the markers of curves that
-    coincide alternate.
+    A curve with many points gets a few markers. Their places differ from curve to curve, so that
+    curves which coincide show alternating markers.
     """
     if len(line.x) <= 2 * _MARKERS_OF_A_CURVE:
         return list(range(len(line.x)))
@@ -235,9 +235,9 @@ def with_markers(chart: PlaneChart, line: Line, number: int) -> list[int]:
 
 
 def row_names(names: Sequence[str], longest: int = 32) -> list[str]:
-    """Shorten the names of rows, so that their intervals have room, but keep them different.
+    """Shorten the names of rows to leave room for intervals, and keep them distinct.
 
-    Names lose their middle, or, if they differ there alone, their beginning or end.
+    Names lose their middle, or their beginning or end if only the middle tells them apart.
     """
     shown = [visible(name) for name in names]
     for kept in (longest // 2, longest - 1, 0):  # characters of the beginning
@@ -255,7 +255,10 @@ def _cut(name: str, longest: int, kept: int) -> str:
 
 
 def chart_object(chart: Chart) -> dict[str, Any]:
-    """Return a chart, valid under ``schema.json#/$defs/chart``; what is not finite is null."""
+    """Return a chart as JSON data, valid under ``schema.json#/$defs/chart``.
+
+    Numbers that are not finite become null.
+    """
     kind = "plane" if isinstance(chart, PlaneChart) else "intervals"
     return {"kind": kind, **_plain(asdict(chart))}
 

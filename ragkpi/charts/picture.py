@@ -1,6 +1,6 @@
-"""A picture's page: panels in rows, legends that fit, and small print at the bottom.
+"""Charts as PNG and SVG through matplotlib: one page, with panels in rows and small print below.
 
-Readable without colour: curves differ in marker and stroke, ceilings are dashed, bands are pale.
+Pictures are readable without colour: curves differ in marker and stroke, ceilings are dashed.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ MOST_PANELS = 60
 _PANEL = 5.2  # inches
 _DPI = 150
 _SMALL = 7  # points
-_NAME = 60  # characters of a legend's line
+_NAME = 60  # characters per line of a legend
 _MOST_COLUMNS = 6
 
-# The entries of a legend: a line or a group of points of matplotlib, by its text.
+# A legend's entries: matplotlib lines or groups of points, by their texts.
 Entries = dict[str, Any]
 
 
 class Page:
-    """A figure of matplotlib with panels in the order of the charts, as many as have room."""
+    """A matplotlib figure with a panel per chart, in order, for as many charts as fit."""
 
     def __init__(self, charts: Sequence[Chart]) -> None:
         matplotlib = _matplotlib()
@@ -78,7 +78,7 @@ class Page:
             empty.remove()
 
     def finish(self, of_panels: Sequence[Entries]) -> None:
-        """Add legends and small print below the panels, and make room for them."""
+        """Add legends and small print below the panels, and enlarge the page for them."""
         most = max(of_panels, key=len)
         alike = all(entries.keys() <= most.keys() for entries in of_panels)
         legend = self._legend(self.figure, most, self._width) if alike and most else None
@@ -151,7 +151,7 @@ def _inches(legend: Any) -> tuple[float, float]:
 _FORMATS = ("png", "svg")
 _MARKERS = "osD^vPX*"
 _STROKES = ("-", (0, (1, 1)), "-.", (0, (5, 1)))
-# Okabe and Ito's colours, ordered by lightness so that neighbours differ in grey, too.
+# Okabe and Ito's colours, ordered by lightness so that neighbours also differ in greyscale.
 _COLOURS = ("#000000", "#D55E00", "#0072B2", "#E69F00", "#009E73", "#56B4E9", "#CC79A7", "#777700")
 _GREY = "#777777"
 _NEAREST = 0.05  # of the length of an axis: the least distance of two ticks
@@ -163,14 +163,14 @@ _STYLE: Any = {
     "axes.spines.right": False,
     "axes.titlesize": 10,
     "axes.titlelocation": "left",
-    "svg.hashsalt": "ragkpi",  # the same picture is the same file
+    "svg.hashsalt": "ragkpi",  # equal pictures give equal files
     "svg.fonttype": "none",
     "text.parse_math": False,  # a dollar in the name of a run is a dollar
 }
 
 
 def refuse_undrawable(path: str) -> None:
-    """Raise `UsageError` if a picture cannot be drawn to that path, before anything is computed."""
+    """Raise `UsageError` early if no picture can be drawn to this path."""
     if path.rpartition(".")[2].lower() not in _FORMATS:
         raise UsageError(f"--plot {path}: no such kind of picture; expected a file .png or .svg")
     if importlib.util.find_spec("matplotlib") is None:
@@ -181,7 +181,7 @@ def refuse_undrawable(path: str) -> None:
 
 
 def draw(charts: Sequence[Chart], path: str) -> None:
-    """Draw charts side by side into one file, PNG or SVG by the ending of its name."""
+    """Draw charts side by side into one file, PNG or SVG by its suffix."""
     refuse_undrawable(path)
     matplotlib = _matplotlib()
     form = path.rpartition(".")[2].lower()
@@ -191,7 +191,7 @@ def draw(charts: Sequence[Chart], path: str) -> None:
 
 
 def figure_of(charts: Sequence[Chart]) -> Any:
-    """Draw charts side by side, as a figure of matplotlib."""
+    """Draw charts side by side as a matplotlib figure."""
     matplotlib = _matplotlib()
     with matplotlib.rc_context(_STYLE):
         page = Page(charts)
@@ -203,10 +203,7 @@ def figure_of(charts: Sequence[Chart]) -> Any:
 
 @cache
 def _matplotlib() -> Any:
-    """Import matplotlib with its own settings, not those of the working directory.
-
-    It would obey a ``matplotlibrc`` there.
-    """
+    """Import matplotlib, but ignore a ``matplotlibrc`` in the working directory."""
     module = importlib.util.find_spec("matplotlib")
     folders = [] if module is None else module.submodule_search_locations or []
     before = os.open(".", os.O_RDONLY) if hasattr(os, "fchdir") else None  # None on Windows
@@ -253,7 +250,7 @@ def _set_axis(chart: Chart, axes: Any, direction: Direction) -> None:
 
 
 def _apart(axis: Axis, distance: float) -> list[float]:
-    """Leave out ticks whose numbers would touch the number of the next tick."""
+    """Drop ticks whose numbers would touch the next tick's number."""
     kept: list[float] = []
     for tick in reversed(axis.ticks):
         if not kept or axis.position(kept[-1]) - axis.position(tick) >= distance:
@@ -293,7 +290,7 @@ def _curve(chart: PlaneChart, line: Line, number: int, axes: Any) -> Any:
     (drawn,) = axes.plot(
         line.x,
         line.y,
-        # From the ninth curve on markers recur, with other strokes.
+        # From the ninth curve on, markers recur with other strokes.
         linestyle=_STROKES[(number + number // len(_MARKERS)) % len(_STROKES)],
         marker=marker,
         markevery=with_markers(chart, line, number),

@@ -29,7 +29,7 @@ _NARROWEST = 24  # columns between the axes, however long the labels are
 
 
 def texts(charts: Sequence[Chart], width: int = 80) -> str:
-    """Draw charts below each other, then the small print of all, each note once."""
+    """Draw charts one below the other, then their distinct notes."""
     drawn = "\n".join(text(chart, width) for chart in charts)
     lines = [
         line
@@ -40,22 +40,22 @@ def texts(charts: Sequence[Chart], width: int = 80) -> str:
 
 
 def text(chart: Chart, width: int = 80) -> str:
-    """Draw a chart in lines of at most `width` characters, with a newline at the end of each.
+    """Draw a chart in lines of at most `width` characters, each with a newline.
 
-    The point of a mark is in parentheses, bands are columns of colons. A narrow width is exceeded
-    rather than making the chart unreadable.
+    The marked point is in parentheses, and bands are columns of colons. A chart that would be
+    unreadable at a narrow `width` is wider.
     """
     lines = _intervals(chart, width) if isinstance(chart, IntervalChart) else _plane(chart, width)
     return "".join(f"{visible(line.rstrip())}\n" for line in [chart.title, *lines])
 
 
 def _nearest(share: float, cells: int) -> int:
-    """Return which of a row of cells is nearest to a share of its length, from 0 to 1."""
+    """Return the index of the cell nearest to a share, 0 to 1, of a row's length."""
     return min(max(round(share * (cells - 1)), 0), cells - 1)
 
 
 def _write(row: list[str], column: int, words: str) -> bool:
-    """Write words into a row if there is room for all of them; return whether there is."""
+    """Write words into a row if they all fit; return whether they do."""
     inside = column >= 0 and column + len(words) <= len(row)
     free = inside and not "".join(row[column : column + len(words)]).strip()
     if free:
@@ -64,7 +64,7 @@ def _write(row: list[str], column: int, words: str) -> bool:
 
 
 class _Grid:
-    """The characters between two axes; what is drawn first stays."""
+    """The characters between two axes; later drawing never overwrites earlier drawing."""
 
     def __init__(self, chart: PlaneChart, width: int) -> None:
         self.x, self.y = extent_of(chart, "x"), extent_of(chart, "y")
@@ -78,7 +78,7 @@ class _Grid:
         return _nearest(1 - share, _HEIGHT)
 
     def cells(self, x: Iterable[float], y: Iterable[float]) -> list[tuple[int, int]]:
-        """Return the column and row of each point that has a place on both axes."""
+        """Return the column and row of each point that both axes can show."""
         shares = [(self.x.share(a), self.y.share(b)) for a, b in zip(x, y, strict=True)]
         return [(self.column(a), self.row(b)) for a, b in shares if not math.isnan(a + b)]
 
@@ -129,7 +129,7 @@ def _plane(chart: PlaneChart, width: int) -> list[str]:
 
 
 def _write_labels(group: Points, grid: _Grid) -> list[str]:
-    """Name points beside them; return the names that there is no room for."""
+    """Write names beside their points; return the names that do not fit."""
     unnamed = []
     names = row_names(group.labels, max(grid.width // 3, 12))
     for name, x, y in zip(names, group.x, group.y, strict=False):
@@ -257,7 +257,7 @@ def _interval(row: IntervalRow, extent: Extent, width: int, rules: Sequence[int]
 
 
 def _ticks(extent: Extent) -> list[float]:
-    """Return the numbers at an axis: its own ticks, or round ones between its limits."""
+    """Return an axis's own ticks, or round numbers between its limits."""
     axis, low, high = extent
     slack = 1e-9 * (high - low)
     if axis.ticks:

@@ -9,8 +9,8 @@ _INTERRUPTED = 130
 
 
 def entry() -> None:
-    """Run as a program: what the `ragkpi` script calls."""
-    # Ctrl-C while modules are imported ends in a line, too, and no traceback.
+    """Run the program; the `ragkpi` script calls this."""
+    # Ctrl-C during imports also prints one line and no traceback.
     sys.excepthook = _end
     sys.unraisablehook = _end_anywhere
     from ragkpi.cli.program import run
@@ -27,7 +27,7 @@ def _end(kind: type[BaseException], problem: BaseException | None, trace: object
 
 
 def _end_anywhere(event: "sys.UnraisableHookArgs") -> None:
-    """End after a signal that comes while Python cleans up; Python itself would go on."""
+    """End the process on a signal during Python's cleanup, which Python itself would ignore."""
     if isinstance(event.exc_value, KeyboardInterrupt | Stopped):
         _end(event.exc_type, event.exc_value, event.exc_traceback)
     sys.__unraisablehook__(event)

@@ -1,4 +1,4 @@
-"""The commands: what is known of them before their pages are imported."""
+"""The list of commands, with purposes and examples; a command's own module is imported late."""
 
 from collections.abc import Mapping
 from importlib import import_module
@@ -16,9 +16,9 @@ TASKS: Mapping[Task, str] = {
 
 
 class Entry(NamedTuple):
-    """What is known of a command before its page, `questions/<question>/command.py`, is imported.
+    """A command's entry in the list; `questions/<question>/command.py` defines the command itself.
 
-    Its examples do something in the folder ``fixtures``. Without a question it is named after it.
+    The examples run in the folder ``fixtures``. `question` defaults to the command's name.
     """
 
     task: Task
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     question: str = ""
 
 
-# By name, in the order in which people need them.
+# By name, in the order of people's needs.
 COMMANDS: Mapping[str, Entry] = {
     "eval": Entry(
         "evaluate",
@@ -170,7 +170,7 @@ COMMANDS: Mapping[str, Entry] = {
 
 
 def command_of(name: str) -> OptionGroup:
-    """Import a command, the function of its name in its page; "" is `ragkpi` without one."""
+    """Import a command by its name; "" is `ragkpi` without a command."""
     question = name and (COMMANDS[name].question or name)
     page = f"ragkpi.questions.{question}.command" if name else "ragkpi.cli.help_pages"
     return getattr(import_module(page), name or "ragkpi")  # type: ignore[no-any-return]

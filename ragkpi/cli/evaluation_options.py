@@ -1,7 +1,7 @@
-"""Options that several commands share: how files are read, and runs evaluated and compared.
+"""Option groups that several commands share: how to read files, and evaluate and compare runs.
 
-Each group returns arguments of the functions of `ragkpi`, by name. Long names with underscores are
-trec_eval's.
+Each group returns arguments for the functions of `ragkpi`, by name. Long names with underscores
+come from trec_eval.
 """
 
 from collections.abc import Mapping
@@ -59,7 +59,7 @@ def reading_options(
         "examples (excluded_ids).",
     ),
 ) -> Arguments:
-    """Return how qrels and runs are read."""
+    """Return the arguments that control reading qrels and runs."""
     return locals()
 
 
@@ -105,7 +105,7 @@ def chance(
         "nominal",
     ),
 ) -> Arguments:
-    """Return what chance draws, and from what."""
+    """Return the arguments of chance: the corpus size and the number of draws."""
     return locals()
 
 
@@ -150,7 +150,7 @@ def trec_eval(
         use="trec_eval",
     ),
 ) -> Arguments:
-    """Return the only query, and the format of the qrels, by the options of trec_eval."""
+    """Return the only query and the qrels format, from trec_eval's options."""
     level, dot, query = debug.partition(".")
     if level != "0" or (dot and not query):
         raise UsageError(f"-D {debug}: no debug output is offered; give -D 0.QID for one query")
@@ -216,7 +216,7 @@ def evaluation(
         complete="grade map",
     ),
 ) -> Arguments:
-    """Return what is evaluated, and how; without ``-m`` the function chooses the measures."""
+    """Return the arguments of an evaluation; without ``-m`` the function chooses the measures."""
     format_, rel_info = reading["qrels_format"], trec_eval["rel_info"]
     if format_ not in (None, "trec") and rel_info != "qrels":
         raise UsageError(
@@ -245,8 +245,8 @@ def evaluation(
     }
 
 
-# Commands that look at one order of each ranking and at levels, of plain qrels; the second group
-# is for those that no measure of a pool is asked of.
+# For commands that need one order of each ranking and levels from plain qrels; the second group
+# is for commands that offer no measure of a pool.
 of_qrels = evaluation.without("ties", "gains", "rel_info", "results_format")
 without_pool = of_qrels.without("first_stage")
 
@@ -266,7 +266,7 @@ def resampling(
         "--confidence SHARE", "Probability that an interval covers the value. Default: 0.95."
     ),
 ) -> Arguments:
-    """Return how queries are resampled, without what keeps its default."""
+    """Return the arguments of resampling that differ from their defaults."""
     if confidence is not None and not 0 < confidence < 1:
         raise UsageError(f"--confidence {confidence:g}: expected a share such as 0.95")
     values = {"resamples": resamples, "seed": seed, "confidence": confidence}
@@ -283,7 +283,7 @@ def intervals(
         "Wilson's interval. Default: percentile.",
     ),
 ) -> Arguments:
-    """Return whether and how intervals are computed; nothing without ``--ci``."""
+    """Return the arguments of confidence intervals; nothing without ``--ci``."""
     if ci:
         return {"ci": True, "ci_method": ci_method, **resampling}
     for name, value in {"ci-method": ci_method, **resampling}.items():
@@ -318,7 +318,7 @@ def comparing(
         "--trials N", "Random swaps or resamples behind a p-value.", 10_000, min=1, max=10_000_000
     ),
 ) -> Arguments:
-    """Return how runs are compared."""
+    """Return the arguments of comparisons between runs."""
     own = {"test": test, "correction": correction, "family": family, "trials": trials}
     return {**own, **resampling}
 
@@ -331,7 +331,7 @@ HUMAN = option(
 
 
 def refuse_beside_human(given: Mapping[str, bool]) -> None:
-    """Raise `UsageError` for the first option that is given and means nothing with --human."""
+    """Raise `UsageError` for the first option on the line that has no effect with --human."""
     for name, is_given in given.items():
         if is_given:
             raise UsageError(f"--human with {name}: an estimate has none; expected one of the two")

@@ -1,8 +1,8 @@
-"""Help and completion, made of the list of commands and of what is declared about options.
+"""Help pages and shell completion, both built from the list of commands and declared options.
 
 ``-h`` shows the common options on one screen, ``--help`` all of them. To complete a line, a shell
-calls ``ragkpi`` with the words up to the cursor, and with its own name in the environment variable
-``_RAGKPI_COMPLETE``.
+calls ``ragkpi`` with the words up to the cursor, and puts its own name into the environment
+variable ``_RAGKPI_COMPLETE``.
 """
 
 import os
@@ -22,10 +22,10 @@ Rows = list[tuple[str, str]]
 _HELP = [("-h", "Show the common options and exit."), ("--help", "Show all options and exit.")]
 _TREC_EVAL = "Of trec_eval, for its scripts"
 _NARROWEST, _WIDEST = 50, 100
-_NAMES = 30  # longer names have a line of their own
-Offer = tuple[str, str]  # a word, and what it means
+_NAMES = 30  # characters; longer names get their own line
+Offer = tuple[str, str]  # a word and its meaning
 
-# A shell offers files where nothing is offered here.
+# Without an offer from here, the shell offers files.
 SCRIPTS = {
     "bash": """\
 _ragkpi() {
@@ -89,10 +89,10 @@ def ragkpi(
 
 
 def help_page(name: str, shown: Shown = "all") -> str:
-    """Return the help text of a command, or for "" the one that lists the commands."""
+    """Return the help page of a command; "" returns the list of commands."""
     program, command = f"ragkpi {name}".rstrip(), command_of(name)
     options = command.options()
-    # An argument that may be left out is in brackets.
+    # Brackets mark optional arguments.
     places = [
         one.metavar if one.default is REQUIRED or one.metavar[0] == "[" else f"[{one.metavar}]"
         for one in options
@@ -118,12 +118,12 @@ def help_page(name: str, shown: Shown = "all") -> str:
 
 
 def purpose_of(option: Declaration) -> str:
-    """Return the first sentence about an option."""
+    """Return the first sentence of an option's help."""
     return option.help.partition(". ")[0].rstrip(".") + "."
 
 
 def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
-    """Return what is known of options and arguments by heading, trec_eval's own last."""
+    """Return names and help of options and arguments by heading, those of trec_eval last."""
     groups: dict[str, Rows] = {"Options": []}
     for one in sorted(options, key=lambda one: one.use == "trec_eval"):
         heading = _TREC_EVAL if one.use == "trec_eval" else one.heading
@@ -135,14 +135,14 @@ def _explained(options: Sequence[Declaration]) -> dict[str, Rows]:
 
 
 def _names_of(option: Declaration) -> str:
-    """Return the names that are shown, and the metavar; other spellings are left out."""
+    """Return the shown names and the metavar, without alternative spellings."""
     others = [name for name in option.names if name[:2] == "--"][1:]
     shown = ", ".join(name for name in option.names if name not in others)
     return f"{shown} {option.metavar}".strip()
 
 
 def _facts(option: Declaration) -> str:
-    """Return what is declared besides the text: bounds, default, variable."""
+    """Return the declared bounds, default and environment variable."""
     facts = []
     if option.envvar:
         facts.append(f"env var: {option.envvar}")
@@ -182,7 +182,7 @@ def _bold(text: str) -> str:
 
 
 def offers_as_lines(shell: str, words: Sequence[str]) -> str:
-    """Return the offers for the last word, a line each, as a shell wants them."""
+    """Return the offers for the last word, one per line, in the shell's own format."""
     separator = {"zsh": ":", "fish": "\t"}.get(shell)
     return "".join(
         f"{text}{separator}{purpose}\n" if separator and purpose else f"{text}\n"
@@ -191,7 +191,7 @@ def offers_as_lines(shell: str, words: Sequence[str]) -> str:
 
 
 def offers(words: Sequence[str]) -> list[Offer]:
-    """Return what may replace the last of the words behind ``ragkpi``."""
+    """Return completions for the last word after ``ragkpi``."""
     *before, last = words or [""]
     purposes = {name: entry.purpose for name, entry in COMMANDS.items()}
     if before == ["help"]:
@@ -203,7 +203,7 @@ def offers(words: Sequence[str]) -> list[Offer]:
         return []
     options = command_of(before[0] if before[0] in COMMANDS else "").options()
     by_name = {name: option for option in options for name in option.names}
-    if before[-1] == "=" or last == "=":  # bash splits --format=j at the sign
+    if before[-1] == "=" or last == "=":  # bash splits --format=j at the equals sign
         name = before[-1] if last == "=" else before[-2]
         return _values(by_name.get(name), "" if last == "=" else last)
     name, equals, value = last.partition("=")
@@ -219,7 +219,7 @@ def offers(words: Sequence[str]) -> list[Offer]:
 
 
 def _names(options: Iterable[Declaration], beginning: str) -> list[Offer]:
-    """Return one name of each option, the first long one that matches."""
+    """Return the first matching long name of each option."""
     offered = []
     for one in options:
         names = [name for name in one.names if name.startswith("--")] or one.names
@@ -236,7 +236,7 @@ def _values(option: Declaration | None, beginning: str) -> list[Offer]:
 
 
 def _names_of_kind(kind: str) -> Iterable[str]:
-    """Return names of a measure or nickname, a format of files, a format or shape, a grade map."""
+    """Return the names of one kind: measures and nicknames, formats, shapes or grade maps."""
     from ragkpi.files import registry, shapes
     from ragkpi.measures.registry import NICKNAMES, all_measures
     from ragkpi.ranking.judged import GRADE_MAPS

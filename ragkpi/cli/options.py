@@ -1,17 +1,16 @@
-"""How options are declared, and how commands share them.
+"""Declarations of options, groups of options that commands share, and the reader of usual lines.
 
-The default of a parameter declares an option or an argument, or is a group of them, of which a
-function makes one value. The annotation says how the text of an option is read: as a flag
-(``bool``), one of the choices (``Literal``), a list of repeated values (``list[str]``), a number or
-a text. Without another default a flag is False, a list empty, ``TYPE | None`` None, and all else is
-required.
+A parameter's default declares an option or an argument, or is a group of them that a function
+turns into one value. The annotation sets the option's type: a flag (``bool``), a choice
+(``Literal``), a list of repeated values (``list[str]``), a number or a text. Without another
+default, a flag is False, a list is empty, ``TYPE | None`` is None, and any other type is required.
 
-Declarations are data: this module and `typer_commands` read command lines by them, `help_pages`
-explains them, and `completion` offers their names and values to shells.
+Declarations are data: this module and `typer_commands` read command lines by them, and `help_pages`
+makes help and completion from them.
 
-typer takes as long to import as numpy, or longer. So the command lines that people usually type
-are read here. Anything else (mistakes, abbreviations, ``--``) is left to typer, which words the
-mistake; a test holds that both read the same.
+Importing typer takes at least as long as importing numpy, so this module reads the command lines
+that people usually type. It leaves the rest (mistakes, abbreviations, ``--``) to typer, which words
+the errors; a test compares both readers.
 """
 
 import os
@@ -25,27 +24,27 @@ REQUIRED: Any = object()
 
 
 class Declaration(NamedTuple):
-    """An option, or an argument, which has no names."""
+    """An option, or an argument, which has no option names."""
 
-    names: tuple[str, ...]  # behind the first long name follow other spellings, not shown
+    names: tuple[str, ...]  # help shows them up to the first long name, not the spellings after it
     help: str
-    metavar: str  # shown for its value
-    default: Any  # or REQUIRED
+    metavar: str  # the placeholder of the value in help
+    default: Any  # `REQUIRED` without one
     min: float | None = None
     max: float | None = None
-    choices: Sequence[str] = ()  # the only values; any without
-    use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common ones
+    choices: Sequence[str] = ()  # the permitted values; empty permits any
+    use: Literal["common", "usual", "trec_eval"] = "usual"  # -h shows common options
     envvar: str | None = None  # the environment variable that replaces the default
-    parse: Callable[[str], Any] | None = None  # reads the text instead of the type
-    complete: str = ""  # the kind of names that a shell may offer (`completion`)
-    arguments: tuple[str, ...] = ()  # of Python, where they are not named as the parameter
-    name: str = ""  # of the parameter
+    parse: Callable[[str], Any] | None = None  # reads the text in place of the type
+    complete: str = ""  # the kind of names that completion offers (`help_pages`)
+    arguments: tuple[str, ...] = ()  # Python arguments whose names differ from the parameter's
+    name: str = ""  # the parameter's name
     type: type = str
-    many: bool = False  # a list of all values that are given
+    many: bool = False  # whether the option repeats; its value is a list then
     heading: str = ""
 
     def value_of(self, text: str) -> Any:
-        """Return the value that a text stands for; `UsageError` if there is none."""
+        """Convert a text to the option's value; `UsageError` for an invalid text."""
         if self.parse is not None:
             return self.parse(text)
         if self.choices and text not in self.choices:
@@ -66,7 +65,7 @@ class Declaration(NamedTuple):
 
 
 def option(usage: str, help: str, default: Any = REQUIRED, **facts: Any) -> Any:
-    """Declare an option by its names and its metavar: ``option("-o, --output FILE", …)``."""
+    """Declare an option with its names and metavar: ``option("-o, --output FILE", …)``."""
     names, _, metavar = usage.replace(", ", ",").partition(" ")
     return Declaration(tuple(names.split(",")), help, metavar, default, **facts)
 
@@ -77,10 +76,10 @@ def argument(metavar: str, help: str, **facts: Any) -> Any:
 
 
 class OptionGroup(NamedTuple):
-    """Options, and the function that makes one value of them: a shared group, or a command.
+    """Options, and the function that turns them into one value: a shared group or a command.
 
-    The function takes its members, options and what groups make, by name. It gets the defaults of
-    those that are left out.
+    The function takes the values of its options and nested groups by name. Options that a command
+    drops keep their defaults.
     """
 
     heading: str
@@ -89,16 +88,16 @@ class OptionGroup(NamedTuple):
     left_out: frozenset[str] = frozenset()
 
     def without(self, *names: str) -> "OptionGroup":
-        """Return the group without options that mean nothing to a command."""
+        """Return the group without options that do not apply to a command."""
         return self._replace(left_out=self.left_out.union(names))
 
     def changed(self, name: str, **facts: Any) -> "OptionGroup":
-        """Return the group with other facts about one of its options."""
+        """Return the group with one option redeclared."""
         changed = self.members[name]._replace(**facts)
         return self._replace(members={**self.members, name: changed})
 
     def options(self, left_out: frozenset[str] = frozenset()) -> list[Declaration]:
-        """Return the options that are offered, those of groups last."""
+        """Return the options on offer, those of nested groups last."""
         left_out |= self.left_out
         offered: list[Declaration] = []
         for name, member in self.members.items():
@@ -107,7 +106,7 @@ class OptionGroup(NamedTuple):
         return offered
 
     def call(self, values: Mapping[str, Any]) -> Any:
-        """Call the function with values by the names of options, which other groups share."""
+        """Call the function with its share of `values`, which holds all groups' options by name."""
         return self.function(
             **{
                 name: values.get(name, member.default)
@@ -119,10 +118,10 @@ class OptionGroup(NamedTuple):
 
 
 def option_group(heading: str) -> Callable[[Callable[..., Any]], Any]:
-    """Make a group of the options and the groups that a function has as defaults."""
+    """Turn a function whose defaults are options and groups into a group."""
 
     def decorate(function: Callable[..., Any]) -> OptionGroup:
-        # inspect.signature says the same, and importing inspect takes longer than a help text.
+        # Not inspect.signature: importing inspect takes longer than printing a help text.
         kinds = {name: kind for name, kind in function.__annotations__.items() if name != "return"}
         declared = dict(zip(kinds, function.__defaults__ or (), strict=True))
         groups = {name: of for name, of in declared.items() if isinstance(of, OptionGroup)}
@@ -140,7 +139,7 @@ command = option_group("Options")
 
 
 def _read_as(annotated: Any, option: Declaration) -> Declaration:
-    """Add to an option what the annotation of the parameter says."""
+    """Complete a declaration with the type that the parameter's annotation gives."""
     default, choices = option.default, option.choices
     if NoneType in get_args(annotated):
         (annotated,) = (kind for kind in get_args(annotated) if kind is not NoneType)
@@ -156,7 +155,7 @@ def _read_as(annotated: Any, option: Declaration) -> Declaration:
 
 
 def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, Any] | None:
-    """Return the value of every option and argument; None if typer has to read the words."""
+    """Return the value of every option and argument; None leaves the words to typer."""
     try:
         texts = _texts(options, words)
         return {option.name: _value(option, texts.get(option.name)) for option in options}
@@ -165,7 +164,7 @@ def values_of(options: Sequence[Declaration], words: Sequence[str]) -> dict[str,
 
 
 def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, list[str]]:
-    """Return the texts of the options and arguments that are present, none for a flag."""
+    """Return the texts of the options and arguments on the line; a flag has none."""
     by_name = {name: option for option in options for name in option.names}
     texts: dict[str, list[str]] = {}
     files: list[str] = []
@@ -176,7 +175,7 @@ def _texts(options: Sequence[Declaration], words: Sequence[str]) -> dict[str, li
             continue
         name, equals, text = word.partition("=")
         if word[:2] != "--":
-            # Short flags may be joined, and the last may be an option with its value.
+            # Short flags may be joined; the last letter may be an option with its value.
             name, text = word[:2], word[2:]
             while text and by_name[name].type is bool:
                 texts[by_name[name].name] = []

@@ -1,4 +1,4 @@
-"""Options that say where a result goes, how it is written, and what it says about itself."""
+"""Option groups that control output: destination, format, charts, run names and signature."""
 
 import sys
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
@@ -13,35 +13,35 @@ from ragkpi.reports.renderers import REPORT_FORMATS, format_of_file
 from ragkpi.reports.terminal import wants_colour
 from ragkpi.wording import counted
 
-if TYPE_CHECKING:  # importing it command longer than a help text
+if TYPE_CHECKING:  # importing it takes longer than printing a help text
     from ragkpi.charts.chart import Charts
 
 
 class Output(NamedTuple):
-    """How a result is written: the values of the options."""
+    """The values of the output options, and the writer that follows them."""
 
     format: str | None
     path: str | None  # None for standard output
     digits: int | None
-    plot: str | None  # "-" for all charts as text; None for the first of them, on a terminal
+    plot: str | None  # "-" prints all charts as text; None only the first one, on a terminal
     wide: bool
     colour: Literal["auto", "always", "never"]
 
     @property
     def chosen(self) -> str | None:
-        """The format that --format names, or the file's suffix; None if neither does."""
+        """The format that --format or the file's suffix names; None if neither does."""
         if self.format is None and self.path is not None and self.path != "-":
             return format_of_file(self.path)
         return self.format
 
     def is_signed(self, shown: "Signed") -> bool:
-        """Return whether a result says its signature, for which files are hashed."""
+        """Return whether a result shows its signature, which requires hashing the files."""
         return shown != "none" or self.chosen in ("json", "jsonl")
 
     def write(self, report: Report, charts: "Charts | None" = None, /, **more: Any) -> None:
-        """Write a report in the chosen format, with `more` of its `Layout`, and draw its charts.
+        """Write a report in the chosen format and draw its charts; `more` goes to its `Layout`.
 
-        Without a chosen format it is a table on a terminal and in a file, and plain rows in a pipe.
+        The default format is a table on a terminal and in a file, and plain rows in a pipe.
         """
         terminal = sys.stdout.isatty()
         on_screen = self.path is None and terminal
@@ -54,11 +54,11 @@ class Output(NamedTuple):
             width=terminal_width() if on_screen and not self.wide else None,
             **more,
         )
-        # Nothing but a table is coloured, and its cells are visible texts.
+        # Only a table is coloured, and its cells hold visible characters alone.
         styles: Literal["spelled", "kept"] = "kept" if format_ == "table" else "spelled"
         write(REPORT_FORMATS[format_].write(report, layout), self.path, styles)
         if self.format is None and format_ in ("csv", "tsv"):
-            # Rows have no place for the sentences that answer the question.
+            # Rows have no room for the sentences that answer the question.
             for sentence in getattr(report, "sentences", ()):
                 tell(f"answer: {sentence}")
         if charts is None:
@@ -121,7 +121,7 @@ def output_and_plot(
         "auto",
     ),
 ) -> Output:
-    """Return how a result is written and drawn; refuse what cannot be drawn."""
+    """Return the output settings; refuse a picture that cannot be drawn."""
     if plot == "-" and path is None and format_ not in (None, "table"):
         raise UsageError(
             f"--plot -: a chart in plain text would stand behind the {format_}; "
@@ -133,7 +133,7 @@ def output_and_plot(
         refuse_undrawable(plot)
     colour_warnings(colour)
     made = Output(format_, path, digits, plot, wide, colour)
-    _ = made.chosen  # refuses a suffix that no format has, before anything is read
+    _ = made.chosen  # refuses an unknown suffix before any file is read
     return made
 
 
@@ -153,7 +153,7 @@ def naming(
         "--names file|runid", "Call runs after their files or their run ids.", "file"
     ),
 ) -> Arguments:
-    """Return what runs are called."""
+    """Return the source of run names."""
     return {"names": names}
 
 
@@ -169,5 +169,5 @@ def signature(
     ),
     long: bool = option("--signature-long", "The same with every setting and full hashes."),
 ) -> Signed:
-    """Return which signature is shown."""
+    """Return the form of signature to show."""
     return "long" if long else "short" if short else "none"

@@ -1,7 +1,7 @@
-"""The program: it prepares the process, runs a command line, and makes lines of its failures.
+"""The program: prepare the process, run one command line, and report each failure in one line.
 
-Usual lines are read by the declarations of options alone; typer, which takes long to import, reads
-the others and words what is wrong with them.
+`options` reads usual lines without typer, which is slow to import; typer reads the others and
+words their mistakes.
 """
 
 import difflib
@@ -38,11 +38,11 @@ _BUG_STATUS = 70
 
 
 class _OutputError(RagkpiError):
-    """Standard output cannot be written."""
+    """Standard output is not writable."""
 
 
 class StandardOutput(io.FileIO):
-    """Standard output; its errors are `_OutputError`, and no bar is on the screen beside it."""
+    """Standard output: writing removes the progress bar, and errors become `_OutputError`."""
 
     def write(self, octets: Any, /) -> int:
         end_bar()
@@ -55,7 +55,7 @@ class StandardOutput(io.FileIO):
 
 
 class _StandardError(io.FileIO):
-    """Standard error: a message that cannot be written is lost, and neither result nor status."""
+    """Standard error: a failed write loses the message, but never the result or the status."""
 
     def write(self, octets: Any, /) -> int:
         try:
@@ -66,10 +66,10 @@ class _StandardError(io.FileIO):
 
 def run() -> None:
     """Run the command line of this process, and end it."""
-    # Idle BLAS threads spin through 70 ms of processor time at every start, forking for a big run
-    # is safe only while there are none, and sums must not depend on how many there are.
+    # Idle BLAS threads burn 70 ms of processor time at every start; forking for a big run is safe
+    # only without them; and sums must not depend on their number.
     os.environ["OPENBLAS_NUM_THREADS"] = "1"
-    gc.set_threshold(100_000)  # imports make no garbage, and looking for it takes 7 ms
+    gc.set_threshold(100_000)  # imports make no garbage, and collecting takes 7 ms
     _open_standard_streams()
     status = main(sys.argv[1:], _prepare)
     try:
@@ -83,15 +83,15 @@ def run() -> None:
 
 
 def _open_standard_streams() -> None:
-    """Name errors of standard output and ignore those of standard error.
+    """Report errors of standard output and ignore those of standard error.
 
-    A closed stream is opened on /dev/null, so that no input file gets its number.
+    A closed stream becomes /dev/null, so that no input file gets its descriptor.
     """
     for stream in (0, 1, 2):
         try:
             os.fstat(stream)
         except OSError:
-            # Read-only: to write to a closed standard output is an error.
+            # Read-only: writing to a closed standard output is an error.
             os.open(os.devnull, os.O_RDWR if stream == 2 else os.O_RDONLY)
     encoding = "utf-8" if sys.stdout is None else sys.stdout.encoding
     raw = StandardOutput(1, "w", closefd=False)
@@ -103,9 +103,9 @@ def _open_standard_streams() -> None:
 
 
 def _prepare(arguments: list[str]) -> list[str]:
-    """Handle signals and limit memory; return the command line without --max-memory."""
+    """Install signal handlers and limit memory; return the command line without --max-memory."""
     for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        if signal.getsignal(number) is signal.SIG_DFL:  # nohup has it ignored
+        if signal.getsignal(number) is signal.SIG_DFL:  # under nohup it is ignored
             signal.signal(number, _stop)
     rest, size = [], 0
     words = iter(arguments)
@@ -127,7 +127,7 @@ def _prepare(arguments: list[str]) -> list[str]:
 
 
 def _stop(number: int, _: object) -> None:
-    signal.signal(number, signal.SIG_DFL)  # asked twice, it ends at once
+    signal.signal(number, signal.SIG_DFL)  # a second signal ends the process at once
     raise Stopped(number)
 
 
@@ -145,7 +145,7 @@ def _size_of(text: str) -> int:
 
 
 def _available() -> int:
-    """Return the bytes of memory that the system has for this process, 0 if unknown."""
+    """Return the bytes of memory available to this process; 0 if unknown."""
     try:
         available = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):
@@ -161,9 +161,9 @@ def _available() -> int:
 def main(
     arguments: list[str], prepare: Callable[[list[str]], list[str]] = lambda arguments: arguments
 ) -> int:
-    """Run one command; return its exit status.
+    """Run one command line; return its exit status.
 
-    `prepare` changes the process for the command; help texts do not need it.
+    `prepare` sets up the process for a command; help texts do not need it.
     """
     try:
         text = _page(arguments)
@@ -178,7 +178,7 @@ def main(
     except RagkpiError as problem:
         return _fail(str(problem), problem.exit_status)
     except BrokenPipeError:
-        # The reader has closed the pipe. Nothing more can be written, not even at the exit.
+        # The reader has closed the pipe, so no more output is possible, not even at exit.
         _drop_output()
         return _SIGPIPE_STATUS
     except MemoryError:
@@ -193,7 +193,7 @@ def main(
 
 
 def _page(words: Sequence[str]) -> str | None:
-    """Return a help text or the offers of completion; None if the line asks for neither."""
+    """Return a help page or completions; None if the line requests neither."""
     shell = os.environ.get("_RAGKPI_COMPLETE")
     *names, last = [*words[1:2], "--help"] if words[:1] == ["help"] else words or ["-h"]
     name = "".join(names[:1])
@@ -221,7 +221,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def run_command(arguments: Sequence[str]) -> int:
-    """Read the options of a command, here or by typer, and call it; return the exit status."""
+    """Read a command's options, with typer if necessary, and call it; return the exit status."""
     name, words = "", arguments
     if arguments and arguments[0][:1] != "-":
         name, *words = arguments

@@ -1,7 +1,7 @@
-"""What a command shows beside its result: a progress bar, notes, warnings and problems.
+"""Messages on standard error: the progress bar, notes, warnings and problems.
 
-A timer signal draws the bar in this thread: processes are forked, which a second thread would make
-unsafe, and single steps may take seconds.
+A timer signal draws the bar in the main thread, since single steps may take seconds, and a second
+thread would make forking unsafe.
 """
 
 import os
@@ -19,7 +19,7 @@ from ragkpi.errors import RagkpiError, RagkpiWarning, UsageError
 from ragkpi.interface import Interface, Work, present, share
 from ragkpi.wording import visible
 
-# Seconds until the first is drawn, and from one to the next.
+# Seconds until the first drawing, and between drawings.
 _FIRST = 0.3
 _EVERY = 0.1
 
@@ -39,11 +39,11 @@ class Bar:
         self._drawn = False
         self._paused = False
         self._over = False
-        self._whole: tuple[Work, str] | None = None  # what the share is of
+        self._whole: tuple[Work, str] | None = None  # the work whose share the bar shows
         self._reached: float | None = None
 
     def tick(self, *_: object) -> None:
-        """Draw the bar, unless this is a child or the terminal belongs to another command."""
+        """Draw the bar, except in a child process or on another command's terminal."""
         if self._over or self._paused or os.getpid() != self._process or in_background():
             return
         try:
@@ -55,7 +55,7 @@ class Bar:
 
     @contextmanager
     def hidden(self) -> Iterator[None]:
-        """Take the bar off the screen while a message is written."""
+        """Remove the bar from the screen while a message is written."""
         self._paused = True  # first: a tick may come at any time
         self._clear()
         try:
@@ -64,7 +64,7 @@ class Bar:
             self._paused = False
 
     def end(self) -> None:
-        """Take the bar off the screen for good."""
+        """Remove the bar from the screen for good."""
         self._over = True
         self._clear()
 
@@ -86,7 +86,7 @@ class Bar:
         return visible(" ".join(parts))[: (os.get_terminal_size(2).columns or 80) - 1]
 
     def _rising(self, works: list[Work]) -> float | None:
-        """Return the share that is done; it never falls while the outermost work is the same."""
+        """Return the completed share, which never falls while the outermost work is the same."""
         done, whole = share(works), (works[0], works[0].label) if works else None
         if whole == self._whole and self._reached is not None:
             done = max(done or 0.0, self._reached)
@@ -98,7 +98,7 @@ def in_background() -> bool:
     """Return whether another command has the terminal."""
     try:
         return os.tcgetpgrp(2) != os.getpgrp()
-    except OSError:  # no foreground group
+    except OSError:  # no foreground process group
         return False
 
 
@@ -113,7 +113,7 @@ def end_bar() -> None:
 
 @contextmanager
 def bar(command: str) -> Iterator[None]:
-    """Show a bar after a moment if standard error is a terminal."""
+    """Show a progress bar, after a delay, if standard error is a terminal."""
     global _BAR
     plain = not sys.stderr.isatty() or os.environ.get("TERM", "dumb") == "dumb"
     if plain or not hasattr(signal, "setitimer"):
@@ -132,7 +132,7 @@ def bar(command: str) -> Iterator[None]:
 
 
 class Finished(Exception):  # noqa: N818 - no error: all messages are printed
-    """The command ends here, with a status."""
+    """Raised to end the command with an exit status."""
 
     def __init__(self, status: int) -> None:
         super().__init__(status)
@@ -144,7 +144,7 @@ _warnings: Literal["coloured", "plain"] = "coloured"
 
 
 def colour_warnings(wanted: Literal["auto", "always", "never"]) -> None:
-    """Obey ``--color``, but colour messages on terminals alone."""
+    """Apply ``--color`` to messages, but only on terminals."""
     global _warnings
     _warnings = "plain" if wanted == "never" else "coloured"
 
@@ -162,7 +162,7 @@ def tell(text: object) -> None:
 
 
 def _fitted(line: str) -> str:
-    """Break a line at words where it is longer than the terminal is wide."""
+    """Wrap a line at words to the width of the terminal."""
     try:
         width = os.get_terminal_size(2).columns
     except (OSError, ValueError):
@@ -171,7 +171,7 @@ def _fitted(line: str) -> str:
 
 
 def wrapped(text: str, width: int) -> list[str]:
-    """Break a text at spaces; importing textwrap takes six milliseconds."""
+    """Wrap a text at spaces; importing textwrap would take six milliseconds."""
     lines = [""]
     for word in text.split():
         if lines[-1] and len(lines[-1]) + 1 + len(word) > width:
@@ -182,7 +182,7 @@ def wrapped(text: str, width: int) -> list[str]:
 
 
 def terminal_width() -> int:
-    """Return the width of the terminal; shutil, which does, imports all that compresses."""
+    """Return the terminal's width; shutil has this, but imports every compression module."""
     text = os.environ.get("COLUMNS", "")
     if text.isdecimal() and int(text):
         return int(text)
@@ -195,9 +195,9 @@ def terminal_width() -> int:
 def expect_files(
     least: int, files: Sequence[str] | None, expected: str, *others: str | None
 ) -> Sequence[str]:
-    """Return the files of a command line; `UsageError` if there are fewer.
+    """Return the files of a command line; `UsageError` for too few.
 
-    Only one of them, and of the `others` that options name, may be standard input.
+    Standard input may appear only once among them and the `others`, the files that options name.
     """
     if files is None or len(files) < least:
         raise UsageError(f"{len(files or [])} files; expected {expected}")
@@ -208,7 +208,7 @@ def expect_files(
 
 
 def by_path(paths: Sequence[str]) -> dict[str, str]:
-    """Return paths by different names: a file that is repeated is two runs."""
+    """Return paths by distinct names: a repeated file is two runs."""
     return {
         path if paths.count(path) == 1 else f"{path}#{place}": path
         for place, path in enumerate(paths, start=1)
@@ -216,7 +216,7 @@ def by_path(paths: Sequence[str]) -> dict[str, str]:
 
 
 def exit_with(problems: Sequence[RagkpiError]) -> None:
-    """End the command if there are problems: a line each, and the status of the first."""
+    """If there are problems, print a line for each and end with the status of the first."""
     if problems:
         sys.stdout.flush()
         for problem in problems:
@@ -225,10 +225,10 @@ def exit_with(problems: Sequence[RagkpiError]) -> None:
 
 
 class CommandLine(Interface):
-    """Options as they are declared, notes on stderr, a line for every problem."""
+    """The interface of the command line: option names, notes on stderr, one line per problem."""
 
     def option(self, argument: str, value: str) -> str:
-        """Name the option that is declared for an argument; without one, after the argument."""
+        """Name the option declared for an argument, or make one from the argument's name."""
         names = {
             argument: declared.names[0]
             for declared in evaluation.options()

@@ -1,6 +1,6 @@
-"""Command lines that are not written as usual: typer reads them, or says what is wrong.
+"""Unusual command lines, which typer reads or refuses with a message.
 
-Long options may be abbreviated, as getopt has it.
+Long options may be abbreviated, as with getopt.
 """
 
 import inspect
@@ -14,7 +14,7 @@ from ragkpi.cli.help_pages import help_page
 from ragkpi.cli.options import REQUIRED, Declaration
 from ragkpi.errors import UsageError
 
-# Their abbreviations mean what they mean to trec_eval, whatever other options there are.
+# Abbreviations of these keep trec_eval's meaning, whatever other options exist.
 _TREC_EVAL = {
     *("--help", "--version", "--measure", "--query_eval_wanted", "--nosummary", "--Debug_level"),
     *("--complete_rel_info_wanted", "--level_for_rel", "--Number_docs_in_coll", "--Zscore"),
@@ -25,9 +25,9 @@ _TREC_EVAL = {
 def values_by_typer(
     name: str, options: Sequence[Declaration], words: Sequence[str]
 ) -> dict[str, Any] | None:
-    """Return what the words mean to a command, "" for none; None if they ask for its help.
+    """Return the values of a command's options, "" for `ragkpi` itself; None after printing help.
 
-    The help is printed. What is wrong is a `UsageError`.
+    Mistakes raise `UsageError`.
     """
     program = f"ragkpi {name}".rstrip()
     known = [spelling for option in options for spelling in option.names]
@@ -52,7 +52,7 @@ def values_by_typer(
     except typer.TyperException as problem:
         what = problem.format_message().rstrip(".")
         raise UsageError(f"{what}; '{program} --help' shows what there is") from None
-    except SystemExit as stop:  # typer turns a closed pipe into it
+    except SystemExit as stop:  # typer's reaction to a closed pipe
         raise (stop.__context__ or stop) from None
     return read[0] if read else None
 

@@ -1,1 +1,1 @@
-"""What ragkpi does, as functions; the commands call the same. `ragkpi` offers them by name."""
+"""Shared parts of the public functions: arguments, session, results, tables of values, slices."""

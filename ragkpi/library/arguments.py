@@ -1,4 +1,4 @@
-"""Arguments that all functions share: how runs are read, and how they are evaluated."""
+"""Arguments that the public functions share, and the checks that turn them into settings."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ OnProblem = Literal["raised", "kept"]
 
 
 class HowRead(TypedDict, total=False):
-    """How files, frames and rows are read.
+    """How to read files, frames and rows.
 
     Attributes
     ----------
     qrels_format, run_format
         Formats or shapes of files, as ``ragkpi formats`` lists them; None recognises each.
     map_qrels, map_run
-        Which keys or columns hold what, ``"query=question, doc=chunk.id, score=distance"`` or a
-        mapping of the same, as ``ragkpi formats map`` explains; for paths, frames and rows.
+        The keys or columns to read, ``"query=question, doc=chunk.id, score=distance"`` or the
+        same as a mapping, as ``ragkpi formats map`` explains; for paths, frames and rows.
     subset
-        Which ranking is read of a path to a dump that holds several of its queries: ``"en"``, or
+        The ranking to read from a dump with several rankings of a query: ``"en"``, or
         ``"en/test"`` (MTEB's subset and split).
     scores
         ``"distance"`` if smaller scores are better.
     max_passage
         Folds chunks into documents: ``"#"``, ``"/REGEX/"`` or ``"@FILE"``.
     ignore_identical_ids, exclude
-        Whether documents with the id of their query are left out, and the path of a list of those
-        that are.
+        Whether to leave out documents with the id of their query, and the path of a list of
+        documents to leave out.
     """
 
     qrels_format: str | Reading | None
@@ -67,51 +67,49 @@ class HowRead(TypedDict, total=False):
 
 
 class Evaluating(HowRead, total=False):
-    """How runs are evaluated; every function that evaluates takes these by name.
+    """How to evaluate runs; every function that evaluates takes these by name.
 
     Attributes
     ----------
     corpus_size, corpus_sizes
-        How many documents could have been retrieved (``-N``), and the same for single queries;
-        without, the environment variable ``RAGKPI_CORPUS_SIZE``.
+        The number of documents that could have been retrieved (``-N``), for all and for single
+        queries; the default is the environment variable ``RAGKPI_CORPUS_SIZE``.
     relevance_level
-        Lowest judged level that is relevant (``-l``).
+        The lowest relevant level (``-l``).
     missing
-        Judged queries that a run lacks: ``"intersection"`` leaves them out, ``"zero"`` evaluates
-        empty rankings (``-c``), ``"error"`` refuses the run (``--strict``).
+        How to treat judged queries that a run lacks: ``"intersection"`` leaves them out, ``"zero"``
+        evaluates empty rankings (``-c``), ``"error"`` refuses the run (``--strict``).
     unjudged
         ``"removed"`` closes the ranks over unjudged documents (``-J``), ``"kept"`` does not.
     max_retrieved
-        Only this many top documents of each query (``-M``).
+        The most documents of each query to evaluate (``-M``).
     ties
         ``"expected"`` takes the expected value over all orders of equal scores, in `evaluate` and
         `compare`; ``"id"`` ranks them by their ids, as trec_eval does.
     gains
-        What judged documents are worth to the dcg family, G and rbp instead of their levels, in
-        `evaluate` and `compare`: as qrels are given, with real numbers. Qrels with fractional
-        levels are gains themselves.
+        Gains that replace levels in the dcg family, G and rbp, in `evaluate` and `compare`: in any
+        form of qrels, with real numbers. Qrels with fractional levels are gains themselves.
     draws
         Whether chance draws K documents, ``"nominal"``, or as many as were retrieved, ``"ret"``.
     grade_map
-        From levels to the grades 1 to 5: a preset's name, or levels and grades.
+        The map from levels to the grades 1 to 5: a preset's name, or levels and grades.
     pool
-        The first stage that the runs were selected from, as a run is given.
+        The first stage that the runs were selected from, in any form of a run.
     pool_depth, pool_union
-        Only so many documents of the pool; whether each run's top K belong to it (``"union"``).
+        The depth of the pool; whether each run's top K belong to it (``"union"``).
     rel_info
-        The format of the file of qrels, as ``-R`` names it.
+        The format of the qrels file, as ``-R`` names it.
     only_query
-        The only query that is evaluated (``-D 0.QID``).
+        The only query to evaluate (``-D 0.QID``).
     doubts
-        Whether what makes all values of a run doubtful is ``"said"`` or ``"refused"``, as by
-        ``--strict``.
+        Whether a cause to doubt all values of a run is ``"said"`` in a warning or ``"refused"``, as
+        by ``--strict``.
     names
-        What runs are called in a result: as they were ``"given"``, after their ``"file"``, or by
-        their ``"runid"``.
+        The names of runs in a result: as ``"given"``, after the ``"file"``, or the ``"runid"``.
     measure_names
-        What measures are called: ``"trec"``, as trec_eval prints them, or as ``"given"``.
+        The names of measures: ``"trec"``, as trec_eval prints them, or as ``"given"``.
 
-    How files are read is `HowRead`: ``run_format``, ``map_run``, ``scores``, ``max_passage``, …
+    `HowRead` has the arguments of reading: ``run_format``, ``map_run``, ``scores``, …
     """
 
     corpus_size: int | None
@@ -135,7 +133,7 @@ class Evaluating(HowRead, total=False):
 
 
 def session(measures: str | Sequence[str], given: Evaluating) -> Session:
-    """Begin a call; wrong arguments are refused."""
+    """Begin a call, or refuse wrong arguments."""
     unknown = sorted(set(given) - set(Evaluating.__annotations__))
     if unknown:
         raise TypeError(
@@ -183,7 +181,7 @@ def _settings(given: Evaluating, of_qrels: Reading | None) -> Settings:
 
 
 def in_one_order(given: Evaluating) -> Evaluating:
-    """Refuse gains and ``ties="expected"``: the question is about levels and one order."""
+    """Refuse gains and ``ties="expected"``, for a question that needs levels and one order."""
     if given.get("gains") is not None:
         raise UsageError("gains=: this looks at levels; expected no gains")
     if given.get("ties", "id") != "id":
@@ -192,7 +190,7 @@ def in_one_order(given: Evaluating) -> Evaluating:
 
 
 def readings_of(given: HowRead) -> tuple[Reading | None, Reading | None]:
-    """Return how qrels and runs are read; None where no argument is about that."""
+    """Return how to read qrels and runs; None where no argument concerns that."""
     if not HowRead.__annotations__.keys() & given.keys():
         return None, None
 
@@ -218,7 +216,7 @@ def _reading_or_none(how: Reading | str | None) -> Reading | None:
 
 
 def run_of(run: Any) -> RunOrPath:
-    """Return a run as an `Evaluator` takes it: a path, or a run in memory."""
+    """Convert a run to the form that an `Evaluator` takes: a path, or a run in memory."""
     if isinstance(run, str | os.PathLike):
         return os.fspath(run)
 
@@ -226,7 +224,7 @@ def run_of(run: Any) -> RunOrPath:
 
 
 def runs_of(runs: Any) -> dict[str, RunOrPath] | None:
-    """Name several runs: a mapping or a list of them; None if it is one run."""
+    """Name the runs in a mapping or a list; None for a single run."""
     if isinstance(runs, Mapping):
         first = next((value for value in runs.values() if _filled(value)), None)
         return {str(name): run_of(run) for name, run in runs.items()} if _is_run(first) else None
@@ -243,12 +241,12 @@ def named_runs(runs: Any) -> dict[str, RunOrPath]:
 
 
 def named_run(run: Any) -> dict[str, RunOrPath]:
-    """Name one run: after its file, or ``"run"``."""
+    """Name one run after its file, or ``"run"``."""
     return {run_names([os.fspath(run)])[0] if _is_path(run) else "run": run_of(run)}
 
 
 def note_files(runs: Iterable[RunOrPath]) -> Inputs:
-    """Note the files of runs, so that later hashes are of the bytes that were read."""
+    """Note the files of runs before reading, so that hashes later cover the same bytes."""
     noted = inputs()
     for run in runs:
         if isinstance(run, str):
@@ -265,7 +263,7 @@ def _filled(value: Any) -> bool:
 
 
 def _is_run(value: Any) -> bool:
-    """Say whether a value is a whole run, not a ranking that maps documents to scores."""
+    """Return whether a value is a whole run, not a ranking that maps documents to scores."""
     if isinstance(value, Mapping):
         return isinstance(next(iter(value.values()), None), Mapping)
     known = ("columns", "column_names", "blocks")
@@ -273,7 +271,7 @@ def _is_run(value: Any) -> bool:
 
 
 def whole(name: str, value: Any, least: int) -> int:
-    """Return a whole number; `UsageError` for anything else, or less than `least`."""
+    """Return a whole number; `UsageError` for other values and for less than `least`."""
     try:
         number = index(value)
     except TypeError:
@@ -284,7 +282,7 @@ def whole(name: str, value: Any, least: int) -> int:
 
 
 def one_of(name: str, value: Any, known: Sequence[str]) -> Any:
-    """Return a choice; `UsageError` if it is none."""
+    """Return one of the `known` choices; `UsageError` for any other value."""
     if not isinstance(value, str) or value not in known:
         raise UsageError(f"{name}={value!r}: expected one of {', '.join(map(repr, known))}")
     return value
@@ -318,9 +316,9 @@ def _grade_map(grades: str | Mapping[int, int]) -> GradeMap:
 def bootstrap_of(
     resamples: int, seed: int, confidence: float, method: Method | None = None
 ) -> Bootstrap:
-    """Return how queries are drawn again; wrong arguments are refused.
+    """Return the choices of a bootstrap, or refuse wrong arguments.
 
-    An explicit `method` resamples rates, too.
+    With an explicit `method`, rates are resampled, too.
     """
     if not isinstance(confidence, float) or not 0 < confidence < 1:
         raise UsageError(f"confidence={confidence!r}: expected a share such as 0.95")

@@ -1,7 +1,7 @@
-"""Ids, gains and labels as users give them, and the slices that labels make.
+"""Corpus sizes, gains and labels from users, by query, and the slices that labels define.
 
-Measures of a query depend on that query alone, so the scores of a slice are some rows of the
-scores of all queries. They equal those of an evaluation on qrels with these queries alone.
+A query's statistics depend on that query alone, so the scores of a slice are rows of the scores of
+all queries. An evaluation on qrels with only these queries gives the same scores.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ragkpi.wording import counted, listed
 
 
 class QuerySlice(NamedTuple):
-    """The queries of one label; `by` is the kind of label, which names its column in the file."""
+    """The queries with one label; `by` is the kind of label, the name of its column in the file."""
 
     by: str
     label: str
@@ -35,23 +35,23 @@ class QuerySlice(NamedTuple):
 
     @property
     def name(self) -> str:
-        """Its name in gates: ``lang=de``."""
+        """The slice's name in gates: ``lang=de``."""
         return f"{self.by}={self.label}"
 
     def rows(self, queries: Sequence[bytes]) -> IntArray:
-        """Return the indices of queries of the slice among others, ascending."""
+        """Return the ascending indices in `queries` of the queries in the slice."""
         return np.flatnonzero([query in self.queries for query in queries])
 
     def of(self, scores: Scores) -> Scores:
-        """Return the same run over the queries of the slice alone."""
+        """Restrict a run's scores to the queries of the slice."""
         return scores.over(self.rows(scores.queries))
 
 
 def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QuerySlice]:
     """Slice the evaluated queries by every kind of label, the largest slice of a kind first.
 
-    A query without a label of a kind is in none of its slices. `NothingInCommonError` if no
-    evaluated query has a label.
+    A query without a label of some kind is in no slice of that kind. `NothingInCommonError` if
+    no evaluated query has a label.
     """
     slices = []
     for by, label_of in labels.items():
@@ -71,7 +71,7 @@ def query_slices(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[QueryS
 
 
 def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
-    """Return a note for each kind about the evaluated queries that are in none of its slices."""
+    """Return a note per kind of label about the evaluated queries that are in no slice of it."""
     notes = []
     for by, label_of in labels.items():
         lacking = [query for query in evaluated if query not in label_of]
@@ -82,14 +82,14 @@ def unlabelled(labels: QueryLabels, evaluated: Sequence[bytes]) -> list[str]:
 
 
 def sizes_of(given: Any) -> Mapping[bytes, int]:
-    """Return sizes of the corpus by query, from a path or a mapping."""
+    """Return corpus sizes by query, from a path or a mapping."""
     if isinstance(given, str | os.PathLike):
         return read_corpus_sizes(os.fspath(given))
     return {octets(query): size for query, size in given.items()}
 
 
 def given_gains(given: Any, of_qrels: Reading | None) -> GivenGains:
-    """Read gains; their documents are folded and left out like those of the qrels."""
+    """Read gains; folding and leaving out documents follow the qrels."""
     if isinstance(given, str | os.PathLike):
         columns = read_gains(os.fspath(given))
     else:
@@ -102,7 +102,7 @@ MOST_SLICES = 1000
 
 
 def labels_of(given: Any) -> QueryLabels | None:
-    """Return labels of queries, from a path or by kind and query; None if there are none."""
+    """Return labels of queries, from a path or a mapping by kind and query; None for None."""
     if given is None:
         return None
     if isinstance(given, str | os.PathLike):
@@ -117,7 +117,7 @@ def labels_of(given: Any) -> QueryLabels | None:
 
 
 def slices_of(labels: QueryLabels | None, evaluated: Sequence[bytes]) -> list[QuerySlice]:
-    """Return the slices of some queries; `UsageError` for so many that labels must be ids."""
+    """Return the slices of queries; `UsageError` for so many that the labels look like ids."""
     if labels is None:
         return []
     slices = query_slices(labels, evaluated)
@@ -137,7 +137,7 @@ def with_slices(
 ) -> Report:
     """Add reports on slices to the report on all queries, if there are labels.
 
-    `reported` makes the report on a slice; `caution` is a note for readers of many.
+    `reported` makes the report on a slice; `caution` is a note about comparing many slices.
     """
     if labels is None:
         return whole
@@ -150,5 +150,5 @@ def with_slices(
 
 
 def queries_of(runs: Iterable[Scores]) -> list[bytes]:
-    """Return the queries that any run is evaluated over, in byte order."""
+    """Return the evaluated queries of all runs, in byte order."""
     return sorted(set().union(*(scores.queries for scores in runs)))

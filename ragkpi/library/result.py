@@ -1,4 +1,4 @@
-"""`Result`: the answer to a question, in words, as rows and as a picture."""
+"""`Result`: the answer to a question in words, rows, JSON, data frames and charts."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ class Result:
     Attributes
     ----------
     report
-        What the renderers of ``ragkpi.reports`` write.
+        The data that the renderers of ``ragkpi.reports`` write.
     charts
-        What `plot` draws.
+        The charts that `plot` draws.
     notes
-        What was left out or assumed, and what may mislead, a line each; it was also warned of.
+        Omissions, assumptions and possible misreadings, one per line, which were also warnings.
     signature
-        What the numbers depend on; None where the question has none.
+        The files and settings behind the numbers; None for questions without a signature.
     """
 
     report: Report
@@ -50,14 +50,14 @@ class Result:
 
     @property
     def findings(self) -> Mapping[str, Any]:
-        """The answer as data, by name; empty where the rows are all there is."""
+        """The answer as data, by name; empty if the rows are the whole answer."""
         return dict(self.to_dict().get("findings", {}))
 
     @cached_property
     def rows(self) -> list[dict[str, Any]]:
-        """The rows by names of columns, unrounded; NaN is NA, None is nothing.
+        """The rows, unrounded, by names of columns; NaN is NA, None is an empty cell.
 
-        The interval of a value is in two more: ``NAME_low`` and ``NAME_high``.
+        A value's interval has two more columns: ``NAME_low`` and ``NAME_high``.
         """
         table = self.report.table(Layout(notes="columns"))
         bounded = [
@@ -80,13 +80,13 @@ class Result:
         return {part.name: replace(self, report=part.report, charts=None) for part in parts}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what ``--format json`` prints, valid under the schema of ``ragkpi schema``."""
+        """Return the JSON of ``--format json``, valid under the schema of ``ragkpi schema``."""
         return self.report.document(Layout(notes="columns"))
 
     def to_text(self, form: str = "table") -> str:
         """Return the table as text: ``"table"``, ``"markdown"``, ``"latex"``, ``"csv"``, ….
 
-        It is what ``--format`` prints. `UsageError` for a format that reports do not have.
+        ``--format`` prints the same text. `UsageError` for an unknown format.
         """
         return rendered(self.report, one_of("form", form, list(REPORT_FORMATS)), Layout())
 
@@ -115,13 +115,13 @@ class Result:
         return pyarrow.table(columns)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Draw the charts now: functions that draw them later cannot be pickled."""
+        """Make the charts now, since the functions that make them later cannot be pickled."""
         if self.charts is None:
             return self.__dict__
         return {**self.__dict__, "charts": partial(list, self.charts())}
 
     def plot(self) -> Any:
-        """Draw what ``--plot`` draws, as a figure of matplotlib."""
+        """Draw the charts of ``--plot`` as a matplotlib figure."""
         if self.charts is None:
             raise UsageError("there is no picture of this result; expected an answer with one")
         from ragkpi.charts.picture import figure_of

@@ -1,4 +1,4 @@
-"""A call of a function: its measures, settings, qrels and notes, and the result's signature."""
+"""One call of a public function: its measures and settings, evaluations, notes and signature."""
 
 from __future__ import annotations
 
@@ -54,9 +54,8 @@ def signature_of(
 ) -> Signature:
     """Collect the files and settings that the values of an evaluation depend on.
 
-    The corpus size, the pool and the grade map are named only if a metric needs them. `files` has
-    by role (``"qrels"``, ``"pool"``) the SHA-256 of each file but the run; None if it was not
-    computed.
+    The corpus size, the pool and the grade map appear only if a metric needs them. `files` has the
+    SHA-256 of each file but the run by role (``"qrels"``, ``"pool"``); None if not computed.
     """
     needs: set[str] = {need for metric in metrics for need in metric.measure.needs}
     hashes = {role: f"sha256:{digest}" if digest else "given" for role, digest in files.items()}
@@ -105,7 +104,7 @@ def _cut(text: str) -> str:
 Names = Literal["given", "file", "runid"]
 MeasureNames = Literal["trec", "given"]
 Hashes = Mapping[str, "tuple[str, str | None]"]
-"""By role (``"qrels"``, ``"pool"``) the path and the SHA-256 of each file, None if not known."""
+"""The path and SHA-256 of each file by role (``"qrels"``, ``"pool"``); None if not known."""
 
 
 class Notes:
@@ -115,14 +114,14 @@ class Notes:
         self.told: list[str] = []
 
     def tell(self, evaluations: Mapping[str, Evaluation]) -> None:
-        """Tell the notes and warnings of runs; a line names its runs if it is not about all."""
+        """Issue the notes and warnings of runs; a line names its runs unless it concerns all."""
         for text in concerning({name: run.notes for name, run in evaluations.items()}):
             self.note(text)
         for text in concerning({name: run.warnings for name, run in evaluations.items()}):
             self.warn(text)
 
     def tell_what_is_compared(self, evaluations: Mapping[str, Evaluation]) -> list[str]:
-        """Tell which runs lack queries that count as empty; return that line, if there is one."""
+        """Note which runs lack queries that count as empty; return that note, if there is one."""
         coverages = {name: run.coverage for name, run in evaluations.items()}
         queries = max((len(run.scores.queries) for run in evaluations.values()), default=0)
         note = what_is_compared(coverages, queries)
@@ -131,30 +130,30 @@ class Notes:
         return [note] if note else []
 
     def note(self, text: str) -> None:
-        """Tell what was left out or assumed."""
+        """Note an omission or an assumption."""
         self.told.append(text)
         interface().note(text)
 
     def warn(self, text: str) -> None:
-        """Tell what may mislead."""
+        """Warn of a possible misreading."""
         self.told.append(text)
         interface().warn(text)
 
 
 @dataclass(frozen=True)
 class Session:
-    """One call of a public function: what it evaluates, how, and what it tells its user.
+    """One call of a public function: its measures, settings, evaluator and notes.
 
     Attributes
     ----------
     requests
         Names of measures; empty if the user named none.
     qrels_format, run_format
-        How files are read; None where each file's format is to be recognised.
+        The formats of files; None recognises each file's format.
     names, measure_names
-        What runs and measures are called in a result.
+        The source of the names of runs and measures in a result.
     fills_missing
-        Whether missing queries count as empty rankings only because runs are compared.
+        Whether missing queries count as empty rankings just because the call compares runs.
     """
 
     requests: Sequence[str]
@@ -169,12 +168,12 @@ class Session:
     notes: Notes = field(default_factory=Notes)
 
     def metrics(self, default: Sequence[str] | None = None) -> list[Metric]:
-        """Resolve the requests, or `default`, or what the relevance format serves."""
+        """Resolve the requests, else `default`, else the measures for the relevance format."""
         requests = self.requests or default or default_requests(self.rel_info)
         return list(_resolved(tuple(requests), self.measure_names))
 
     def evaluator(self, qrels: Any, metrics: Sequence[Metric]) -> Evaluator:
-        """Read the qrels and the pool; before, refuse `metrics` that such qrels do not serve."""
+        """Refuse `metrics` that the relevance format does not serve; then read qrels and pool."""
         refuse_unserved(metrics, self.rel_info, self.settings)
         given = qrels_of(qrels, self.rel_info, self.qrels_format)
         return Evaluator(
@@ -182,7 +181,7 @@ class Session:
         )
 
     def side_by_side(self) -> Session:
-        """Return the session over all judged queries, unless the user chose other queries."""
+        """Return the session over all judged queries, unless the user chose `missing`."""
         if self.settings.missing != "intersection" or self.settings.only_query is not None:
             return self
         return replace(self, settings=replace(self.settings, missing="zero"), fills_missing=True)
@@ -190,7 +189,7 @@ class Session:
     def evaluate(
         self, qrels: Any, runs: Mapping[str, RunOrPath], metrics: Sequence[Metric]
     ) -> list[Evaluation | RagkpiError]:
-        """Read and evaluate runs; tell what is known about them."""
+        """Read and evaluate runs; issue their notes and warnings."""
         evaluator = self.evaluator(qrels, metrics)
         read = evaluator.read(runs.values(), evaluator.needs(metrics))
         return self.checked(evaluator, runs, evaluator.score(read, metrics))
@@ -208,7 +207,7 @@ class Session:
         names: Iterable[str],
         outcomes: Sequence[Evaluation | RagkpiError],
     ) -> list[Evaluation | RagkpiError]:
-        """Tell what is known about the runs; refuse one without queries if missing are filled."""
+        """Issue the runs' notes; refuse a run without queries where missing queries are filled."""
         if self.fills_missing:
             outcomes = refuse_unjudged_runs(outcomes, evaluator.relevance.judgements.file)
         good = good_ones(names, outcomes)
@@ -220,20 +219,20 @@ class Session:
     def every(
         self, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
     ) -> list[Evaluation]:
-        """Return all outcomes and tell what is known about them; one bad run ends the call."""
+        """Return all outcomes and issue their notes; one bad run ends the call."""
         evaluations = all_good(names, outcomes)
         self.notes.tell(dict(zip(names, evaluations, strict=True)))
         return evaluations
 
     def called(self, runs: Sequence[str], scored: Sequence[Scores]) -> Sequence[str]:
-        """Name runs, each differently."""
+        """Give the runs distinct names."""
         if self.names == "given":
             return runs
         ids = [scores.run_id.decode("utf-8", "surrogateescape") for scores in scored]
         return run_names(runs, ids if self.names == "runid" else ())
 
     def files(self, **inputs_by_role: Any) -> Hashes:
-        """Hash the inputs that are files, and the pool."""
+        """Hash the input files and the pool."""
         return {
             role: (os.fspath(path), inputs().sha256(os.fspath(path)))
             for role, path in {**inputs_by_role, "pool": self.pool}.items()
@@ -241,16 +240,16 @@ class Session:
         }
 
     def signature(self, metrics: Sequence[Metric], files: Hashes) -> Signature:
-        """Return what the numbers depend on."""
+        """Return the signature of an evaluation: files and settings behind the numbers."""
         digests = {role: digest for role, (_, digest) in files.items()}
         return signature_of(self.settings, metrics, digests)
 
     def signed(self, metrics: Sequence[Metric], **inputs_by_role: Any) -> Signature | None:
-        """Return the signature if the user wants one: only then are files hashed."""
+        """Hash the files and return the signature, if the user wants it."""
         return self.signature(metrics, self.files(**inputs_by_role)) if inputs().hashed else None
 
     def small_print(self, qrels: Any, metrics: Sequence[Metric], judged: Judged) -> list[str]:
-        """Return the line below a picture: queries, N where it matters, the signature."""
+        """Return the small print of a picture: queries, N where it matters, the signature."""
         texts = [counted(len(judged.queries), "query", "queries")]
         needed = any("corpus_size" in metric.measure.needs for metric in metrics)
         sizes = judged.corpus_size if needed else None
@@ -264,10 +263,10 @@ class Session:
 
 
 def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) -> str | Relevance:
-    """Return qrels as an `Evaluator` takes them: a path, or judgements in memory."""
+    """Convert qrels to the form that an `Evaluator` takes: a path, or judgements in memory."""
     if isinstance(qrels, str | os.PathLike):
         return os.fspath(qrels)
-    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # read before
+    if hasattr(qrels, "judgements") and hasattr(qrels, "judge"):  # already read
         read: Relevance = qrels
         return read
     if rel_info != "qrels":
@@ -284,7 +283,7 @@ def qrels_of(qrels: Any, rel_info: str = "qrels", how: Reading | None = None) ->
 
 @lru_cache(maxsize=256)
 def _resolved(requests: tuple[str, ...], names: MeasureNames) -> tuple[Metric, ...]:
-    """Resolve requests once: in a loop of small calls that is most of the time."""
+    """Resolve requests, cached: a loop of small calls would spend most of its time here."""
     return tuple((find_metrics if names == "trec" else find_metrics_as_given)(requests))
 
 
@@ -299,7 +298,7 @@ def all_good(
 def problems_of(
     names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
 ) -> list[RagkpiError]:
-    """Return what is wrong with runs; of several, each error names its run."""
+    """Return the errors of runs; with several runs, each error names its run."""
     return [
         _about(name, outcome) if len(outcomes) > 1 else outcome
         for name, outcome in zip(names, outcomes, strict=True)
@@ -318,7 +317,7 @@ def _about(run: str, problem: RagkpiError) -> RagkpiError:
 def good_ones(
     names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
 ) -> dict[str, Evaluation]:
-    """Return the runs that could be evaluated, by name."""
+    """Return the runs that were evaluated without an error, by name."""
     return {
         name: outcome
         for name, outcome in zip(names, outcomes, strict=True)

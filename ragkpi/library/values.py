@@ -1,4 +1,4 @@
-"""The values of runs, in tables and JSON: a row per run, or one per query and run, too."""
+"""The report on evaluated runs, as a table and JSON: a row per run, and optionally per query."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ragkpi.statistics.bootstrap import Bootstrap, Interval, few_queries_note, r
 from ragkpi.version import __version__
 from ragkpi.wording import as_json, counted, decoded
 
-QUERIES_AT_ONCE = 1000  # a run may have millions
-MOST_CELLS = 100_000  # larger tables are for programs
+QUERIES_AT_ONCE = 1000  # a run may have millions of queries
+MOST_CELLS = 100_000  # people cannot read larger tables
 
 
 class QueryObjects(Mapping[str, dict[str, Any]]):
-    """The JSON values of a run by query and by metric, made when they are written.
+    """The JSON values of a run by query and metric, made during writing.
 
     Queries that the run lacks are left out.
     """
@@ -64,7 +64,7 @@ class QueryObjects(Mapping[str, dict[str, Any]]):
 def query_rows(
     runs: Sequence[EvaluatedRun], names: Sequence[str], queries: Sequence[bytes]
 ) -> Iterator[list[list[Any]]]:
-    """Yield the rows of each query: run, query and a value per metric, for each run that has it."""
+    """Yield a row per query and run that has it: run, query and a value per metric."""
     columns = [[run.scores[name] for name in names] for run in runs]
     row_of = [_rows_by_query(run.scores) for run in runs]
     for start in range(0, len(queries), QUERIES_AT_ONCE):
@@ -85,7 +85,7 @@ def _rows_by_query(scores: Scores) -> dict[bytes, int]:
 
 
 def _values(columns: Sequence[MetricScores], rows: Sequence[int]) -> list[list[Any]]:
-    """Return the values of some rows; None where a metric has no values per query."""
+    """Return the values of `rows`; None where a metric has no values per query."""
     taken = [
         column.per_query[rows].tolist() if column.metric.is_printed("query") else [None] * len(rows)
         for column in columns
@@ -94,7 +94,7 @@ def _values(columns: Sequence[MetricScores], rows: Sequence[int]) -> list[list[A
 
 
 class WorstQueries(NamedTuple):
-    """Queries in the order of a metric, the worst first, and a note that says so."""
+    """Queries ordered by a metric, the worst first, and a note about this order."""
 
     queries: Sequence[bytes]
     note: str
@@ -105,8 +105,8 @@ def worst_queries(
 ) -> WorstQueries:
     """Order queries by the mean over runs, the worst first, NA last, and keep the first `most`.
 
-    Without a name, the first metric that has better and worse values counts. Sums such as the
-    num_rel_ret of nicknames come last then, unless one was requested first.
+    The default is the first metric that has better and worse values, preferably not a sum such as
+    the num_rel_ret of nicknames, unless the first request is a sum.
     """
     orderable = [
         metric
@@ -132,7 +132,7 @@ def worst_queries(
                 known.append(value)
     queries = sorted(goodness)
     averages = [sum(of) / len(of) if (of := goodness[query]) else np.nan for query in queries]
-    worst = [queries[row] for row in np.argsort(averages, kind="stable")[:most]]  # NaN is last
+    worst = [queries[row] for row in np.argsort(averages, kind="stable")[:most]]  # NaN sorts last
     if len(worst) == len(queries):
         return WorstQueries(worst, f"queries by {metric.name}, the worst first")
     among = counted(len(queries), "query", "queries")
@@ -171,7 +171,7 @@ class EvaluationReport:
     Attributes
     ----------
     bootstrap
-        The choices behind the intervals; None without intervals.
+        The settings of the intervals; None without intervals.
     worst
         The queries of a report with per-query values, in order; None for all by id.
     """
@@ -189,11 +189,11 @@ class EvaluationReport:
         return cls([EvaluatedRun(name, scores, signature=signature) for name, scores in pairs])
 
     def interval_notes(self) -> list[str]:
-        """Return what a reader of the intervals has to know, a line each."""
+        """Return the notes that a reader of the intervals needs, one per line."""
         return interval_notes(self.bootstrap, [run.scores for run in self.runs])
 
     def table(self, layout: Layout) -> Table:
-        """Lay out a row per run, and with per-query values one per query and run before them."""
+        """Lay out a row per run; rows of single queries, if shown, come first."""
         runs = self.runs
         by_query, summary = layout.per_query == "shown", layout.summary == "shown"
         shown = [
@@ -236,7 +236,7 @@ class EvaluationReport:
         return {"ragkpi": __version__, "runs": [self._object(run, layout) for run in self.runs]}
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Yield a JSON object per run, and with per-query values one per query after it."""
+        """Yield a JSON object per run, followed by its queries' objects if they are shown."""
         for run in self.runs:
             document = self._object(run, layout)
             queries = document.pop("per_query", {})
@@ -276,7 +276,7 @@ class EvaluationReport:
         return run_object(run, self.bootstrap, layout, queries)
 
     def _refuse_many(self, columns: int) -> None:
-        """Refuse a table that is too large to read and takes minutes to draw."""
+        """Refuse a table that is too large to read and would take minutes to draw."""
         rows = len(self.queries) * len(self.runs)
         if rows * columns > MOST_CELLS:
             raise UsageError(
@@ -293,7 +293,7 @@ def run_object(
 ) -> dict[str, Any]:
     """Return a run as a JSON object, valid under ``schema.json#/$defs/run``.
 
-    Per-query values are those of `queries`, in this order; None stands for all by id.
+    Per-query values follow the order of `queries`; None means all queries, by id.
     """
     scores, digits = run.scores, layout.digits
     styles = {metric.name: metric.measure.style for metric in scores.metrics}
@@ -321,7 +321,7 @@ def run_object(
 
 
 def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[str]:
-    """Say how the intervals were made, and warn where there are too few queries for them."""
+    """Describe how the intervals were computed, and warn where they rest on too few queries."""
     if bootstrap is None:
         return []
     rates = "; rates and bor have Wilson's" if bootstrap.rates == "wilson" else ""
@@ -330,7 +330,7 @@ def interval_notes(bootstrap: Bootstrap | None, runs: Sequence[Scores]) -> list[
 
 
 def interval_note(bootstrap: Bootstrap, of: str = "", queries: str = "queries") -> str:
-    """Say how intervals were made: `of` which number, and which `queries` were resampled."""
+    """Describe how intervals of the number `of` were computed by resampling `queries`."""
     method = {"percentile": "percentile", "bca": "BCa"}[bootstrap.method]
     return (
         f"[low, high]: {bootstrap.level * 100:.12g} % {method} bootstrap interval{of} over "
@@ -348,7 +348,7 @@ def _summary_cells(run: EvaluatedRun, names: Sequence[str]) -> list[Cell]:
 
 
 def _query_counts(runs: Sequence[EvaluatedRun], names: Sequence[str]) -> Iterator[str]:
-    """Say over how many queries the values of several runs are."""
+    """Yield notes on the number of queries behind the values of several runs."""
     if len(runs) < 2:
         return
     queries = {run.name: run.scores.divisor for run in runs}

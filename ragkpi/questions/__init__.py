@@ -1,1 +1,1 @@
-"""Answers from judged runs: pure functions to dataclasses, which reports put into words."""
+"""One room per question: its command, its public function, its study and its answer."""

@@ -1,1 +1,1 @@
-"""From `Scores` to text."""
+"""Tables and answers as data, and the renderers that write any of them."""

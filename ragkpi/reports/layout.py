@@ -1,4 +1,4 @@
-"""The layout and the format that a user asks for, and the table that all textual formats draw."""
+"""Tables, answers and sliced reports as data, and the user's layout, which renderers follow."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from ragkpi.wording import Style, as_json, counted, decoded, rounded, visible
 
 @dataclass(frozen=True)
 class Layout:
-    """What a report shows, and how."""
+    """The user's choices of a report's contents and style."""
 
     per_query: Literal["hidden", "shown"] = "hidden"  # values of single queries
     summary: Literal["hidden", "shown"] = "shown"  # values over all queries
@@ -24,7 +24,7 @@ class Layout:
     signature: Literal["none", "short", "long"] = "none"  # in formats that do not always carry it
     colour: Literal["always", "never"] = "never"  # only for terminals
     notes: Literal["below", "columns"] = "below"  # below the table or in columns
-    width: int | None = None  # width of the terminal, for tables; None shows every column in full
+    width: int | None = None  # the terminal's width, for tables; None shows every column in full
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Cell:
     interval: tuple[float, float] | None = None  # if one was computed
     best: bool = False
     style: Style | None = None  # how to write the value; None for the style of the column
-    marks: str = ""  # raised behind the value: the marks of the runs that it differs from
+    marks: str = ""  # superscripts of the value: the marks of the runs that it differs from
     tone: Literal["plain", "good", "bad", "warning"] = "plain"
 
 
@@ -47,18 +47,18 @@ class Column:
     style: Style = "text"
     better: Literal["higher", "lower", "neither"] = "neither"
     signed: bool = False  # whether positive values get a plus sign
-    digits: int | None = None  # unless the layout names a number; None for those of the style
-    # Where there is little room, details are left out first, and prose is wrapped.
+    digits: int | None = None  # the layout's number overrides it; None for the style's digits
+    # A narrow table drops columns of detail first, and wraps prose.
     role: Literal["core", "detail", "prose"] = "core"
-    legend: str = ""  # for a line below a table for people; empty if the name is enough
+    legend: str = ""  # a line below a table for people; empty if the name is enough
 
     @property
     def numeric(self) -> bool:
-        """Whether the column holds numbers, which are aligned right."""
+        """Whether the column holds numbers, which align right."""
         return self.style not in ("text", "quoted")
 
     def text(self, cell: Cell, layout: Layout) -> str:
-        """Write a cell for people: rounded, with the interval in brackets behind the value."""
+        """Write a cell for people: rounded, with the interval in brackets after the value."""
         style = cell.style or self.style
         digits = self.digits if layout.digits is None else layout.digits
         text = visible(rounded(cell.value, style, digits, self.signed))
@@ -80,7 +80,7 @@ class Table:
 
 
 class Report(Protocol):
-    """The result of a question, which every format can write."""
+    """The result of a question, in the forms that renderers need."""
 
     def table(self, layout: Layout) -> Table:
         """Return the report as a table."""
@@ -93,7 +93,7 @@ class Report(Protocol):
 
 
 def known(interval: tuple[float, float]) -> tuple[float, float] | None:
-    """Return the interval of a cell; None for an unknown one, whose bounds are NaN."""
+    """Return the interval for a cell; None if its bounds are NaN."""
     return None if math.isnan(interval[0]) else interval
 
 
@@ -119,16 +119,16 @@ def with_best_marked(columns: Sequence[Column], rows: Sequence[list[Cell]]) -> l
 
 @dataclass(frozen=True)
 class Answer:
-    """The answer of a command."""
+    """The answer of a command: rows, notes, sentences and findings."""
 
     question: str
-    rows: Table  # the computed rows; the notes of the table give the reasons
+    rows: Table  # the computed rows; the table's notes give the reasons
     sentences: Sequence[str]  # the conclusions, one per line
     findings: Mapping[str, Any]  # for programs: dataclasses, lists, numbers, texts and None
-    heads: int = 0  # how many leading columns repeat from row to row; people see only the changes
+    heads: int = 0  # number of leading columns that repeat from row to row; people see only changes
 
     def table(self, layout: Layout) -> Table:
-        """Lay out the rows, with the notes and the sentences below."""
+        """Lay out the rows above the notes and sentences."""
         rows = self.rows.rows if layout.notes == "columns" else _once(self.rows.rows, self.heads)
         return Table(self.rows.columns, rows, [*self.rows.notes, *self.sentences])
 
@@ -164,7 +164,7 @@ class Answer:
 
 
 def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
-    """Empty the leading cells of a row that equal those of the row above."""
+    """Clear the leading cells of a row that equal those of the row above."""
     blank = [Cell()] * heads
     return [
         blank + row[heads:] if above[:heads] == row[:heads] else row
@@ -173,7 +173,7 @@ def _once(rows: Sequence[list[Cell]], heads: int) -> list[list[Cell]]:
 
 
 def _plain(value: Any) -> Any:
-    """Turn findings into values of JSON; NaN becomes None."""
+    """Convert findings to JSON values; NaN becomes None."""
     if hasattr(value, "__dataclass_fields__"):
         value = asdict(value)
     if isinstance(value, Mapping):
@@ -209,7 +209,7 @@ class SlicedReport:
     whole: Report
     queries: int
     parts: Sequence[ReportPart]
-    notes: Sequence[str] = ()  # notes on the slices, such as which queries are in none, a line each
+    notes: Sequence[str] = ()  # notes on the slices, such as queries in no slice, one per line
 
     @property
     def sentences(self) -> list[str]:
@@ -224,8 +224,8 @@ class SlicedReport:
     def table(self, layout: Layout) -> Table:
         """Stack the tables, with the slice of each row in front.
 
-        Programs get two columns, for the kind and the label; people one. A note on a slice that
-        repeats a note on all queries is left out.
+        Programs get two columns, for the kind and the label; people get one. Notes on a slice that
+        repeat notes on all queries are left out.
         """
         parts = [ReportPart("", ALL, self.queries, self.whole), *self.parts]
         tables = [part.report.table(layout) for part in parts]
@@ -271,7 +271,7 @@ def _key(part: ReportPart) -> dict[str, Any]:
     return {"by": part.by, "label": part.label, "queries": part.queries}
 
 
-# These endings tell how a file is stored, and nothing about the run.
+# These suffixes tell how a file is stored, and nothing about the run.
 _ENDINGS = {
     *(".gz", ".bz2", ".xz", ".zst"),
     *(".txt", ".run", ".res", ".trec", ".tsv", ".csv", ".json", ".jsonl", ".parquet"),
@@ -279,7 +279,7 @@ _ENDINGS = {
 
 
 def run_names(paths: Sequence[str], run_ids: Sequence[str] = ()) -> list[str]:
-    """Name runs after their files, without folders and endings, or their run ids; all differ."""
+    """Name runs distinctly after their files, without folders and suffixes, or their run ids."""
     names = list(run_ids) or [_stem(path) for path in paths]
     for candidates in (paths, [f"{path}#{number}" for number, path in enumerate(paths, start=1)]):
         count = Counter(names)

@@ -1,4 +1,4 @@
-"""Output of reports: standard output, or a file that is replaced at once or not at all."""
+"""Where output goes: standard output, or a file that is replaced atomically or not at all."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from ragkpi.errors import UsageError
 from ragkpi.files.inputs import inputs
 from ragkpi.wording import on_screen
 
-# Whether the colours of a text reach a terminal; see `on_screen`.
+# Whether a terminal sees the colours of a text; see `on_screen`.
 Styles = Literal["spelled", "kept"]
 
 
 def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spelled") -> None:
     """Write a text piece by piece to a file, or without a path to standard output.
 
-    Bytes of ids and names that are not UTF-8 are written as they were read.
+    Ids and names keep bytes that are not UTF-8.
     """
     with opened(path, styles) as file:
         for piece in pieces:
@@ -31,7 +31,7 @@ def write(pieces: Iterable[str], path: str | None = None, styles: Styles = "spel
 
 @contextmanager
 def opened(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
-    """Open a file to replace, or standard output for None and ``-``, for bytes."""
+    """Open a file to replace, or for None and ``-`` standard output, in binary mode."""
     if path is not None and path != "-":
         with replacing(path, styles=styles) as file:
             yield file
@@ -42,9 +42,9 @@ def opened(path: str | None, styles: Styles = "spelled") -> Iterator[BinaryIO]:
 
 @contextmanager
 def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
-    """Yield a file unchanged, but for a terminal one that escapes as `on_screen` does.
+    """Yield a file unchanged, or for a terminal a file that escapes as `on_screen` does.
 
-    Every result that may reach a terminal goes through here: ids and texts come from files.
+    Ids and texts come from files, so every result that may reach a terminal passes through here.
     """
     if not file.isatty():
         yield file
@@ -54,7 +54,7 @@ def screened(file: BinaryIO, styles: Styles = "spelled") -> Iterator[BinaryIO]:
 
 
 class _Screen(io.RawIOBase):
-    """A terminal that gets its text through `on_screen`; a piece may end within a character."""
+    """A terminal behind `on_screen`; a piece may end within a character."""
 
     def __init__(self, file: BinaryIO, styles: Styles) -> None:
         self._file, self._styles = file, styles
@@ -80,12 +80,12 @@ class _Screen(io.RawIOBase):
 def replacing(
     path: str, option: str = "-o", revocable: bool = False, styles: Styles = "spelled"
 ) -> Iterator[BinaryIO]:
-    """Open a temporary file that replaces `path` once everything is written.
+    """Open a temporary file that replaces `path` once it is complete.
 
-    If anything fails, the old file is unchanged and no other is left, even if this process is
-    killed. Pipes, devices and standard output by any name are written to directly, in append mode;
-    with `revocable` only at the end, so that a failure writes nothing. A terminal is `screened`.
-    `UsageError`, which calls the path the `option`, if it cannot be written or is an input.
+    Any failure, even killing this process, keeps the old file and leaves no other. Pipes, devices
+    and standard output under any name are opened directly, in append mode; with `revocable` they
+    receive everything at the end, so that a failure writes nothing. A terminal is `screened`.
+    `UsageError`, naming the `option`, if the path is not writable or is an input.
     """
     if path != "-":
         inputs().refuse_replacing(path, option)
@@ -110,7 +110,7 @@ def replacing(
 
 
 def _is_direct(path: str) -> bool:
-    """Say whether a path is written to directly: standard output, a pipe or a device."""
+    """Return whether a path is written directly: standard output, a pipe or a device."""
     no_file = os.path.exists(path) and not os.path.isfile(path)
     return path.startswith(("/dev/", "/proc/")) or no_file or _is_standard_output(path)
 
@@ -128,7 +128,7 @@ def _opened_directly(path: str) -> Iterator[BinaryIO]:
 
 @contextmanager
 def _copy_of(file: BinaryIO) -> Iterator[BinaryIO]:
-    """Open a temporary file; its bytes go to `file` at the end."""
+    """Open a temporary file, and copy it to `file` at the end."""
     import tempfile
 
     with tempfile.TemporaryFile() as copy:
@@ -147,7 +147,7 @@ def _is_standard_output(path: str) -> bool:
 
 @contextmanager
 def _beside(target: str) -> Iterator[BinaryIO]:
-    """Open a file in the folder of `target` that takes its place at the end."""
+    """Open a file in the folder of `target` that replaces it at the end."""
     folder, name = os.path.split(target)
     temporary = os.path.join(folder, f".{name[:50]}.{os.getpid()}.{os.urandom(4).hex()}.partial")
     try:
@@ -170,9 +170,9 @@ def _beside(target: str) -> Iterator[BinaryIO]:
 
 
 def _open_beside(folder: str, temporary: str) -> tuple[int, bool]:
-    """Open a file without a name where the system can, so that a killed process leaves none.
+    """Open a file, unnamed where the system allows it, so that a killed process leaves none.
 
-    Return the descriptor, and whether the file has its name already.
+    Return the descriptor, and whether the file has a name.
     """
     if os.path.exists("/proc/self/fd"):
         with suppress(OSError, AttributeError):

@@ -1,4 +1,4 @@
-"""Formats of reports: JSON, valid under ``schema.json`` next to this file, CSV, Markdown, LaTeX."""
+"""The formats of reports: JSON (described by ``schema.json``), CSV, Markdown and LaTeX."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from ragkpi.wording import Style, exact, visible
 _NO_UTF8 = "[\udc80-\udcff]"
 _LOOKS_ESCAPED = r"\\\\x(?=[0-9a-f]{2})"
 
-# The document, its runs, a run and its queries are indented; deeper objects take a line each.
+# JSON indents the document, its runs, a run and its queries; deeper objects take a line each.
 _INDENTED_LEVELS = 4
 
 
 def dump(value: Any, indent: int | None = None) -> str:
     r"""Write JSON that is UTF-8.
 
-    A byte that is not UTF-8 becomes the four characters ``\xff``. A text that already looks so
-    begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
+    A byte that is not UTF-8 becomes four characters such as ``\xff``. A text that already looks
+    like that begins with ``\x5c`` instead of its backslash, so that a reader can undo both.
     """
     text = json.dumps(value, ensure_ascii=False, allow_nan=False, indent=indent, default=dict)
     if "\\\\x" in text:
@@ -45,7 +45,7 @@ def write_json(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
-    """Indent the outer levels; the values inside take a line each, written by the fast encoder."""
+    """Indent the outer levels; the fast encoder writes each inner value on one line."""
     if not levels or not value or not isinstance(value, Mapping | list):
         yield dump(value)
         return
@@ -61,12 +61,12 @@ def _indented(value: Any, levels: int, margin: str = "\n") -> Iterator[str]:
 
 
 def write_jsonl(report: Report, layout: Layout) -> Iterator[str]:
-    """Write an object per line."""
+    """Write one JSON object per line."""
     for line in report.lines(layout):
         yield dump(line) + "\n"
 
 
-# Spreadsheets take a cell that begins so for a formula.
+# Spreadsheets take a cell that begins with one of these for a formula.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 _ROWS_AT_ONCE = 1000
@@ -94,7 +94,7 @@ def _delimited(report: Report, layout: Layout, delimiter: str) -> Iterator[str]:
 
 
 def _rows(table: Table, digits: int | None) -> Iterator[list[str]]:
-    """Yield the texts of the head and of each row; a column with intervals has two more."""
+    """Yield the texts of the header and each row; intervals add two columns."""
     bounded = [
         any(row[number].interval is not None for row in table.rows)
         for number in range(len(table.columns))
@@ -125,8 +125,8 @@ def _text(value: Any, style: Style, digits: int | None) -> str:
     return f"'{text}" if is_formula else text
 
 
-# Characters with a meaning in Markdown; an underscore between letters has none, as in ndcg_cut_10.
-# Names of runs come from files: they must not become links, pictures or tags.
+# Characters with a meaning in Markdown, except underscores between letters, as in ndcg_cut_10.
+# Run names come from files and must not become links, pictures or tags.
 _MARKDOWN = r"(?i)[\\|*`<\[&~]|(?<![^\W_])_|_(?![^\W_])|:(?=//)|(?<=www)\.|@(?=[\w-]+\.)"
 
 
@@ -161,7 +161,7 @@ _LATEX = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
     "|": r"\textbar{}",
-    "[": "{[}",  # after \\ it would begin an option
+    "[": "{[}",  # after \\ a bare bracket would begin an option
     **{character: f"\\{character}" for character in "&%$#_{}"},
 }
 _MARKS = {"†": r"\dagger", "‡": r"\ddagger", "§": r"\S", "¶": r"\P", "‖": r"\parallel", "#": r"\#"}
@@ -207,7 +207,7 @@ def _latex(text: str) -> str:
 
 
 def _mathematics(match: re.Match[str]) -> str:
-    """Set a number with more than digits as mathematics: a hyphen is no minus sign."""
+    """Set a sign, an exponent or infinity as mathematics; a hyphen is no minus sign."""
     sign, digits, exponent = match.groups()
     if not sign and not exponent and digits != "inf":
         return digits
@@ -216,11 +216,11 @@ def _mathematics(match: re.Match[str]) -> str:
 
 
 class ReportFormat(NamedTuple):
-    """A way to write any report."""
+    """A format that can write any report."""
 
     purpose: str  # in the words of the help text
     write: Callable[[Report, Layout], Iterator[str]]
-    suffix: str = ""  # of files that get this format without `--format`
+    suffix: str = ""  # files with this suffix get the format without `--format`
 
 
 REPORT_FORMATS: Mapping[str, ReportFormat] = {
@@ -235,7 +235,7 @@ REPORT_FORMATS: Mapping[str, ReportFormat] = {
 
 
 def format_of_file(path: str) -> str | None:
-    """Return the format that a file's suffix asks for; None for ``.txt`` and without a suffix."""
+    """Return the format that a file's suffix selects; None for ``.txt`` and without a suffix."""
     suffix = os.path.splitext(path)[1].lower()
     if suffix in ("", ".txt"):
         return None

@@ -1,4 +1,4 @@
-"""A table that fits a terminal: fewer columns, shorter ids, wrapped prose."""
+"""The table format, fitted to a terminal: fewer columns, shorter ids, wrapped prose."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ragkpi.reports.layout import Column, Layout, Report, Table
 from ragkpi.wording import visible
 
 _GAP = 3
-_SHORTEST_ID = 12  # shorter ids can no longer be told apart
+_SHORTEST_ID = 12  # shorter ids would look alike
 _NARROWEST_PROSE = 24
 # A label and a colon, with the text at column 12 or 14; or a term, two spaces, and the text.
 _TERM = r"[A-Z][\w ]*: +(?:(?<=^.{12})|(?<=^.{14}))(?=\S)| *\S+(?: \S+)*? {2,}"
@@ -25,9 +25,9 @@ _WRAPPED_AT = 90  # texts are written in lines of a hundred characters
 def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> dict[int, int]:
     """Return the columns that fit into a terminal, by number, with the width of each.
 
-    Columns of detail go first, from the right; then ids are shortened and prose is wrapped; then
-    further columns go from the right, but never the first two. Without a limit, all columns keep
-    the widths of their longest texts.
+    Drop columns of detail from the right; then shorten ids and wrap prose; then drop further
+    columns from the right, but never the first two. Without a limit, all columns keep the widths
+    of their longest texts.
     """
     fitted = dict(enumerate(widths))
     if limit is None:
@@ -51,7 +51,7 @@ def fit(columns: Sequence[Column], widths: Sequence[int], limit: int | None) -> 
 
 
 def lines_of(text: str, column: Column, width: int) -> list[str]:
-    """Return the lines of a cell: prose is wrapped at words, a long id loses its middle."""
+    """Return the lines of a cell: wrap prose at words, cut the middle of a long id."""
     if len(text) <= width or column.numeric:
         return [text]
     if column.role == "prose":
@@ -61,7 +61,7 @@ def lines_of(text: str, column: Column, width: int) -> list[str]:
 
 
 def wrapped(text: str, width: int | None) -> list[str]:
-    """Break a text at spaces; ids and numbers stay whole."""
+    """Wrap a text at spaces; ids and numbers stay whole."""
     if width is None:
         return [text]
     lines = textwrap.wrap(text, width, break_on_hyphens=False, break_long_words=False)
@@ -71,8 +71,8 @@ def wrapped(text: str, width: int | None) -> list[str]:
 def on_terminal(text: str) -> str:
     """Wrap the long lines of a list of terms if standard output is a terminal.
 
-    The text after a term, ``map    Average precision …`` or ``Source:  …``, is wrapped below its
-    own beginning.
+    Wrapped text aligns with the beginning of the text after its term, as in ``map    Average
+    precision …`` or ``Source:  …``.
     """
     if not sys.stdout.isatty():
         return text
@@ -91,7 +91,7 @@ def on_terminal(text: str) -> str:
 
 
 def _goes_on(before: str, line: str, margin: int) -> bool:
-    """Whether a line continues the line before, which had no room for its first word."""
+    """Whether a line continues the one before, which had no room for its first word."""
     if not before.strip() or not line.strip():
         return False
     return margin > 2 or len(before) + len(line.split()[0]) >= _WRAPPED_AT
@@ -110,19 +110,19 @@ def _smallest(column: Column, width: int) -> int:
 
 
 BEST = "*"
-# Colours only repeat what words and stars say.
+# Colours only repeat the information of words and stars.
 _STYLES = {"plain": "", "good": "green", "bad": "red", "warning": "yellow"}
 
 
 def wants_colour(stream: TextIO) -> bool:
-    """Whether to colour: on a terminal, and unless NO_COLOR is set (no-color.org)."""
+    """Return whether to colour: only on a terminal without NO_COLOR (no-color.org)."""
     return stream.isatty() and not os.environ.get("NO_COLOR")
 
 
 def write_table(report: Report, layout: Layout) -> Iterator[str]:
-    """Align the columns; the best values have a star, and on a terminal a colour.
+    """Draw aligned columns, with a star, and on a terminal a colour, for the best values.
 
-    Below the table are the legends of its columns, and the notes.
+    The legends of columns and the notes follow below.
     """
     table = report.table(layout)
     starred = any(cell.best for row in table.rows for cell in row)
@@ -151,7 +151,7 @@ def write_table(report: Report, layout: Layout) -> Iterator[str]:
 
 
 def _texts(table: Table, number: int, layout: Layout) -> list[str]:
-    """Return the texts of a column, with room for marks and stars where any cell has them."""
+    """Return the texts of a column, with room for marks and stars if any cell has them."""
     cells = [row[number] for row in table.rows]
     marks = max((len(cell.marks) for cell in cells), default=0)
     blank = " " * any(cell.best for cell in cells)
@@ -164,7 +164,7 @@ def _texts(table: Table, number: int, layout: Layout) -> list[str]:
 
 
 def _drawn(shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: Layout) -> str:
-    """Draw columns, by number the lines of each cell."""
+    """Draw columns from `cells`: by column number, the lines of each cell."""
     from rich import box, console, table, text
 
     drawing = table.Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
@@ -176,7 +176,7 @@ def _drawn(shown: Table, cells: Mapping[int, Sequence[Sequence[str]]], layout: L
             no_wrap=True,
         )
     heights = [max(map(len, row)) for row in zip(*cells.values(), strict=True)]
-    if shown.rows:  # one row of tall cells: rich is slow per cell
+    if shown.rows:  # as one row of tall cells, since rich is slow per cell
         drawing.add_row(
             *(
                 text.Text("\n").join(

@@ -1,4 +1,4 @@
-"""trec_eval's text: one line per value, ``NAME<tab>QUERY<tab>VALUE``."""
+"""trec_eval's output format: one line per value, ``NAME<tab>QUERY<tab>VALUE``."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ragkpi.wording import DECIMALS, SIGNIFICANT, Style
 Lines = Literal["shown", "hidden"]
 
 NAME_WIDTH = 22
-# Queries formatted at a time: enough to be fast, few enough to stream.
+# Queries per block: enough to be fast, few enough to stream.
 BLOCK = 1000
 
 _NOT_FINITE = {"nan": b"NA", "inf": b"inf", "-inf": b"-inf"}
 _TEXTS = ("text", "quoted")
-# These end a column or a line. No id of a TREC file holds them, but an id of a JSON file may.
+# These end a column or a line. Ids in TREC files never contain them, but ids in JSON may.
 _SPACE = rb"[\t-\r ]"
 
 
@@ -37,10 +37,10 @@ def trec_lines(
 ) -> Iterator[bytes]:
     r"""Format scores as trec_eval prints them, in blocks of whole lines.
 
-    Names are as wide as `name_width`: one more for z-scores, for the Z before them. The lines over
-    all queries, named ``all``, get the bounds of intervals in two more columns. Query ids and texts
-    are the bytes of the input, but white space in them is written as ``\x0a``, lest it forge a
-    line. NA (NaN) is ``NA``.
+    Names are padded to `name_width`, one more for z-scores because of their leading Z. Intervals
+    add two columns with their bounds to the lines named ``all``, over all queries. Query ids and
+    texts keep the bytes of the input, but white space in them becomes ``\x0a`` and the like, lest
+    it forge a line. NA (NaN) is ``NA``.
     """
     if per_query == "shown":
         shown = _in_order(scores.printed("query"))
@@ -70,7 +70,7 @@ def _padded(metric: Metric, width: int) -> bytes:
 def _summary_cells(
     column: MetricScores, interval: Interval | None, digits: int | None
 ) -> tuple[bytes, list[Any]]:
-    """Return a format and the only value, with the bounds of its interval."""
+    """Return a format, and one value with the bounds of its interval."""
     style = column.metric.measure.style
     kind = object if style in _TEXTS else np.float64
     form, cells = _cells(style, np.array([column.summary, *(interval or ())], dtype=kind), digits)
@@ -78,7 +78,7 @@ def _summary_cells(
 
 
 def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[bytes, list[Any]]:
-    """Return a format, and the values to apply it to, one per query."""
+    """Return a format, and a value per query to fill it."""
     decimals = DECIMALS if digits is None else digits
     significant = SIGNIFICANT if digits is None else max(digits, 1)
     forms: dict[Style, bytes] = {
@@ -92,7 +92,7 @@ def _cells(style: Style, values: npt.NDArray[Any], digits: int | None) -> tuple[
     if style in _TEXTS:
         return form, _without_space(values.tolist())
     if style == "significant":
-        values = values + 0.0  # takes the sign off a negative zero
+        values = values + 0.0  # turns a negative zero into a positive one
     numbers = values.tolist()
     if np.isfinite(values).all():
         return form, numbers
@@ -109,7 +109,7 @@ def _without_space(texts: list[bytes]) -> list[bytes]:
 def _lines(
     names: Sequence[bytes], queries: Sequence[bytes], cells: Sequence[tuple[bytes, list[Any]]]
 ) -> bytes:
-    """Write the lines of each query, all values of one query after another."""
+    """Write the lines of each query in turn, with all its values."""
     template = b"".join(
         name.replace(b"%", b"%%") + b"\t%b\t" + form + b"\n"
         for name, (form, _) in zip(names, cells, strict=True)

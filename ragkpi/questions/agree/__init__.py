@@ -1,1 +1,1 @@
-"""Whether judgements may be trusted: do they agree with others, and order runs alike."""
+"""Whether to trust judgements: do they agree with others, and order runs alike."""

@@ -1,4 +1,4 @@
-"""The answer of `ragkpi agree`: labels and orders, in rows, notes and data."""
+"""The answer of `ragkpi agree`: agreement on labels and on orders of runs, in words and charts."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def agree_answer(agreement: Agreement) -> Answer:
 
 
 def _row(*values: Any) -> list[Cell]:
-    """Make cells of values and estimates; the columns without a value stay empty."""
+    """Make cells from values and estimates; columns without a value stay empty."""
     cells = [
         Cell(value.value, known(value.interval)) if isinstance(value, Estimate) else Cell(value)
         for value in values
@@ -175,13 +175,13 @@ def _findings_of_pair(pair: PairAgreement) -> dict[str, Any]:
     }
 
 
-ALIKE = 0.9  # a tau from which two orders are called the same, since Voorhees (SIGIR 1998)
-_FEW_RUNS = 5  # fewer runs have hardly any orders to choose from
+ALIKE = 0.9  # two orders with at least this tau count as the same (Voorhees, SIGIR 1998)
+_FEW_RUNS = 5  # fewer runs have few possible orders
 _SWAPS_NAMED = 3
 
 
 def sentences(agreement: Agreement) -> Iterator[str]:
-    """Say for every judge how alike the reference it is, and what it may be used for."""
+    """Say how closely each judge agrees with the reference, and what it is fit for."""
     for pair in agreement.with_reference:
         yield _label_sentence(pair)
         for order in pair.orders:
@@ -278,7 +278,7 @@ def _swapped(swaps: Sequence[Reversal]) -> str:
 
 
 def agree_charts(agreement: Agreement) -> list[Chart]:
-    """Draw a scatter of the runs for each judge and metric, then the bias of every judge."""
+    """Draw a scatter plot of runs for each judge and metric, then every judge's bias."""
     scatters, biases = [], []
     for pair in agreement.with_reference:
         reference, judge = pair.judges

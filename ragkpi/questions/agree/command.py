@@ -11,7 +11,7 @@ from ragkpi.errors import UsageError
 from ragkpi.reports.layout import run_names
 from ragkpi.reports.output_files import replacing
 
-# Runs are always compared over the queries that all judges have.
+# Runs are always compared over the queries that all judges share.
 agree_options = without_pool.without("complete", "common", "debug")
 
 

@@ -1,12 +1,12 @@
-"""Human values over all queries, from human judgements of some queries and a model's of all.
+"""Estimates of human values over all queries: people judged some queries, a model all of them.
 
 Source: A. N. Angelopoulos, S. Bates, C. Fannjiang, M. I. Jordan and T. Zrnic, Prediction-powered
         inference, Science 382, 2023; A. N. Angelopoulos, J. C. Duchi and T. Zrnic, PPI++:
         Efficient prediction-powered inference, 2023.
 
-Every statistic of a query that people did not judge is moved as far as the other judge is worth
-believing. A query for which a value is NA adds nothing to sums and nothing to their count, so that
-a summary over the queries with a value is a function of means like any other.
+The estimate shifts the human mean by the difference that the model sees between all queries and
+those that people judged, weighted by how far the model can be trusted. A query with the value NA
+adds nothing to sums or to their count, so every summary is a function of means.
 """
 
 from __future__ import annotations
@@ -27,29 +27,29 @@ from ragkpi.statistics.bootstrap import UNKNOWN, Interval, special
 from ragkpi.statistics.significance import CorrectionName, corrected
 from ragkpi.wording import counted, listed, rounded
 
-FEWEST = 10  # queries with both judgements; with fewer the intervals are too narrow
+FEWEST = 10  # queries with both judgements; fewer make intervals too narrow
 
 Value = Callable[[FloatArray], float]
-"""From the means of T statistics over queries, (T,), to the estimated value."""
+"""A function from the means of T statistics over queries, (T,), to the estimated value."""
 
 
 @dataclass(frozen=True)
 class Corrected:
-    """A value over all queries, under two judgements, with the number of queries that have both.
+    """A value over all queries, under the other judgement, people's, and as estimated.
 
     Attributes
     ----------
     other, human, estimate
-        The value under the other judgement, which exists everywhere; the value over the queries
-        that people judged; and the estimate of the human value over all queries.
+        The value under the other judgement over all queries; the human value over the queries
+        that people judged; and the estimated human value over all queries.
     tuning
         The weight of the other judgement: 0 for none, 1 as in untuned inference.
     standard_error
         The standard error of the estimate.
     worth
-        The number of queries that people would have to judge for an interval of that width alone.
+        The number of queries that people alone would have to judge for an equally wide interval.
     p
-        Two-sided p-value of the value being 0, meant for differences.
+        The two-sided p-value for a value of 0, meant for differences.
     """
 
     judged: int
@@ -123,18 +123,18 @@ def _tuning(human: FloatArray, other: FloatArray, rest: FloatArray) -> float:
 
 
 def _error(values: FloatArray, parameters: int) -> float:
-    """Return the standard error of a mean, with that many estimated parameters."""
+    """Return the standard error of a mean, given the number of estimated parameters."""
     spread = ((values - values.mean()) ** 2).sum() / (len(values) - parameters)
     return math.sqrt(spread / len(values))
 
 
 def _gradient(value: Value, means: FloatArray) -> FloatArray:
-    """Differentiate a value by each of the means, (T,)."""
+    """Return the partial derivatives of a value by the means, (T,)."""
     slope = np.empty(len(means))
     for column, mean in enumerate(means):
         step = np.zeros(len(means))
         step[column] = 1e-6 * abs(mean) or 1e-9
-        low = means - step if mean else means  # a mean of 0 may be the least there is
+        low = means - step if mean else means  # 0 may be the least possible mean
         high = means + step
         slope[column] = (value(high) - value(low)) / (high[column] - low[column])
     return slope
@@ -148,7 +148,7 @@ def _t_interval(centre: float, error: float, freedom: int, level: float) -> Inte
 
 
 Of = Literal["values", "differences"]
-_RARE = 10  # queries with the rarer of two values: below, such an interval covers too little
+_RARE = 10  # with fewer queries of the rarer of two values, an interval covers too little
 _UNLIKELY = 0.05
 
 
@@ -160,17 +160,17 @@ class CorrectedMetric:
     run: str
     result: Corrected
     p_corrected: float = math.nan  # of a difference, corrected for all differences in the call
-    rare: bool = False  # people gave the rarer one of its two values to hardly any query
+    rare: bool = False  # whether the metric has two values, one of them rare among people's queries
 
 
 @dataclass(frozen=True)
 class Sampling:
-    """How the queries that people judged differ from the others, by the other judge's values."""
+    """Difference, by the other judge's values, between queries that people judged and the rest."""
 
-    metric: Metric  # the metric; its values are means over the runs
-    judged: float  # its mean over the queries that people judged
-    rest: float  # over the others
-    p: float  # of Welch's t test of both being equal, corrected for all metrics
+    metric: Metric  # a query's value is the mean over the runs
+    judged: float  # the mean over the queries that people judged
+    rest: float  # the mean over the other queries
+    p: float  # from Welch's t test for equal means, corrected for all metrics
 
     @property
     def doubtful(self) -> bool:
@@ -179,18 +179,18 @@ class Sampling:
 
 @dataclass(frozen=True)
 class Correction:
-    """Metrics of runs, corrected by what people judged."""
+    """Metrics of runs, corrected by people's judgements."""
 
-    of: Of  # whether values are estimated, or differences from the first run
+    of: Of  # whether to estimate values, or differences from the first run
     runs: Sequence[str]
     judges: tuple[str, str]  # the names of people's judgements and of the other judge's
     corrected: list[CorrectedMetric]  # by metric, then by run
-    refused: list[tuple[Metric, str]]  # metrics that are no means, and why
-    judged: int  # queries that people judged
-    queries: int  # all queries of the other judge
-    left_out: int  # queries that people alone judged
-    sampling: list[Sampling]  # whether the queries look like a random sample, by metric
-    level: float  # the probability that an interval covers
+    refused: list[tuple[Metric, str]]  # metrics without an estimate, and the reason
+    judged: int  # number of queries that people judged
+    queries: int  # number of all queries of the other judge
+    left_out: int  # number of queries that people alone judged
+    sampling: list[Sampling]  # by metric, evidence against a random sample of queries
+    level: float  # the confidence level of the intervals
 
 
 def correct(
@@ -202,13 +202,13 @@ def correct(
     level: float = 0.95,
     correction: CorrectionName = "holm",
 ) -> Correction:
-    """Estimate what runs would score if people had judged all queries.
+    """Estimate the scores of runs if people had judged all queries.
 
-    `human` and `other` are the same runs for the same metrics, under people's judgements and under
-    the other judge's (`judges` in this order), each over all of its queries.
+    `human` and `other` are scores of the same runs and metrics, under people's judgements and the
+    other judge's (`judges` has both names), each over all of its queries.
     """
     number = {query: row for row, query in enumerate(other[0].queries)}
-    # Both are in byte order, so the judged rows of the one are the kept rows of the other.
+    # Both are in byte order, so the rows of one match the kept rows of the other.
     kept = np.flatnonzero([query in number for query in human[0].queries])
     judged = np.zeros(len(number), dtype=np.bool_)
     judged[[number[human[0].queries[row]] for row in kept]] = True
@@ -254,7 +254,7 @@ def correct(
 
 
 def _refusal(metric: Metric) -> str:
-    """Say why a metric cannot be estimated; empty for a mean."""
+    """Return the reason to refuse a metric; empty for a mean."""
     if not metric.is_estimate:
         return "it is not estimated from queries"
     return "it is a sum over queries, not a mean" if metric.measure.aggregate is SUM else ""
@@ -299,7 +299,7 @@ def _of_metric(
 
 
 def _counted(column: MetricScores) -> FloatArray:
-    """Return the statistics of every query and whether it has any, (Q, S + 1); NA is all 0."""
+    """Return each query's statistics and a 1 for having them, (Q, S + 1); NA is all 0."""
     known = column.known
     return np.column_stack([np.where(known[:, np.newaxis], column.statistics, 0.0), known])
 
@@ -321,7 +321,7 @@ def _sampling(
         groups = values[judged & known], values[~judged & known]
         if min(map(len, groups)) > 1 and np.ptp(values[known]) > 0:
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # scipy's, about nearly equal values
+                warnings.simplefilter("ignore")  # scipy warns about nearly equal values
                 p = float(ttest_ind(*groups, equal_var=False).pvalue)
             in_sample, in_rest = (float(group.mean()) for group in groups)
             samplings.append(Sampling(metric, in_sample, in_rest, p))
@@ -329,7 +329,7 @@ def _sampling(
     return [replace(sampling, p=float(p)) for sampling, p in zip(samplings, p_of, strict=True)]
 
 
-_FEW = 30  # queries: below, intervals lean on values that are not very skewed
+_FEW = 30  # with fewer queries, intervals assume values that are not very skewed
 
 
 def correction_answer(correction: Correction) -> Answer:
@@ -398,7 +398,7 @@ def _correction_notes(correction: Correction) -> Iterator[str]:
 
 
 def _sampled(correction: Correction) -> str:
-    """Say whether the judged queries look like a random sample, by the most doubtful metric."""
+    """State whether the judged queries look like a random sample, by the most doubtful metric."""
     if not correction.sampling:
         return ""
     worst = min(correction.sampling, key=lambda sampling: sampling.p)

@@ -1,4 +1,4 @@
-"""`agree`: whether judges agree; and `correct`: values corrected by few human judgements."""
+"""`agree`, which compares judges, and `correct`, which corrects values by few human judgements."""
 
 from __future__ import annotations
 
@@ -45,18 +45,18 @@ LevelMap = Mapping[int, int]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class AgreeResult(Result):
-    """Whether judges agree.
+    """The agreement of judges.
 
     Attributes
     ----------
     panel
-        The levels of every document that was judged, side by side.
+        The judges' levels of every judged document, side by side.
     """
 
     panel: Panel | None = None
 
     def difference_lines(self) -> Iterator[bytes]:
-        """Yield what ``--differences`` writes: the documents that judges gave other levels."""
+        """Yield the lines of ``--differences``: documents with different levels from the judges."""
         return difference_lines(self.panel) if self.panel is not None else iter(())
 
 
@@ -90,14 +90,14 @@ def agree(
     runs, measures, how
         As `evaluate` takes them; without runs, documents alone are compared.
     map_levels, map_other
-        From levels to levels of a common scale, for the reference and for the others; a mapping,
-        or a text such as ``"0=0,1=0,2=1,3=2"``.
+        The map from levels to a common scale, for the reference and for the others; a mapping, or
+        a text such as ``"0=0,1=0,2=1,3=2"``.
     reference
-        What `qrels` are called; None for their file, or ``"qrels"``.
+        The name of `qrels`; None for their file, or ``"qrels"``.
     per_query
-        Whether each query has a row, the one that the judges disagree on most first.
+        Whether each query has a row, starting with the most disagreement.
     test, correction, family, trials
-        How differences of runs are tested, as `compare` has it.
+        How to test differences of runs, as for `compare`.
     resamples, seed, confidence
         Of the intervals.
 
@@ -163,20 +163,20 @@ def correct(
     confidence: float = 0.95,
     **how: Unpack[Evaluating],
 ) -> Result:
-    """Estimate what people would say over all queries, as ``ragkpi eval --human``.
+    """Estimate human values over all queries, as ``ragkpi eval --human``.
 
     Parameters
     ----------
     human
         People's judgements of some queries, a random sample of at least ten.
     qrels
-        Another judge's of all of them.
+        Another judge's judgements of all queries.
     runs, measures, how
         As `evaluate` takes them.
     of
         The ``"values"`` of runs, or ``"differences"`` from the first, as ``compare --human``.
     correction
-        What becomes of the p-values of many differences.
+        The correction of p-values for many differences.
     confidence
         Of the intervals.
     """
@@ -192,7 +192,7 @@ def correct(
     metrics = asked.metrics(JUDGED)
     (people, by_people), (model, by_model) = _named({"human": human, "qrels": qrels}).items()
     other = asked.evaluate_every(asked.evaluator(by_model, metrics), named, metrics)
-    # No notes here: that people judged only some queries is the point of the question.
+    # No notes here: the question expects that people judged only some queries.
     evaluator = asked.evaluator(by_people, metrics)
     read = evaluator.read(named.values(), evaluator.needs(metrics))
     of_people = all_good(named, evaluator.score(read, metrics))
@@ -208,7 +208,7 @@ def correct(
 
 
 def _judges(qrels: Any, other: Any, reference: str | None) -> dict[str, str | Relevance]:
-    """Name the reference and the judges in question, after their files or their keys."""
+    """Name the reference and the judges in question by their keys or files."""
     if isinstance(other, Mapping) and all(
         isinstance(judge, str | os.PathLike) or hasattr(judge, "judgements")
         for judge in other.values()

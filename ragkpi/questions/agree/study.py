@@ -1,7 +1,8 @@
-"""`Panel`: the levels that several judges gave the same documents, a column per judge.
+"""Agreement of judges on the levels of documents, and on the order of runs, with intervals.
 
-The documents of a query are not independent, so queries are resampled. Every statistic is a
-function of the sum of one confusion matrix per query, so a resample is a weighted sum of them.
+A `Panel` has a column of levels per judge. The documents of a query are not independent, so the
+bootstrap resamples queries. Every statistic is a function of the sum of one confusion matrix per
+query, so a resample is a weighted sum of these matrices.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ UNJUDGED = -1
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Every document that at least one of J judges gave a level, n of them.
+    """The n documents to which at least one of J judges gave a level.
 
     Attributes
     ----------
@@ -64,9 +65,9 @@ class Panel:
     queries : list of bytes, length Q
         All judged queries, in byte order.
     query, document : length n
-        The number of each document's query, and its id; ordered by query.
+        The index of each document's query, and its id; ordered by query.
     given : (n, J)
-        The level that each judge gave it; `UNJUDGED` for none.
+        The level from each judge; `UNJUDGED` for none.
     """
 
     names: Sequence[str]
@@ -76,15 +77,15 @@ class Panel:
     given: IntArray
 
     def both(self, first: int, second: int) -> BoolArray:
-        """Return which documents two judges both judged, (n,)."""
+        """Return whether two judges both judged each document, (n,)."""
         return np.asarray((self.given[:, [first, second]] >= 0).all(axis=1))
 
     def alone(self, judge: int, other: int) -> BoolArray:
-        """Return which documents a judge judged and the other did not, (n,)."""
+        """Return whether only `judge`, of two judges, judged each document, (n,)."""
         return np.asarray((self.given[:, judge] >= 0) & (self.given[:, other] < 0))
 
     def levels(self, *judges: int) -> IntArray:
-        """Return the levels that some judges give, ascending."""
+        """Return the ascending levels that any of these judges gave."""
         given = self.given[:, judges] if judges else self.given
         return np.unique(given[given >= 0])
 
@@ -92,7 +93,7 @@ class Panel:
 def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
     """Join the judgements of several judges by document; negative levels are no judgements.
 
-    Refused are gains in place of levels, and judges that judged no document the first one judged.
+    Refuse gains in place of levels, and judges without a document in common with the reference.
     """
     for judge in judges:
         judge.refuse_gains("judges are compared by whole levels")
@@ -126,10 +127,10 @@ def panel(names: Sequence[str], judges: Sequence[Judgements]) -> Panel:
 
 
 def difference_lines(panel: Panel) -> Iterator[bytes]:
-    """Yield a line for every document to which the judges did not all give the same level.
+    """Yield a line for every document on whose level the judges differ.
 
-    Tab-separated: query, document, and the level of each judge, empty where there is none; the
-    first line names the columns.
+    Tab-separated: query, document, and each judge's level, empty for none; the first line names
+    the columns.
     """
     names = [visible(name).encode("utf-8", "backslashreplace") for name in panel.names]
     yield b"\t".join([b"query", b"document", *names]) + b"\n"
@@ -140,7 +141,7 @@ def difference_lines(panel: Panel) -> Iterator[bytes]:
 
 
 def scales_differ(panel: Panel) -> str:
-    """Warn that a judge may use another scale than the reference; empty if none does."""
+    """Return a warning if a judge seems to use another scale than the reference, or ""."""
     given = map(panel.levels, range(len(panel.names)))
     ends = [f"{levels[0]} to {levels[-1]}" for levels in given]
     for end, name in zip(ends, panel.names, strict=True):
@@ -153,7 +154,7 @@ def scales_differ(panel: Panel) -> str:
 
 
 def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
-    """Reduce judgements to the queries that all judges have, so that values can be compared."""
+    """Restrict judgements to the queries that all judges have, so that values are comparable."""
     shared = sorted(set(judges[0].queries).intersection(*(judge.queries for judge in judges[1:])))
     if not shared:
         raise NothingInCommonError("no query was judged by all judges; runs cannot be compared")
@@ -165,7 +166,7 @@ def shared_queries(judges: Sequence[Judgements]) -> list[Judgements]:
 def mapped(judge: Judgements, levels: Mapping[int, int], option: str) -> Judgements:
     """Map a judge's levels to another scale; an empty map changes nothing.
 
-    The map must have every level of the judge but negative ones, which are unjudged.
+    The map must cover all of the judge's levels except negative ones, which mean unjudged.
     """
     if not levels:
         return judge
@@ -197,7 +198,7 @@ def parse_level_map(text: str, option: str) -> Mapping[int, int]:
 
 
 SIGNIFICANT = 0.05
-_MOST_ORDERED = 1 << 24  # comparisons of runs held at a time
+_MOST_ORDERED = 1 << 24  # comparisons of runs in memory at a time
 
 
 @dataclass(frozen=True)
@@ -209,19 +210,19 @@ class Estimate:
 
 
 def estimate(value: float, replicates: FloatArray, tails: Tails) -> Estimate:
-    """Attach the percentile interval of replicates, (B,); there is none without any."""
+    """Attach the percentile interval of replicates, (B,); NaN without replicates."""
     known = len(replicates) > 0 and np.isfinite(value)
     return Estimate(float(value), order_statistics(replicates, tails) if known else UNKNOWN)
 
 
 @dataclass(frozen=True)
 class Reversal:
-    """Two runs in one order under the reference, and in the reverse under the other judgement."""
+    """Two runs whose order under the other judgement reverses that under the reference."""
 
-    better: str  # by the reference
+    better: str  # under the reference
     worse: str
-    p_reference: float  # of the difference, corrected for all pairs of runs
-    p_other: float  # under the other judgement
+    p_reference: float  # p-value of the difference, corrected for all pairs of runs
+    p_other: float  # the same under the other judgement
 
     @property
     def significant(self) -> bool:
@@ -235,21 +236,21 @@ class OrderAgreement:
 
     runs: Sequence[str]
     metric: Metric
-    queries: int  # how many queries have a value for all runs under both judgements
-    reference: list[float]  # the runs' values
-    other: list[float]  # under the other judgement
+    queries: int  # number of queries with a value for all runs under both judgements
+    reference: list[float]  # the runs' values under the reference
+    other: list[float]  # the runs' values under the other judgement
     shifts: list[Estimate]  # other minus reference, for each run
     shift: Estimate  # the mean of the shifts
     agreements: Mapping[str, Estimate]  # the coefficients of `RANK_AGREEMENTS`, by name
-    swaps: list[Reversal]  # pairs of runs in reverse order, the most significant ones first
+    swaps: list[Reversal]  # pairs of runs in reverse order, most significant first
     leaders: tuple[str, str]  # the best run under each judgement
-    drop: tuple[str, int]  # falls farthest from its reference rank, and how far
+    drop: tuple[str, int]  # the run that falls farthest from its reference rank, and how far
 
 
 def order_agreement(
     runs: Sequence[str], reference: Sequence[Scores], other: Sequence[Scores], procedure: Procedure
 ) -> list[OrderAgreement]:
-    """Compare the orders of runs, for every metric that can be better or worse.
+    """Compare the orders of runs by every metric with better and worse values.
 
     `reference` and `other` are the runs' scores under both judgements, over the same queries.
     """
@@ -269,7 +270,7 @@ def _orders(
 ) -> Iterator[OrderAgreement]:
     """Compare orders by every metric of a sample: runs under the reference, then under the other.
 
-    Without a second query there is nothing to resample, and B is 0.
+    A single query cannot be resampled, so B is 0.
     """
     bootstrap = procedure.bootstrap
     sums = np.empty((0, *sample.statistics.shape[1:]))
@@ -317,7 +318,7 @@ def _orders(
 
 
 def _in_parts(coefficient: RankAgreement, reference: FloatArray, other: FloatArray) -> FloatArray:
-    """Compute a coefficient of every resample, (B,), a bounded number of comparisons at a time."""
+    """Compute a coefficient for every resample, (B,), with bounded memory for comparisons."""
     rows = max(1, _MOST_ORDERED // reference.shape[1] ** 2)
     parts = [slice(start, start + rows) for start in range(0, len(reference), rows)]
     return np.concatenate(
@@ -349,12 +350,12 @@ class QueryAgreement:
     """How well two judges agree on the documents of one query."""
 
     query: bytes
-    documents: int  # how many both judged
-    agreement: float  # the share with the same level
-    first: float  # the mean level of the first judge
-    second: float  # of the second
-    distance: float  # the mean distance of their levels
-    differing: list[tuple[bytes, int, int]]  # id and both levels, the farthest apart first
+    documents: int  # number of documents that both judged
+    agreement: float  # share of documents with the same level from both
+    first: float  # the first judge's mean level
+    second: float  # the second judge's mean level
+    distance: float  # the mean distance between their levels
+    differing: list[tuple[bytes, int, int]]  # id and both levels, farthest apart first
 
 
 @dataclass(frozen=True)
@@ -362,21 +363,21 @@ class PairAgreement:
     """How well two judges agree."""
 
     judges: tuple[str, str]
-    queries: int  # that both judged
-    documents: int  # that both judged
-    only_first: int  # documents that the first alone judged
+    queries: int  # number of queries that both judged
+    documents: int  # number of documents that both judged
+    only_first: int  # number of documents that only the first judged
     only_second: int
-    levels: list[int]  # (L,): all levels that either gives a document that both judged
-    counts: FloatArray  # (L, L): documents by level of the first and of the second judge
+    levels: list[int]  # (L,): all levels, from either judge, of documents that both judged
+    counts: FloatArray  # (L, L): documents by the levels of the first and the second judge
     whole: Mapping[str, Estimate]  # the statistics of `AGREEMENTS`, by name
     thresholds: Mapping[int, Estimate]  # Cohen's kappa of "at least this level", by level
-    bias: Mapping[int, Estimate]  # by level of the first judge how much the second is above
-    by_query: Sequence[QueryAgreement] = ()  # the largest distance first; empty unless asked for
-    orders: Sequence[OrderAgreement] = ()  # how both order runs, by metric; empty without runs
+    bias: Mapping[int, Estimate]  # by level of the first judge, the second's mean level minus it
+    by_query: Sequence[QueryAgreement] = ()  # largest distance first; empty unless requested
+    orders: Sequence[OrderAgreement] = ()  # agreement on orders, by metric; empty without runs
 
 
 def pair_agreement(panel: Panel, first: int, second: int, bootstrap: Bootstrap) -> PairAgreement:
-    """Compare the levels of two judges, by their numbers in the panel."""
+    """Compare the levels of two judges, given by their indices in the panel."""
     both = panel.both(first, second)
     given, other = panel.given[both, first], panel.given[both, second]
     levels = np.unique(np.concatenate([given, other]))
@@ -422,7 +423,7 @@ def _estimator(
 
     def estimated(statistic: AgreementStatistic) -> Estimate:
         replicates = statistic(resampled, numbers)
-        # A resample without a level has no bias at that level, so it is left out.
+        # A resample without a level has no bias there, so leave it out.
         known = replicates[~np.isnan(replicates)]
         return estimate(float(statistic(total, numbers)), known, bootstrap.tails)
 
@@ -430,7 +431,7 @@ def _estimator(
 
 
 def agreement_by_query(panel: Panel, first: int, second: int) -> list[QueryAgreement]:
-    """Return every query that two judges share, the one they disagree about most first."""
+    """Return every query that two judges share, most disagreement first."""
     rows = np.flatnonzero(panel.both(first, second))
     starts = np.flatnonzero(np.diff(panel.query[rows], prepend=-1))
     queries = [_of_query(panel, first, second, part) for part in np.split(rows, starts[1:])]
@@ -456,7 +457,7 @@ def _of_query(panel: Panel, first: int, second: int, rows: IntArray) -> QueryAgr
     )
 
 
-MOST_LEVELS = 40  # more levels are rather measurements, and matrices of them are huge
+MOST_LEVELS = 40  # more levels are probably measurements, and their matrices are huge
 
 
 @dataclass(frozen=True)
@@ -464,10 +465,10 @@ class Agreement:
     """How the judges of a panel agree."""
 
     panel: Panel
-    pairs: Sequence[PairAgreement]  # every two judges that judged a document in common
+    pairs: Sequence[PairAgreement]  # every pair of judges with a document in common
     alpha: Mapping[str, Estimate]  # Krippendorff's, of all judges, by scale; empty for two
     runs: Sequence[str]
-    procedure: Procedure  # how differences of runs were tested, and queries resampled
+    procedure: Procedure  # the test of differences between runs, and the resampling of queries
 
     @property
     def with_reference(self) -> list[PairAgreement]:
@@ -477,10 +478,10 @@ class Agreement:
 def evaluators(
     judges: Sequence[Judgements], settings: Settings, run_format: Reading | None = None
 ) -> list[Evaluator]:
-    """Prepare an evaluation under each judge, over the queries that all of them judged.
+    """Prepare an evaluation under each judge, over the queries that all judges share.
 
-    A query that a run lacks is an empty ranking, or an error if the settings ask for that:
-    otherwise runs would be compared over different queries.
+    A query that a run lacks is an empty ranking, or an error if the settings demand it; otherwise
+    the runs would be compared over different queries.
     """
     alike = settings if settings.missing == "error" else replace(settings, missing="zero")
     shared = shared_queries(judges)
@@ -494,9 +495,9 @@ def agree(
     scores: Sequence[Sequence[Scores]] = (),
     per_query: Literal["hidden", "shown"] = "hidden",
 ) -> Agreement:
-    """Measure how judges agree about documents, and about the order of runs if there are any.
+    """Measure the agreement of judges on documents and, with runs, on the order of runs.
 
-    `scores` are, for each judge, the runs' scores by its judgements, as `evaluators` evaluate them.
+    `scores` has, for each judge, the runs' scores under its judgements, from `evaluators`.
     """
     if len(panel.levels()) > MOST_LEVELS:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""The answer of `ragkpi calibrate`: coefficients, chosen alphas, and what tracks quality best."""
+"""The answer of `ragkpi calibrate`: coefficients, chosen alphas, and the best measure."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from ragkpi.questions.calibrate.study import FEWEST_HELD_OUT, Calibration, Corre
 from ragkpi.reports.layout import Answer, Cell, Column, Table, known
 from ragkpi.statistics.correlation import COEFFICIENTS
 
-_FEWEST = 10  # observations: a segment with fewer does not name its best measure
+_FEWEST = 10  # observations; a smaller segment does not name its best measure
 _COEFFICIENTS = {
     "spearman": "rank correlation (Spearman's rho)",
     "kendall": "agreement of pairs (Kendall's tau-b)",
@@ -202,7 +202,7 @@ def _findings(calibration: Calibration) -> dict[str, Any]:
 
 
 def calibration_charts(calibration: Calibration) -> list[Chart]:
-    """Draw rho of every metric with its interval, and by alpha for each that has one."""
+    """Draw rho of every metric with its interval, and rho by alpha for metrics with an alpha."""
     rows = []
     for correlation in calibration.overall:
         low, high = correlation.intervals["spearman"]

@@ -1,4 +1,4 @@
-"""`ragkpi calibrate`: which measure tracks the quality of responses."""
+"""The command `ragkpi calibrate`: which measure tracks the quality of responses."""
 
 import ragkpi
 from ragkpi.cli.evaluation_options import Arguments, of_qrels, resampling

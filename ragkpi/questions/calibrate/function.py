@@ -1,4 +1,4 @@
-"""`calibrate`: which measure tracks the quality of responses."""
+"""The public function `calibrate`, which joins runs with quality scores of responses."""
 
 from __future__ import annotations
 
@@ -53,9 +53,9 @@ def calibrate(
     quality
         A path; ``{query: score}``; or ``{run: {query: score}}`` for several runs.
     alphas
-        Which ones to try out, from 0 to 1.
+        Values of alpha to try, from 0 to 1.
     folds
-        Parts of the queries that are held out in turn.
+        The number of parts of the queries, each of which is held out in turn.
     resamples, seed, confidence
         Of the intervals.
     """

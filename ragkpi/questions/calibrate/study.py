@@ -1,6 +1,6 @@
-"""Values of measures beside the quality of the responses that were written from their runs.
+"""Correlation of measures with the quality of responses, and the choice of their alphas.
 
-Observations are pairs of a query and a run; queries are resampled, with all their runs.
+An observation is a pair of a query and a run; the bootstrap resamples queries with all their runs.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ from ragkpi.statistics.correlation import (
 
 @dataclass(frozen=True)
 class Observed:
-    """N observations of quality, and the runs behind them."""
+    """N observations of quality, with their runs."""
 
-    queries: list[bytes]  # the queries that have a score, in byte order
-    query: IntArray  # (N,): the number of each observation's query in `queries`
-    quality: FloatArray  # (N,): how good the response was
-    runs: Sequence[tuple[Judged, IntArray]]  # each with its rows that have a score, run by run
+    queries: list[bytes]  # the queries with a score, in byte order
+    query: IntArray  # (N,): index of each observation's query in `queries`
+    quality: FloatArray  # (N,): quality of the response
+    runs: Sequence[tuple[Judged, IntArray]]  # each run with its rows that have a score
 
     def values(self, metric: Metric) -> FloatArray:
         """Compute a metric of every observation, (N,); NaN is NA."""
@@ -48,7 +48,7 @@ class Observed:
 
 
 def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
-    """Join judged runs with the quality of the responses that were written from them."""
+    """Join judged runs with the quality of the responses generated from them."""
     scored = []
     names: list[bytes] = []
     scores: list[float] = []
@@ -64,8 +64,8 @@ def observe(runs: Sequence[tuple[Judged, Mapping[bytes, float]]]) -> Observed:
 
 
 Segment = Literal["all", "K < R", "K >= R"]
-FEWEST = 3  # observations: a correlation of fewer means nothing
-FEWEST_HELD_OUT = 10  # queries of a fold: rho of fewer is noise
+FEWEST = 3  # observations; a correlation of fewer is meaningless
+FEWEST_HELD_OUT = 10  # queries per fold; rho of fewer is noise
 _SAME = 1e-12
 
 
@@ -79,7 +79,7 @@ class Sample:
     x: FloatArray  # (n,): the value of each observation
     grid: FloatArray  # (A, n): the value with each alpha; no rows for a metric without one
     quality: FloatArray  # (n,): of each response
-    query: IntArray  # (n,): the number of its query
+    query: IntArray  # (n,): index of the query of each
 
 
 @dataclass(frozen=True)
@@ -91,19 +91,19 @@ class Tuning:
     alphas: Sequence[float]  # the grid
     curve: FloatArray  # rho at each alpha
     band: Sequence[Interval]  # its bootstrap intervals
-    alpha: float  # the best one; the middle one of several equally good. NaN if there is none
-    range: Interval  # the interval of the best alpha over resamples of the queries
-    chosen: float  # the share of resamples in which `alpha` is (one of) the best
-    # Whether alpha changes rho; "only shifts" if all alphas even differ by the same amount.
+    alpha: float  # the best alpha, or the middle one of several; NaN if rho is undefined
+    range: Interval  # interval of the best alpha over resamples of the queries
+    chosen: float  # share of resamples in which no alpha beats `alpha`
+    # Whether alpha changes rho; "only shifts" if a change of alpha shifts all values alike.
     matters: Literal["yes", "no", "only shifts"]
     held_out: float = math.nan  # mean rho over folds that alpha was not chosen on
-    held_out_before: float = math.nan  # the same with the alpha that was asked for
-    gain: Interval = UNKNOWN  # what the chosen alpha adds to rho held out; unknown without folds
-    folds: int = 0  # how many folds these are over
+    held_out_before: float = math.nan  # the same with the requested alpha
+    gain: Interval = UNKNOWN  # increase of held-out rho by the chosen alpha; unknown without folds
+    folds: int = 0  # number of folds behind the means
 
     @property
     def better(self) -> bool:
-        """Whether the chosen alpha is shown to be better than the one that was asked for."""
+        """Whether the chosen alpha is shown to be better than the requested one."""
         return self.gain.low > 0
 
     @property
@@ -112,7 +112,7 @@ class Tuning:
 
 
 def takes_alpha(metric: Metric) -> bool:
-    """Whether a metric has an alpha that weighs one thing against another, from 0 to 1."""
+    """Return whether a metric has an alpha that weighs two quantities, from 0 to 1."""
     grammar = metric.measure.parameters
     if not isinstance(grammar, Cutoffs) or "alpha" not in grammar.options:
         return False
@@ -142,24 +142,24 @@ def tune(sample: Sample, replicates: FloatArray, bootstrap: Bootstrap, folds: in
 
 
 def interval(replicates: FloatArray, bootstrap: Bootstrap) -> Interval:
-    """Read an interval off replicates; an undefined one could be anything from -1 to 1."""
+    """Return the interval of replicates; an undefined replicate may be anything from -1 to 1."""
     low, high = order_statistics(replicates, bootstrap.tails)
     return Interval(max(low, -1.0), min(high, 1.0))
 
 
 def _rho_by_alpha(grid: FloatArray, quality: FloatArray) -> FloatArray:
-    """Correlate the values with every alpha, (A, n), with quality, (1, A)."""
+    """Correlate values with every alpha, (A, n), with quality: (1, A)."""
     return spearman_of_each(grid, quality)(np.ones((1, len(quality))))
 
 
 def _peaks(curves: FloatArray) -> BoolArray:
-    """Return which points of each curve, (B, A), are as high as its highest."""
+    """Return whether each point of each curve, (B, A), is a maximum of the curve."""
     highest = np.where(np.isnan(curves), -np.inf, curves).max(axis=1, keepdims=True)
     return np.asarray(curves >= highest - _SAME)
 
 
 def _middle(peaks: BoolArray) -> IntArray:
-    """Return the middle one of the peaks of each curve, (B, A); -1 for a curve without any."""
+    """Return the middle peak of each curve, (B, A); -1 for a curve without peaks."""
     count = peaks.sum(axis=1, keepdims=True)
     middle = (np.cumsum(peaks, axis=1) > (count - 1) // 2).argmax(axis=1)
     return np.where(count[:, 0] > 0, middle, -1)
@@ -174,11 +174,11 @@ def _matters(grid: FloatArray, rho: FloatArray) -> Literal["yes", "no", "only sh
 
 
 def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) -> Tuning:
-    """Choose alpha on all folds but one, correlate on that one, and add the mean over folds.
+    """Choose alpha on all folds but one, correlate on the held-out fold, and average over folds.
 
-    Folds are parts of the queries, of at least `FEWEST_HELD_OUT`; a fold where rho is undefined
-    is left out. The interval of the gain is over resamples of the queries within their folds,
-    each with the alpha that the other folds chose.
+    Folds are parts of at least `FEWEST_HELD_OUT` queries; folds with an undefined rho are left
+    out. The gain's interval comes from resamples of the queries within their folds, each fold with
+    the alpha that the other folds chose.
     """
     distinct = np.unique(sample.query)
     folds = min(folds, len(distinct) // FEWEST_HELD_OUT)
@@ -194,7 +194,7 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) 
             continue
         quality = Reference(sample.quality[tested])
         under = [spearman(x[tested], quality) for x in (sample.grid[best], sample.x)]
-        # Block by block: rows of all resamples would not fit the cache.
+        # Block by block, since the rows of all resamples would not fit into the cache.
         blocks = [
             [of_weights(weights) for of_weights in under]
             for weights in _resampled_with_all(sample.query[tested], bootstrap)
@@ -216,24 +216,24 @@ def _held_out(tuning: Tuning, sample: Sample, folds: int, bootstrap: Bootstrap) 
 
 
 def _resampled_with_all(query: IntArray, bootstrap: Bootstrap) -> Iterator[FloatArray]:
-    """Weigh n observations in 1 + B rows: all alike in the first, then by resampled queries."""
+    """Yield 1 + B rows of weights of n observations: equal first, then by resampled queries."""
     distinct, number = np.unique(query, return_inverse=True)
     yield np.ones((1, len(query)))
     for block in drawn(len(distinct), bootstrap.resamples, bootstrap.seed):
         yield block[:, number]
 
 
-_FEWEST_AT_ONCE = 33  # resamples share a step; powers of two collide in the cache
+_FEWEST_AT_ONCE = 33  # resamples per step; powers of two collide in the cache
 
 
 @dataclass(frozen=True)
 class Correlation:
-    """How a metric goes with quality over one segment of the observations."""
+    """The correlation of a metric with quality over one segment of the observations."""
 
     metric: Metric
     segment: Segment
     observations: int
-    coefficients: Mapping[str, float]  # by name; NaN where there is none
+    coefficients: Mapping[str, float]  # by name; NaN if undefined
     intervals: Mapping[str, Interval]
     reason: str = ""
 
@@ -245,18 +245,18 @@ class Correlation:
 
 @dataclass(frozen=True)
 class Lead:
-    """How surely a metric tracks quality best."""
+    """The certainty that a metric tracks quality best."""
 
-    first: list[str]  # the metric with the greatest rho, and those always level with it
-    second: str  # the next one
-    share: float  # the share of resamples in which the first tracks quality better than the second
+    first: list[str]  # the metric with the greatest rho, and metrics that always equal it
+    second: str  # the next metric
+    share: float  # share of resamples in which the first beats the second
 
 
 @dataclass(frozen=True)
 class Calibration:
-    """How metrics go with quality; `correlations` and `tunings` by metric, then by segment.
+    """Correlations of metrics with quality, and chosen alphas, by metric, then by segment.
 
-    `refused` have no value per query.
+    `refused` are metrics without a value per query.
     """
 
     observed: Observed
@@ -282,9 +282,9 @@ def calibrate(
     bootstrap: Bootstrap,
     folds: int,
 ) -> Calibration:
-    """Correlate every metric with quality, and choose alpha, from an ascending grid, of some.
+    """Correlate every metric with quality; choose alphas, where there are any, from a grid.
 
-    Metrics without a numeric value per query are refused. Each of the `folds` is held out once.
+    The grid ascends. Metrics without a numeric value per query are refused.
     """
     offered = [m for m in metrics if m.is_printed("query") and m.measure.numeric]
     samples = [sample for metric in offered for sample in _samples(observed, metric, alphas)]
@@ -307,7 +307,7 @@ def calibrate(
 
 
 def _samples(observed: Observed, metric: Metric, alphas: Sequence[float]) -> Iterator[Sample]:
-    """Evaluate a metric, and yield the observations of each segment that have a value."""
+    """Evaluate a metric, and yield each segment's observations with a value."""
     x = observed.values(metric)
     tuned = [
         observed.values(replace(metric, arguments={**metric.arguments, "alpha": alpha}))
@@ -330,8 +330,8 @@ def _replicates(
 ) -> list[Mapping[str, FloatArray]]:
     """Compute every coefficient of every sample in every resample: (B,); of "alpha" (B, A).
 
-    Queries are drawn once for all samples. Samples of the same observations share their order by
-    quality, which is ranked once.
+    All samples share the same resampled queries. Samples of the same observations also share the
+    ranks of quality.
     """
     alike: dict[bytes, list[int]] = {}
     for number, sample in enumerate(samples):
@@ -384,7 +384,7 @@ def _reason(x: FloatArray, y: FloatArray) -> str:
 
 
 def _lead(known: Sequence[tuple[Correlation, FloatArray]]) -> Lead | None:
-    """Compare the two metrics that track quality best; known are rho and its replicates."""
+    """Compare the two metrics that track quality best, by rho and its replicates."""
     tracking = []
     for correlation, replicates in known:
         metric = correlation.metric

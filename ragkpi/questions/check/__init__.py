@@ -1,1 +1,1 @@
-"""`ragkpi check`: all mistakes and suspicions in a run, and the mended run."""
+"""Mistakes and suspicious features of runs, and the mended run."""

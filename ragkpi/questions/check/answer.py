@@ -1,4 +1,4 @@
-"""All checks of the catalogue, on one run."""
+"""Run all checks of the catalogue on a run, and put the findings into words."""
 
 from __future__ import annotations
 
@@ -25,24 +25,24 @@ from ragkpi.wording import counted
 
 @dataclass(frozen=True)
 class Inspection:
-    """All findings about a run, and how far its ties could move measures.
+    """All findings about a run, and the ranges of measures over the orders of its ties.
 
     Attributes
     ----------
     file
         The name of the run, for messages.
     queries, documents
-        How many of each it has.
+        The number of each.
     findings
         The findings, in the order of the catalogue.
     ranges
         The extremes of the requested measures over all orders of ties; empty without ties.
     without_range
-        The names of requested measures whose extremes are not known.
+        The names of requested measures with unknown extremes.
     last_run_id
         The run id of the last line.
     changes
-        The changes of ``--fix``, a line each; None without ``--fix``.
+        The changes of ``--fix``, one per line; None without ``--fix``.
     """
 
     file: str
@@ -60,7 +60,7 @@ class Inspection:
 
 
 def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspection:
-    """Run all checks of the catalogue on the parts of a run, whole queries each; none is kept."""
+    """Run all checks on the parts of a run, whole queries each, without keeping a part."""
     findings = [(check, check.finding(asked)) for check in CHECKS]
     ranges = TieRanges(asked)
     queries, documents, last_run_id = 0, 0, b""
@@ -87,9 +87,9 @@ def inspect_run(parts: Iterable[CheckedRun], asked: Asked, file: str) -> Inspect
 
 
 def inspect_file(run: CheckedFile, asked: Asked) -> Inspection:
-    """Run all checks on a file, which may have to be read twice.
+    """Run all checks on a file, reading it twice if necessary.
 
-    A file with separate rankings of a query has no other finding: no ranking can be chosen.
+    Several rankings of a query in the file are its only finding, since none can be chosen.
     """
     try:
         return run.through(lambda parts: inspect_run(parts, asked, run.name))
@@ -108,7 +108,7 @@ _TONES: Mapping[Severity, Literal["plain", "bad", "warning"]] = {
 
 
 def check_answer(inspections: Sequence[Inspection]) -> Answer:
-    """Put the findings about some runs into words; examples are named by FILE:LINE."""
+    """Put the findings about runs into words, with examples by FILE:LINE."""
     several = len(inspections) > 1
     rows = [row for inspection in inspections for row in _rows(inspection)]
     columns = [

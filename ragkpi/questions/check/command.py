@@ -1,4 +1,4 @@
-"""`ragkpi check`: everything wrong or suspicious about runs, and the mended run."""
+"""The command `ragkpi check`: mistakes and suspicious features of runs, and the mended run."""
 
 import sys
 

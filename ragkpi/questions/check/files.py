@@ -1,4 +1,7 @@
-"""Lines of a TREC run that cannot be read, or only in part; they are noted and skipped."""
+"""Tolerant reading of runs for checks: unreadable lines are noted and skipped, and the mended run.
+
+A run is read in parts of whole queries, so that checks run in bounded memory.
+"""
 
 from __future__ import annotations
 
@@ -34,14 +37,14 @@ MOST_EXAMPLES = 3
 
 
 class Example(NamedTuple):
-    """A line number of the run (None for the whole file), and what is wrong there."""
+    """A line number of the run (None for the whole file), and the problem on that line."""
 
     line: int | None
     text: str
 
 
 class Problems:
-    """How many lines have a problem of each kind, and the first of them."""
+    """The number of lines with each kind of problem, and the first examples."""
 
     def __init__(self) -> None:
         self.count: Counter[ProblemKind] = Counter()
@@ -54,7 +57,7 @@ class Problems:
 
 
 def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
-    """Split the lines that have all columns; note the others, and text after the run id."""
+    """Split lines with all columns; note the other lines, and text after the run id."""
     lines, wrong = split_lines(
         block, len(LINE.columns), extra=LINE.extra, comments=LINE.comments, wrong="all"
     )
@@ -77,19 +80,19 @@ def scan_tolerantly(block: Block, problems: Problems) -> LineColumns:
 
 @dataclass(frozen=True)
 class CheckedRun:
-    """The n readable lines of a run, or of some whole queries of it, in the order of the file."""
+    """The n readable lines of a run, or of some of its queries, in the order of the file."""
 
     file: str
-    queries: list[bytes]  # length Q: ids as they first appear
-    query: IntArray  # (n,): the number of each line's query
+    queries: list[bytes]  # length Q: ids, in order of appearance
+    query: IntArray  # (n,): index of each line's query
     document: Tokens  # length n, as in `RunColumns`
     score: FloatArray
     line: IntArray
-    rank: Tokens | None  # of TREC runs alone
-    run_id: Tokens | None  # of TREC runs alone
+    rank: Tokens | None  # only in TREC runs
+    run_id: Tokens | None  # only in TREC runs
     last_run_id: bytes
-    stretches: int  # of neighbouring lines that queries take up; Q if none is scattered
-    problems: Problems  # the lines that could not be read, of all parts so far
+    stretches: int  # number of blocks of neighbouring lines of a query; Q if none is scattered
+    problems: Problems  # the unreadable lines of all parts so far
 
     def __len__(self) -> int:
         return len(self.line)
@@ -119,7 +122,7 @@ class CheckedRun:
 
     @cached_property
     def order_by_rank(self) -> IntArray:
-        """Rows by query, the number in the rank column if there is one, and line, (n,)."""
+        """Rows by query, rank column (if it holds numbers) and line, (n,)."""
         return self.ordered(self.line if self.rank_numbers is None else self.rank_numbers[0])
 
     def ordered(self, key: IntArray) -> IntArray:
@@ -133,12 +136,12 @@ class CheckedRun:
         return bool((self.query[1:] >= self.query[:-1]).all())
 
     def _is_tied_or_rising(self, value: FloatArray | IntArray) -> bool:
-        """Say whether any value is as high as the one above it in the same query."""
+        """Return whether any value equals or exceeds the previous one of its query."""
         return bool(((self.query[1:] == self.query[:-1]) & (value[1:] >= value[:-1])).any())
 
     @cached_property
     def starts(self) -> IntArray:
-        """Where each query begins in `order`, and the length at the end, (Q+1,)."""
+        """The start of each query in `order`, and finally its length, (Q+1,)."""
         return np.append(0, np.cumsum(np.bincount(self.query, minlength=len(self.queries))))
 
     @cached_property
@@ -158,7 +161,7 @@ class CheckedRun:
 
     @cached_property
     def tied_with_above(self) -> BoolArray:
-        """Whether each place of `order` has the query and the score of the place above, (n,)."""
+        """Whether each row of `order` has the query and score of the previous row, (n,)."""
         query, score = self.query[self.order], self.score[self.order]
         tied = np.zeros(len(self), dtype=bool)
         tied[1:] = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
@@ -166,14 +169,14 @@ class CheckedRun:
 
     @cached_property
     def repeated(self) -> tuple[IntArray, IntArray]:
-        """The rows that repeat a document of their query, and the rows where each was first."""
+        """The rows that repeat a document of their query, and the rows of its first appearance."""
         first = self.document.first_rows(self.query)
         again = np.flatnonzero(first != np.arange(len(self)))
         return again, first[again]
 
     @cached_property
     def rank_numbers(self) -> tuple[IntArray, BoolArray] | None:
-        """The rank column, and whether each rank is a whole number; None without the column."""
+        """The rank column, and whether each entry is a whole number; None without the column."""
         if self.rank is None:
             return None
         rank = self.rank.numbers()
@@ -183,7 +186,7 @@ class CheckedRun:
 
     @cached_property
     def first_of_run_ids(self) -> dict[int, bytes]:
-        """The different run ids, each by its first row; none without the column."""
+        """The distinct run ids by their first rows; empty without the column."""
         if self.run_id is None:
             return {}
         rows = np.unique(self.run_id.first_rows())
@@ -194,10 +197,10 @@ T = TypeVar("T")
 
 
 class CheckedFile:
-    """A file that is read for its mistakes, part after part, once or several times.
+    """A file to read for its mistakes, part by part, once or several times.
 
-    Without a `reading` the format is recognised. If the lines of some query are not neighbours, the
-    whole run is one part.
+    Without a `reading`, the format is recognised. If some query's lines are scattered, the whole
+    run is one part.
     """
 
     def __init__(
@@ -214,9 +217,9 @@ class CheckedFile:
     def through(self, use: Callable[[Iterator[CheckedRun]], T]) -> T:
         """Call a function with the parts, and return its result.
 
-        The function is called again, with the whole run as one part, when a query turns out to be
-        scattered. Unreadable lines are skipped in TREC runs alone; other formats raise
-        `InputError` for the first one, as do files that cannot be read at all.
+        If a query turns out to be scattered, call the function again with the whole run as one
+        part. Only TREC runs allow skipping unreadable lines; other formats raise `InputError` for
+        the first one, as do files that are wholly unreadable.
         """
         try:
             return use(self._parts())
@@ -250,7 +253,7 @@ class CheckedFile:
             yield _empty(self.name, problems)
 
     def _blocks_of(self, problems: Problems) -> Iterator[CheckedRun]:
-        """Yield a run of another format than TREC, or one whose documents are filtered."""
+        """Yield a run that is not in TREC format, or whose documents are filtered."""
         columns = self._reader.stream_columns(self._source)
         if not self.scattered:
             for part in self._sieved(whole_queries(columns)):
@@ -284,7 +287,7 @@ def _of_columns(run: RunColumns, problems: Problems) -> CheckedRun:
 
 
 def _numbered(query: Tokens) -> tuple[IntArray, IntArray]:
-    """Number queries as they first appear: return the first row of each, and each row's number."""
+    """Number queries by first appearance: return each query's first row, and each row's number."""
     first, number = np.unique(query.first_rows(), return_inverse=True)
     return first, number
 
@@ -304,7 +307,7 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
         if whole is not None and len(lines := scan_tolerantly(whole, problems)):
             yield from _of_lines(source.name, lines, problems)
         return
-    last: LineColumns | None = None  # the last query of a block may continue in the next block
+    last: LineColumns | None = None  # a block's last query, which may continue in the next block
     for block in blocks(source, block_size):
         lines = scan_tolerantly(block, problems)
         if not len(lines):
@@ -319,7 +322,7 @@ def _lines_of(source: Source, problems: Problems, block_size: int | None) -> Ite
 
 
 def _of_lines(file: str, lines: LineColumns, problems: Problems) -> Iterator[CheckedRun]:
-    """Yield the lines whose score is a number, if there are any; note the others."""
+    """Yield the lines with numeric scores, if any; note the others."""
     score_text = lines.column(4)
     score = score_text.numbers()
     wrong = np.isnan(score)
@@ -351,7 +354,7 @@ def _count_stretches(number: IntArray) -> int:
 
 
 class Mender:
-    """Mends a run part after part, and counts the changes."""
+    """Mends a run part by part, and counts the changes."""
 
     def __init__(self, max_hits: int | None = None) -> None:
         self._max_hits = max_hits
@@ -360,7 +363,7 @@ class Mender:
         self._numbered = True
 
     def rankings(self, parts: Iterable[CheckedRun]) -> Iterator[Rankings]:
-        """Yield the queries as they first appear, documents by score and id."""
+        """Yield queries by first appearance, with documents by score and id."""
         for run in parts:
             mended = without_repetitions(run)
             self._count(run, mended)
@@ -396,10 +399,10 @@ class Mender:
 
 
 def without_repetitions(run: CheckedRun) -> CheckedRun:
-    """Keep the best place of every document that a query retrieves several times."""
+    """Keep only the best-ranked row of every document that a query retrieves several times."""
     if not len(run.repeated[0]):
         return run
-    ranked = _select(run, run.order)  # the first place of a document is now its best
+    ranked = _select(run, run.order)  # the first row of a document is now its best
     again, _ = replace(ranked, line=np.arange(len(run))).repeated
     kept = np.ones(len(run), dtype=bool)
     kept[run.order[again]] = False

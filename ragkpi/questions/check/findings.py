@@ -1,4 +1,4 @@
-"""Findings, and the parts of a run that they read."""
+"""The catalogue of `ragkpi check`: findings, which see a run part by part, and refusals."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DEPTHS = (10, 100)
 
 @dataclass(frozen=True)
 class Found:
-    """The result of a check: a count, a sentence, and the first places."""
+    """The result of a check: a count, a sentence, and the first examples."""
 
     count: int
     text: str
@@ -38,12 +38,12 @@ class Found:
 
 @dataclass(frozen=True)
 class Asked:
-    """What to check a run against."""
+    """The qrels, measures and limits to check a run against."""
 
     judgements: Judgements | None = None  # the qrels; None without any
     metrics: Sequence[Metric] = ()  # the measures whose cutoffs and tie ranges are checked
     settings: Settings = field(default_factory=Settings)
-    max_hits: int | None = None  # the most documents that a query may retrieve; None for any number
+    max_hits: int | None = None  # the most documents that a query may retrieve; None for no limit
 
     @property
     def cutoffs(self) -> list[int]:
@@ -59,7 +59,7 @@ class Part:
 
     @cached_property
     def judged_queries(self) -> IntArray:
-        """The number of each query in the judgements, -1 for an unjudged query, (Q,)."""
+        """The index of each query in the judgements, -1 for an unjudged query, (Q,)."""
         judgements = self.asked.judgements
         index = {} if judgements is None else judgements.index
         return np.array([index.get(query, -1) for query in self.run.queries], dtype=np.int64)
@@ -76,7 +76,7 @@ class Part:
 
     @cached_property
     def meant(self) -> IntArray:
-        """The row of the judgement whose id each unjudged document misspells, or -1, (n,)."""
+        """The judgement row whose id an unjudged document misspells, or -1, (n,)."""
         run, judgements = self.run, self.asked.judgements
         rows = np.full(len(run), -1, dtype=np.int64)
         if judgements is None:
@@ -92,7 +92,7 @@ class Part:
 
     @cached_property
     def shares(self) -> IntArray:
-        """Judged and retrieved documents of the judged queries down to each depth, (D, 2)."""
+        """Numbers of judged and of retrieved documents of judged queries by depth, (D, 2)."""
         run, judgements = self.run, self.asked.judgements
         of_judged = self.judged_queries >= 0
         if judgements is None or not of_judged.any():
@@ -115,7 +115,7 @@ class Finding:
     The docstring of a subclass explains the check to users.
     """
 
-    words: tuple[str, str, str]  # what is counted, one and several, and the rest of the sentence
+    words: tuple[str, str, str]  # the noun, singular and plural, and the rest of the sentence
     counts_queries = False
 
     def __init__(self, asked: Asked) -> None:
@@ -125,7 +125,7 @@ class Finding:
         self.examples: list[Example] = []
 
     def see(self, part: Part) -> None:
-        """Look at some whole queries, in the order of the file."""
+        """Check some whole queries, in the order of the file."""
 
     def found(self) -> Found | None:
         count = self.queries if self.counts_queries else self.count
@@ -136,7 +136,7 @@ class Finding:
         return f"{counted(self.count, singular, plural)} {rest}"
 
     def note(self, run: CheckedRun, rows: IntArray, describe: Callable[[int], str]) -> None:
-        """Count rows, and keep the first ones of the file as examples."""
+        """Count rows, and keep the first ones in the file as examples."""
         self.count += len(rows)
         room = MOST_EXAMPLES - len(self.examples)
         if room > 0:
@@ -159,7 +159,7 @@ class _Lines(Finding):
     problems = Problems()
 
     def see(self, part: Part) -> None:
-        self.problems = part.run.problems  # of all parts, those after this one too
+        self.problems = part.run.problems  # of all parts, including later ones
 
     def found(self) -> Found | None:
         self.count = self.problems.count[self.kind]
@@ -270,7 +270,7 @@ class TieRanges:
         self._parts: list[list[Hits]] = []
 
     def see(self, part: Part) -> None:
-        """Look at some whole queries, without repeated documents."""
+        """Evaluate some whole queries, without repeated documents."""
         if self._asked.judgements is not None and self._metrics:
             self._parts.append(_orders(part, self._asked.judgements))
 
@@ -290,17 +290,17 @@ class TieRanges:
 
 
 def has_range(metric: Metric) -> bool:
-    """Say whether the extremes are known: a higher level is never worth less.
+    """Return whether the extremes are known, because a higher level is never worth less.
 
     Such a measure is highest with the best levels first among equal scores, and lowest with the
-    best levels last; so are its means, for queries are ranked independently. With ``gains=`` a
-    higher level may be worth less.
+    best levels last. The same holds for its means, since queries are ranked independently. With
+    ``gains=`` a higher level may be worth less.
     """
     return metric.measure.ties == "monotone" and not metric.arguments.get("gains")
 
 
 def _orders(part: Part, judgements: Judgements) -> list[Hits]:
-    """Return the hits as ranked, with the best levels last among ties, and with those first."""
+    """Return the hits as ranked, with the best levels last among ties, and with them first."""
     run = part.run
     row = part.judgement[run.order]
     hit = np.flatnonzero(row >= 0)
@@ -310,9 +310,9 @@ def _orders(part: Part, judgements: Judgements) -> list[Hits]:
         return [ranked] * 3
     group = np.cumsum(~tied) - 1
     size = np.bincount(group)
-    first = np.flatnonzero(~tied)  # where each run of ties begins
+    first = np.flatnonzero(~tied)  # start of each group of ties
     hits_in_group = np.bincount(group[hit], minlength=len(size))
-    level = np.maximum(judgements.level[row[hit]], 0)  # below 0 and unjudged gain the same
+    level = np.maximum(judgements.level[row[hit]], 0)  # negative levels gain as little as 0
     best = np.lexsort((-level, group[hit]))
     worst = np.lexsort((level, group[hit]))
     offset = np.arange(len(hit)) - (np.cumsum(hits_in_group) - hits_in_group)[group[hit]]
@@ -364,7 +364,7 @@ class Duplicates(Finding):
         )
 
 
-# Three findings about several rankings of a query in one file. Reading such a file fails, and
+# Three findings about several rankings of a query in one file. Such a file cannot be read;
 # `inspect_file` reports the failure.
 class Subsets(Finding):
     """Several rankings of the queries, such as MTEB's subsets and splits, in one file.
@@ -740,8 +740,8 @@ CHECKS = (
 class Refusal(NamedTuple):
     """A reason to refuse a file, which stops every command.
 
-    `message` is the text after ``FILE:LINE: ``, with … in the place of varying parts; `status` is
-    the exit status.
+    `message` is the text after ``FILE:LINE: ``, with … for varying parts; `status` is the exit
+    status.
     """
 
     message: str

@@ -1,4 +1,4 @@
-"""`check`: everything that is wrong with files of runs."""
+"""The public function `check`: mistakes and suspicious features of files of runs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CHECKED = ("P.10", "recall.10,100", "success.10", "ndcg_cut.10", "recip_rank")
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CheckResult(Result):
-    """What is wrong with runs.
+    """The findings about runs.
 
     Attributes
     ----------
@@ -57,16 +57,16 @@ def check(
     Parameters
     ----------
     run
-        A path, or several. What is in memory has no lines to report on; functions refuse what is
-        wrong with it.
+        A path, or several. Runs in memory have no lines to report on; functions refuse them if
+        they are wrong.
     qrels
-        A path, for what depends on them.
+        A path, for the findings that need judgements.
     measures
-        Ties are looked for at their cutoffs.
+        The measures at whose cutoffs to look for ties.
     relevance_level
-        Lowest level that is relevant.
+        The lowest relevant level.
     max_hits
-        Most documents of a query.
+        The most documents of a query.
     fix
         Write the run to this path, sorted, ranked, without repetitions and unreadable lines, cut
         at `max_hits`.
@@ -118,7 +118,7 @@ def _mend(run: CheckedFile, inspection: Inspection, max_hits: int | None, target
 
 
 def _read_qrels(path: str, run: str, reading: Reading | None) -> Judgements:
-    """Read the qrels; the error says so if qrels and run are swapped."""
+    """Read the qrels; the error detects swapped qrels and run."""
     try:
         return group_judgements(read_any_qrels(path, reading))
     except InputError as problem:

@@ -1,1 +1,1 @@
-"""Runs against a baseline."""
+"""Comparison of runs with a baseline, or of all pairs of runs."""

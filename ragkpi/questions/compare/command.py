@@ -1,4 +1,4 @@
-"""`ragkpi compare`: runs against a baseline."""
+"""The command `ragkpi compare`: runs against a baseline."""
 
 from collections.abc import Mapping
 
@@ -108,7 +108,7 @@ def compare(
 
 
 def _refuse_together(given: Mapping[str, bool]) -> None:
-    """Raise `UsageError` if more than one of some tables is asked for."""
+    """Raise `UsageError` if the line requests more than one of these tables."""
     names = [name for name, is_given in given.items() if is_given]
     if len(names) > 1:
         raise UsageError(f"{' with '.join(names)}: each is a table of its own; expected one")

@@ -1,4 +1,4 @@
-"""What the questions share that compare runs: the procedure, and the queries of all runs."""
+"""The public function `compare`, and the procedure of comparisons, which other questions share."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def procedure_of(
     seed: int,
     confidence: float,
 ) -> Procedure:
-    """Return how runs are compared; wrong arguments are refused."""
+    """Return the procedure of a comparison, or refuse wrong arguments."""
     return Procedure(
         one_of("test", test, get_args(TestName)),
         one_of("correction", correction, get_args(CorrectionName)),
@@ -60,7 +60,7 @@ def procedure_of(
 def over_common_queries(
     asked: Session, names: Iterable[str], outcomes: Sequence[Evaluation | RagkpiError]
 ) -> Sequence[Evaluation | RagkpiError]:
-    """Restrict scores to the queries of all runs where ``missing="common"`` asks for it."""
+    """Restrict scores to the queries of all runs if ``missing="common"``."""
     good = good_ones(names, outcomes)
     if asked.settings.missing != "common" or not good:
         return outcomes
@@ -85,14 +85,13 @@ class ComparisonResult(Result):
     Attributes
     ----------
     problems
-        What is wrong with runs that are not in the report; empty unless ``problems="kept"`` was
-        asked for.
+        The errors of runs that the report lacks; empty unless the call had ``problems="kept"``.
     names
-        What each run is called in the report, by the name that it was given.
+        Each run's name in the report, by its name in the call.
     scores
-        What each run scored, by the same names.
+        Each run's scores, by its name in the call.
     procedure
-        How they were compared.
+        The tests, corrections and intervals of the comparison.
     """
 
     problems: Sequence[RagkpiError] = ()
@@ -105,7 +104,7 @@ class ComparisonResult(Result):
         """The queries that each run won and lost against the baseline, the largest first.
 
         Each has ``measure``, ``run``, ``query``, ``outcome`` (``"won"`` or ``"lost"``),
-        ``baseline_value``, ``value`` and ``difference``. There are none of all pairs.
+        ``baseline_value``, ``value`` and ``difference``. Empty for all pairs.
         """
         report = self.report.whole if isinstance(self.report, SlicedReport) else self.report
         if not isinstance(report, ComparisonReport):
@@ -119,20 +118,19 @@ class ComparisonResult(Result):
 
     @property
     def letters(self) -> dict[str, dict[str, str]]:
-        """By measure and run, if all pairs were compared; who shares one is not told apart."""
+        """Letters by measure and run, for all pairs; runs that share a letter do not differ."""
         found: dict[str, dict[str, str]] = self.to_dict().get("all_pairs", {}).get("letters", {})
         return found
 
     def paper(self, against: str | Sequence[str] = ()) -> Result:
-        """Make the table of a paper: runs and measures, and marks where a run differs.
+        """Make a table for a paper: runs and measures, with marks where a run differs.
 
         ``paper().to_text("latex")`` is what ``ragkpi compare --paper --format latex`` prints.
 
         Parameters
         ----------
         against
-            The runs that others are tested against, each with a mark of its own; the baseline if
-            none is named.
+            The runs to test the others against, each with its own mark; by default the baseline.
         """
         names = list(self.names.values())
         asked = [against] if isinstance(against, str) else list(against)
@@ -170,19 +168,19 @@ def compare(
     Parameters
     ----------
     qrels, measures, how
-        As `evaluate` takes them; without measures, those that are reported most.
+        As `evaluate` takes them; the default measures are those reported most.
     runs
         Two or more: a mapping by their names, or a list. All are over all judged queries, or with
         ``missing="common"`` over those that all runs have.
     baseline
-        The name of the run that the others are compared with; None is the first.
+        The name of the run to compare the others with; None is the first.
     pairs
-        ``"baseline"`` compares all runs with one; ``"all"`` each with each: the randomization test
-        is Tukey's then, which needs no correction, and runs get letters.
+        ``"baseline"`` compares all runs with one; ``"all"`` compares every pair: the randomization
+        test is then Tukey's, which needs no correction, and runs get letters.
     test, trials
-        Where p-values come from.
+        The test behind p-values, and its number of trials.
     correction, family
-        What becomes of many p-values, those by one metric or all of the call.
+        The correction of p-values, over one metric's or all in the call.
     resamples, seed, confidence
         Of the intervals of differences.
     by
@@ -253,7 +251,7 @@ def _compared(
     procedure: paired.Procedure,
     signature: Signature | None,
 ) -> tuple[ComparisonReport | AllPairsReport, Charts]:
-    """Compare runs; return the report, and the function that makes its charts."""
+    """Compare runs; return the report and a function that makes its charts."""
     if pairs == "all":
         found = compare_all(names, scored, procedure)
         return AllPairsReport(found, signature), lambda: all_pairs_charts(found)
@@ -262,7 +260,7 @@ def _compared(
 
 
 def _refuse_idle(procedure: paired.Procedure, baseline: str | None) -> None:
-    """Raise `UsageError` for arguments without effect where all pairs are compared."""
+    """Raise `UsageError` for arguments that have no effect on a comparison of all pairs."""
     default = paired.Procedure()
     if baseline is not None:
         raise UsageError(f"{option('all_pairs')}: there is no baseline ({baseline}); leave it out")

@@ -1,4 +1,4 @@
-"""Comparisons in tables, JSON and charts: with a baseline, of all pairs, and for papers."""
+"""Comparisons as tables, JSON and charts: with a baseline, of all pairs, and for papers."""
 
 from __future__ import annotations
 
@@ -68,40 +68,40 @@ IN_CAPTIONS: Mapping[TestName | CorrectionName, str] = {
 
 
 def test_in_words(procedure: Procedure) -> str:
-    """Say what the p-values are."""
+    """Name the test behind the p-values."""
     seed = procedure.bootstrap.seed
     return _TESTS_IN_WORDS[procedure.test].format(trials=procedure.trials, seed=seed)
 
 
 def correction_in_words(procedure: Procedure, tests: int) -> str:
-    """Say how the p-values of a family of tests were corrected."""
+    """Name the correction of the p-values of a family of tests."""
     family = counted(tests, "test")
     family += " in this call" if procedure.family == "all" else " by each measure"
     return CORRECTIONS_IN_WORDS[procedure.correction][1].format(family=family)
 
 
 def probability(p: float) -> Cell:
-    """Return a cell for a p-value; a tiny one, which would look like 0, gets significant digits."""
+    """Return a cell for a p-value, in significant digits if it would otherwise look like 0."""
     return Cell(p, style="significant" if 0 < p < 0.00005 else "decimal")
 
 
 def short(p: float) -> str:
-    """Write a p-value in a sentence."""
+    """Format a p-value for a sentence."""
     return f"{p:.4f}" if p >= 0.00005 else f"{p:.1g}"
 
 
 def joined(names: Sequence[str]) -> str:
-    """Write a list of names in a sentence."""
+    """Format a list of names for a sentence."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
 def query_outcomes(
     comparison: Comparison, difference: Difference
 ) -> list[tuple[bytes, str, float, float, float]]:
-    """List the queries won, the largest difference first, then those lost, the largest first.
+    """List the queries won, then those lost, the largest differences first.
 
-    With the values of baseline and run, and the difference. Values that agree to nine digits are
-    ties, as in `Difference`, and left out. A metric without values per query has no outcomes.
+    Each has the values of baseline and run, and the difference. Values that agree to nine digits
+    are ties, as in `Difference`, and left out. A metric without values per query has no outcomes.
     """
     metric = difference.metric
     if not metric.is_printed("query"):
@@ -141,7 +141,7 @@ def outcome_objects(
 
 
 def comparison_charts(comparison: Comparison) -> list[Chart]:
-    """Draw, for each metric, the runs' differences from the baseline, and those of the queries."""
+    """Draw, for each metric, the differences from the baseline by run and by query."""
     charts: list[Chart] = []
     no_curve = []
     from_baseline = f"difference from {comparison.names[0]}"
@@ -173,7 +173,7 @@ def comparison_charts(comparison: Comparison) -> list[Chart]:
 
 
 def all_pairs_charts(pairs: AllPairs) -> list[Chart]:
-    """Draw, for each metric, the runs with their letters, the best on top."""
+    """Draw, for each metric, the runs with their letters, the best at the top."""
     bootstrap = pairs.procedure.bootstrap
     bounds = [intervals(scores, bootstrap) for scores in pairs.runs]
     charts: list[Chart] = []
@@ -211,7 +211,7 @@ def _over(differences: Sequence[Difference]) -> str:
 def _sorted_differences(
     comparison: Comparison, differences: Sequence[Difference]
 ) -> Iterator[Line]:
-    """Yield the sorted differences of each run; the name counts queries won, equal and lost."""
+    """Yield each run's sorted differences; names count queries won, equal and lost."""
     name = differences[0].metric.name
     columns = [run[name] for run in comparison.runs]
     known = np.all([column.known for column in columns], axis=0)
@@ -228,7 +228,7 @@ REPORTED = ("map", "ndcg_cut.10", "recip_rank", "recall.100")  # the default mea
 
 _Decision = Literal["untested", "undecided", "better", "worse"]
 
-_IN_WORDS: Mapping[_Decision, tuple[str, str]] = {  # of one run, of several
+_IN_WORDS: Mapping[_Decision, tuple[str, str]] = {  # for one run, for several
     "untested": ("has no test against", "have no test against"),
     "undecided": ("is not shown to differ from", "are not shown to differ from"),
     "better": ("is better than", "are better than"),
@@ -271,14 +271,14 @@ _QUERY_COLUMNS = [
 
 @dataclass(frozen=True)
 class ComparisonReport:
-    """A comparison with a baseline."""
+    """The report on a comparison with a baseline."""
 
     comparison: Comparison
     signature: Signature | None = None
 
     @property
     def explanation(self) -> list[str]:
-        """The two lines below the table, and a third where there are few queries."""
+        """The two lines below the table, and a warning about few queries."""
         comparison = self.comparison
         tested = [d.metric.name for d in comparison.differences if not math.isnan(d.p)]
         whole = comparison.procedure.family == "all"
@@ -295,7 +295,7 @@ class ComparisonReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Which runs are better or worse, and which are undecided: a sentence per measure."""
+        """A sentence per measure on runs that are better, worse or undecided."""
         return [self._sentence(of_metric) for of_metric in self.comparison.by_metric]
 
     def table(self, layout: Layout) -> Table:
@@ -318,7 +318,7 @@ class ComparisonReport:
         return self._runs().signed(Table(columns, filled, notes), layout)
 
     def _rows(self) -> Iterator[list[Cell]]:
-        """Yield the rows of each measure; those of the baseline have fewer cells."""
+        """Yield the rows of each measure; the baseline's rows have fewer cells."""
         for differences in self.comparison.by_metric:
             metric, first = differences[0].metric, differences[0]
             value = Cell(first.baseline, style=metric.measure.style)
@@ -331,7 +331,7 @@ class ComparisonReport:
                 yield [*names, value, difference, *counts, *tests]
 
     def _query_rows(self, layout: Layout) -> Iterator[list[Cell]]:
-        """Yield the queries that each run won and lost, and then the difference over all."""
+        """Yield the queries that each run won and lost, then the difference over all queries."""
         for d in self.comparison.differences:
             style = d.metric.measure.style
             heads = [Cell(d.metric.name), Cell(d.run)]
@@ -398,7 +398,7 @@ class ComparisonReport:
         return EvaluationReport.of(self.comparison.names, self.comparison.runs, self.signature)
 
     def _decision(self, difference: Difference) -> _Decision:
-        """Judge a run by its corrected p-value, which has to be below 1 - confidence."""
+        """Decide about a run: its corrected p-value must be below 1 - confidence."""
         if math.isnan(difference.corrected):
             return "untested"
         if difference.corrected >= 1 - self.comparison.procedure.bootstrap.level:
@@ -443,7 +443,7 @@ class AllPairsReport:
 
     @property
     def explanation(self) -> list[str]:
-        """What the p-values are, and what the letters mean."""
+        """The lines that explain p-values and letters."""
         procedure = self.pairs.procedure
         seed, limit = procedure.bootstrap.seed, 1 - procedure.bootstrap.level
         letters = f"letters: runs that share one are not shown to differ (p < {limit:.3g} is shown)"
@@ -456,7 +456,7 @@ class AllPairsReport:
 
     @property
     def sentences(self) -> list[str]:
-        """Which runs are better than which, a sentence per measure."""
+        """A sentence per measure that orders the runs."""
         return [self._sentence(by_metric) for by_metric in self.pairs.by_metric]
 
     def table(self, layout: Layout) -> Table:
@@ -583,7 +583,7 @@ class PaperTable:
 
     @property
     def caption(self) -> str:
-        """What the table shows, and what its marks mean."""
+        """The caption, which explains the values and the marks."""
         first = self.comparisons[0]
         procedure = first.procedure
         tested = sum(p == p for p in self._corrected.values())
@@ -627,14 +627,14 @@ class PaperTable:
         return EvaluationReport.of(first.names, first.runs, self.signature).signed(table, layout)
 
     def document(self, layout: Layout) -> dict[str, Any]:
-        """Refuse: the JSON of a comparison has no form for papers."""
+        """Raise an error: tables for papers have no JSON."""
         raise UsageError(
             "--paper is for readers; expected --format table, markdown, latex, csv or tsv, or json "
             "without --paper"
         )
 
     def lines(self, layout: Layout) -> Iterator[dict[str, Any]]:
-        """Refuse as well."""
+        """Raise the same error as `document`."""
         yield self.document(layout)
 
     @property
@@ -651,7 +651,7 @@ class PaperTable:
 
     @property
     def _corrected(self) -> Mapping[RunPair, float]:
-        """The p-values of all tested pairs, each pair once, corrected together."""
+        """The p-values of all tested pairs without repetition, corrected together."""
         procedure = self.comparisons[0].procedure
         families: dict[str, dict[RunPair, float]] = {}
         for comparison in self.comparisons:
@@ -670,7 +670,7 @@ class PaperTable:
 
 
 def _with_marks_as_columns(table: Table) -> Table:
-    """Move the marks of each measure into a column of their own, for programs."""
+    """Move each measure's marks into a separate column, for programs."""
     run, *measures = table.columns
     columns = [run]
     for column in measures:

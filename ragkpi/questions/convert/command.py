@@ -7,7 +7,7 @@ from ragkpi.cli.evaluation_options import Arguments, reading_options
 from ragkpi.cli.options import argument, command, option
 from ragkpi.errors import UsageError
 
-# The format of IN is --from, whichever of the two it holds.
+# --from names the format of IN, whether it is a run or qrels.
 _reading = reading_options.without("qrels_format", "run_format")
 
 

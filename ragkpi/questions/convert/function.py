@@ -1,4 +1,4 @@
-"""Conversion of runs and qrels from one format to another."""
+"""The public functions `convert`, `read_run` and `read_qrels`, and the conversion of formats."""
 
 from __future__ import annotations
 
@@ -42,9 +42,9 @@ from ragkpi.wording import decoded
 
 
 class Conversion:
-    """An opened file, to be written in another format.
+    """An open file, to convert to another format.
 
-    Its kind and format are recognised by the first bytes where they are None.
+    The first bytes decide its kind and format where these are None.
     """
 
     def __init__(self, source: Source, kind: Kind | None, reading: Reading | str | None) -> None:
@@ -53,14 +53,14 @@ class Conversion:
         self._format = reader_of(self.kind, source, reading)
 
     def write(self, to: FileFormat, file: BinaryIO) -> None:
-        """Write all of it to a file, which has to be seekable, rankings in trec_eval's order.
+        """Write everything to a seekable file, with rankings in trec_eval's order.
 
-        A run is written block by block, and again from the start if its queries turn out to be
-        scattered, or its last run id to differ from the first.
+        Write a run block by block, and start again if its queries turn out to be scattered, or if
+        its last run id differs from the first.
         """
         if self.kind == "qrels":
             qrels = self._format.read_qrels(self._source)
-            group_judgements(qrels)  # refuses documents that are judged twice
+            group_judgements(qrels)  # refuses documents with two judgements
             to.writers["qrels"](qrels, file)
             return
         self._source.keep_copy()
@@ -78,13 +78,13 @@ class Conversion:
             file.truncate()
 
     def rankings(self) -> Iterator[Ranking]:
-        """Yield the rankings of a run in trec_eval's order, all of it in memory."""
+        """Yield the rankings of a run in trec_eval's order; the whole run is in memory."""
         blocks = _Blocks(self._source, self._format, scattered=True)
         return (ranking for block in blocks for ranking in block.each())
 
 
 class _OtherRunIdError(Exception):
-    """The last run id, which counts, differs from the first."""
+    """The last run id, the decisive one, differs from the first."""
 
 
 class _Blocks:
@@ -94,8 +94,8 @@ class _Blocks:
         self._source, self._reader = source, reader
         self._read_before = False
         self._pushed: Iterator[bytes] | None = None
-        self.scattered = scattered  # the lines of a query are apart: the whole run is held
-        self.run_id = b""  # of the last line, where it is known
+        self.scattered = scattered  # a query's lines are apart, so the whole run is in memory
+        self.run_id = b""  # of the last line, if known
 
     def begin(self) -> bytes:
         """Read the first block, from the start of the source; return the run id to write."""
@@ -112,7 +112,7 @@ class _Blocks:
             **self._reader.treatment,
         )
         self._pushed = pushed(self._source, self._reader, self._run, self.scattered)
-        self._named = 0  # queries whose rankings were taken
+        self._named = 0  # number of queries whose rankings were taken
         with refusals(self._source.name):
             first = next(filter(None, self._pushed), b"")
         self.run_id = self.run_id or first
@@ -139,7 +139,7 @@ class _Blocks:
             self._reader.sieve.say(self._source.name, found["left_out"])
 
     def _taken(self) -> Iterator[Rankings]:
-        """Take the rankings that are complete out of the kernel."""
+        """Take the complete rankings out of the kernel."""
         names = self._run.take_names()
         sizes = np.frombuffer(names["size"], np.int64)
         queries = self._run.query_names(self._named, len(sizes))
@@ -157,7 +157,7 @@ def read_qrels(qrels: Any, *, rel_info: str = "qrels", file_format: str | None =
     Parameters
     ----------
     qrels
-        A path, or whatever `evaluate` takes.
+        A path, or any other form that `evaluate` takes.
     rel_info
         The format as ``-R`` names it.
     file_format
@@ -183,7 +183,7 @@ def read_run(
     Raises
     ------
     InputError, DataError
-        As ``ragkpi convert`` has them.
+        For the same reasons as in ``ragkpi convert``.
 
     Examples
     --------
@@ -216,8 +216,8 @@ def convert(
     Parameters
     ----------
     source, target
-        Paths; ``-`` is standard input and output. Without `to`, the suffix of the target says the
-        format.
+        Paths; ``-`` is standard input and output. Without `to`, the suffix of the target decides
+        the format.
     to, from_
         Names of formats, as ``ragkpi formats`` describes them; without `from_` the format is
         recognised.

@@ -1,1 +1,1 @@
-"""How deep to retrieve: success against chance."""
+"""How deep to retrieve, with success weighed against chance."""

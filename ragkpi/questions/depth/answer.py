@@ -1,4 +1,4 @@
-"""The answer of `ragkpi depth`: a row per depth, three limits with their reasons, a sentence."""
+"""The answer of `ragkpi depth`: a row per depth, limits with reasons, a recommendation, charts."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from ragkpi.questions.depth.study import (
 )
 from ragkpi.reports.layout import Answer, Cell, Column, Table
 
-_FEW = 4  # depths that a sentence may name
+_FEW = 4  # most depths in a sentence
 _DETAILS = ("ef", "lambda", "collapse", "dbor", "dbor_sparse")
 
 
 def depth_answer(curves: Curves, tokens_per_passage: float | None = None) -> Answer:
-    """Put curves into words; with the tokens of a passage, what each depth costs in tokens."""
+    """Put curves into words; the tokens of a passage add the cost of each depth in tokens."""
     findings = []
     sentences, reasons = [], []
     for curve in curves.curves:
@@ -153,7 +153,7 @@ def _depth_sentence(curves: Curves, curve: Curve, tokens: float | None) -> str:
 
 
 def _ceilings(curves: Curves, curve: Curve, choice: Choice) -> str:
-    """List the bits of the best possible selector at the chosen depth, and at a few others."""
+    """List the bits of the best possible selector at the chosen depth and a few others."""
     others = curves.depths if len(curves.depths) <= _FEW else ()
     bits = {depth: curve.value("bor_max", depth) for depth in others} | {choice.depth: choice.bits}
     return ", ".join(
@@ -164,7 +164,7 @@ def _ceilings(curves: Curves, curve: Curve, choice: Choice) -> str:
 
 
 def _because(choice: Choice, study: Study, limits: Limits) -> str:
-    """Say why the limit that set a depth lies there."""
+    """Give the reason for the limit that set a depth."""
     reached = study.reached
     if choice.limit == "collapse" and study.collapse:
         return _collapse(study.collapse, limits)
@@ -189,13 +189,13 @@ def _because(choice: Choice, study: Study, limits: Limits) -> str:
 
 
 _MOST_TICKS = 15
-_VISIBLE = 0.02  # relative difference that a line's width does not hide
+_VISIBLE = 0.02  # least relative difference that a reader sees in a chart
 
 
 def depth_charts(curves: Curves, traces: Sequence[Trace]) -> list[Chart]:
     """Draw success above chance, the distance of BoR from its ceiling, and the ceiling.
 
-    The depths of the table are the ticks, its intervals are bands; traces have more depths.
+    The table's depths are the ticks, its intervals the bands; traces have more depths.
     """
     ticks = curves.depths if len(curves.depths) <= _MOST_TICKS else ()
     shown = "documents retrieved" if curves.corpus_size is None else "documents shown"
@@ -242,7 +242,7 @@ def _run_line(
     y: FloatArray,
     below: FloatArray | None = None,
 ) -> Line:
-    """Draw a run; intervals are shifted with the values, where these are drawn `below` a curve."""
+    """Draw a run; for values drawn `below` a curve, shift the intervals with them."""
     x = trace.depths.tolist()
     band = []
     for depth in curves.depths:
@@ -260,7 +260,7 @@ def _run_line(
 def _shared(
     curves: Curves, traces: Sequence[Trace], values: Sequence[FloatArray], name: str
 ) -> list[Line]:
-    """Draw a curve that depends on the queries alone: once, if the runs' are visibly the same."""
+    """Draw a curve that depends only on the queries, once if all runs' curves look the same."""
     x = traces[0].depths.tolist()
     if not all(np.allclose(other, values[0], rtol=_VISIBLE, equal_nan=True) for other in values):
         return [
@@ -275,7 +275,7 @@ def _shared(
 
 
 def _collapse_rules(curves: Curves, traces: Sequence[Trace]) -> tuple[list[Rule], list[str]]:
-    """Mark where chance alone succeeds, or note that it lies deeper than the chart."""
+    """Mark the depth where chance alone succeeds, or note that it is deeper than the chart."""
     deepest = max(int(trace.depths[-1]) for trace in traces)
     collapses = {curve.study.collapse.depth for curve in curves.curves if curve.study.collapse}
     rules = [Rule("x", depth, "collapse") for depth in sorted(collapses) if depth <= deepest]

@@ -1,4 +1,4 @@
-"""`depth`: how many passages to retrieve, or tools to show."""
+"""The public function `depth`, for runs, for qrels alone, and for counts of relevant documents."""
 
 from __future__ import annotations
 
@@ -66,14 +66,14 @@ def depth(
     Parameters
     ----------
     qrels, runs, how
-        As `evaluate` takes them. Qrels without runs say what chance and a perfect system do, among
-        `corpus_size` documents; none of the two is given with `relevant`.
+        As `evaluate` takes them. Qrels without runs show the success of chance and of a perfect
+        system among `corpus_size` documents; `relevant` replaces both.
     at
         Depths; None for 1, 2, 3, 5, 10, … as deep as the runs are.
     at_least
-        Relevant documents that make a success.
+        The number of relevant documents that makes a success.
     max_loss
-        Bits of BoR that the answer may lie below the best depth.
+        The most bits of BoR that the answer may lose against the best depth.
     plateau
         Success has plateaued where deeper lists add no more than this.
     tokens_per_passage
@@ -81,11 +81,11 @@ def depth(
     target
         The smallest depth where a measure reaches that: ``"recall=0.8"``.
     max_tokens
-        Room for passages of `tokens_per_passage`: no depth that needs more.
+        The most tokens, at `tokens_per_passage` each; no depth that needs more.
     relevant
-        In place of qrels: how many of `corpus_size` documents are relevant, a number per query.
+        In place of qrels, the number of relevant documents among `corpus_size`, per query.
     ci, ci_method, resamples, seed, confidence
-        Whether, and how, intervals are computed, as `evaluate` has them.
+        Whether and how to compute intervals, as for `evaluate`.
 
     Examples
     --------
@@ -140,7 +140,7 @@ def depth(
 
 
 def _room(max_tokens: float | None, tokens: float | None) -> int | None:
-    """Return how many passages fit; None for any number."""
+    """Return the number of passages that fit; None for no limit."""
     if max_tokens is None:
         return None
     if not tokens:
@@ -155,13 +155,13 @@ def _room(max_tokens: float | None, tokens: float | None) -> int | None:
     return int(max_tokens // tokens)
 
 
-# Settings that are about runs, and those that are about qrels: they change nothing without them.
+# Settings that have no effect without runs, and settings that have none without qrels.
 _OF_RUNS = ("missing", "unjudged", "max_retrieved", "draws", "grade_map")
 _OF_QRELS = ("relevance_level", "only_query", "corpus_sizes")
 
 
 def _refuse_idle(settings: Settings, limits: Limits, counts: Sequence[int] | None) -> None:
-    """Raise `UsageError` for settings that need a run, or that counts alone make useless."""
+    """Raise `UsageError` for settings without effect because there are no runs or no qrels."""
     default = Settings()
     idle = _OF_RUNS if counts is None else (*_OF_QRELS, *_OF_RUNS)
     given = [name for name in idle if getattr(settings, name) != getattr(default, name)]
@@ -182,7 +182,7 @@ def _option_of(setting: str) -> str:
 def _judged_without_run(
     asked: Session, qrels: Any, relevant: Sequence[int] | None, limits: Limits
 ) -> Judged:
-    """Judge a run that retrieves nothing: chance needs only the numbers of relevant documents."""
+    """Judge an empty run, since chance needs only the numbers of relevant documents."""
     counts = None if relevant is None else [whole("relevant", n, 1) for n in relevant]
     settings = asked.settings
     _refuse_idle(settings, limits, counts)
@@ -222,10 +222,10 @@ def _curves_of_runs(
     limits: Limits,
     bootstrap: Bootstrap | None,
 ) -> tuple[Curves, list[Judged]]:
-    """Study runs at `depths`; None for depths as deep as the runs are."""
+    """Study runs at `depths`; None for depths down to the end of the runs."""
     everywhere = run_values(depths or DEPTHS, limits.m)
     evaluator = asked.evaluator(qrels, everywhere)
-    # The default depths depend on the runs; reading does not depend on depths, so it comes first.
+    # Read first: the default depths depend on the runs, but reading does not depend on depths.
     read = evaluator.read(runs.values(), evaluator.needs(everywhere))
     retrieved = [run.num_ret for run in read if isinstance(run, Hits)]
     deepest = max((int(numbers.max(initial=1)) for numbers in retrieved), default=1)

@@ -1,4 +1,4 @@
-"""Success and bits at many depths at once, for limits and charts."""
+"""Success and bits of runs at many depths, and the depth that they recommend within limits."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from ragkpi.measures.tied import tail
 from ragkpi.ranking.judged import Judged
 from ragkpi.statistics.bootstrap import Bootstrap, Interval, intervals
 
-EVERY = 1000  # every depth down to this one is tried
-_BELOW = 100  # depths below it that are drawn
+EVERY = 1000  # try every depth down to this one
+_BELOW = 100  # number of deeper depths to draw
 
 
 class Trace(NamedTuple):
@@ -37,13 +37,13 @@ class Trace(NamedTuple):
 
     depths: IntArray  # (D,): ascending
     success: FloatArray  # (D,): share of the queries with a success
-    chance: FloatArray  # (D,): how often chance succeeds
-    bits: FloatArray  # (D,): BoR; means nothing without a run, like success
+    chance: FloatArray  # (D,): chance's rate of success
+    bits: FloatArray  # (D,): BoR; meaningless without a run, like success
     ceiling: FloatArray  # (D,): BoR_max
 
 
 def every_depth(depths: Sequence[int]) -> IntArray:
-    """Return every depth down to `EVERY` or the deepest, then some, and all of `depths`."""
+    """Return every depth down to `EVERY` or the deepest, some deeper ones, and all of `depths`."""
     deepest = max(depths)
     every = np.arange(1, min(deepest, EVERY) + 1)
     below = np.geomspace(EVERY, max(deepest, EVERY), _BELOW).astype(np.int64)
@@ -52,7 +52,7 @@ def every_depth(depths: Sequence[int]) -> IntArray:
 
 def trace(judged: Judged, depths: IntArray, m: int) -> Trace:
     """Compute the curves of a run, or of counts of relevant documents, at ascending depths."""
-    if not (judged.num_rel >= m).any():  # nothing can succeed
+    if not (judged.num_rel >= m).any():  # no query can succeed
         return Trace(depths, *[np.full(len(depths), np.nan)] * 4)
     ceiling, bits = (bits_at(judged, depths, m, aggregate) for aggregate in (CEILING, BITS))
     chance = np.where(depths < m, 0.0, np.exp2(-ceiling))  # too few to succeed have no ceiling
@@ -90,7 +90,7 @@ def bits_at(judged: Judged, depths: IntArray, m: int, aggregate: Aggregate) -> F
 
 @dataclass(frozen=True)
 class Target:
-    """A measure with a cutoff, by name, and the mean that it should reach."""
+    """The name of a measure with a cutoff, and the mean that it should reach."""
 
     measure: str
     least: float
@@ -131,7 +131,7 @@ def parse_target(text: str) -> Target:
 
 
 def reach(judged: Judged, target: Target) -> Reached:
-    """Find the smallest depth whose mean is at least the target; try every depth of the run."""
+    """Find the smallest depth whose mean is at least the target, among all depths of the run."""
     deepest = min(int(judged.num_ret.max(initial=1)), EVERY)
     best = -math.inf
     for depth in range(1, deepest + 1):
@@ -144,20 +144,20 @@ def reach(judged: Judged, target: Target) -> Reached:
     return Reached(target.measure, target.least, None, value, deepest)
 
 
-CHANCE_LIMIT = 0.05  # a run that chance would equal more often is not shown to be better
+CHANCE_LIMIT = 0.05  # a run beats chance only if chance would equal it less often than this
 
 Limit = Literal["plateau", "collapse", "max_loss", "deepest", "target", "most"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What a depth must reach, and what it may cost."""
+    """The limits that decide a depth: success, loss of bits, a target and the deepest depth."""
 
-    m: int = 1  # relevant documents that make a success
-    max_loss: float | None = None  # bits of BoR below the best depth; None for no limit
-    plateau: float = 0.02  # success that deeper lists may still gain where it has plateaued
+    m: int = 1  # number of relevant documents that makes a success
+    max_loss: float | None = None  # most bits of BoR lost against the best depth; None for no limit
+    plateau: float = 0.02  # most success that deeper lists may still gain on a plateau
     target: Target | None = None  # replaces the limits by plateau, collapse and loss
-    most: int | None = None  # the deepest depth that there is room for; None for any
+    most: int | None = None  # the deepest depth that fits; None for no limit
 
     @property
     def allowed_loss(self) -> float:
@@ -167,7 +167,7 @@ class Limits:
 
 @dataclass(frozen=True)
 class Collapse:
-    """The smallest depth in the collapse zone, and what makes it one."""
+    """The smallest depth in the collapse zone, and the reason."""
 
     depth: int
     lambda_: float
@@ -201,11 +201,11 @@ class Choice:
 
     depth: int
     limit: Limit
-    success: float | None  # of the run there; None without a run
-    bits: float  # of the run; without a run those of the ceiling
-    chance: float  # how often chance succeeds there
-    doubling: float | None  # bits that twice the depth costs; None beyond the corpus
-    evidence: float | None  # how likely chance would do as well; None without a run
+    success: float | None  # the run's success there; None without a run
+    bits: float  # the run's bits there; without a run, the ceiling's
+    chance: float  # chance's rate of success there
+    doubling: float | None  # cost in bits of doubling the depth; None beyond the corpus
+    evidence: float | None  # probability that chance does as well; None without a run
 
     @property
     def grounded(self) -> bool:
@@ -215,13 +215,13 @@ class Choice:
 
 @dataclass(frozen=True)
 class Study:
-    """What limits the depth of a run, or of a system that always succeeds."""
+    """The limits found for the depth of a run, or of a system that always succeeds."""
 
     collapse: Collapse | None = None  # None if no depth collapses
-    plateau: Plateau | None = None  # None without a run, or if success still rises, or is 0
-    affordable: Affordable | None = None  # None if nothing can succeed
-    choice: Choice | None = None  # the smallest depth that a limit sets; None if that is 0
-    reached: Reached | None = None  # where the target is reached; None without a target
+    plateau: Plateau | None = None  # None without a run, or if success still rises or is 0
+    affordable: Affordable | None = None  # None if no query can succeed
+    choice: Choice | None = None  # the smallest depth among the limits; None if it is 0
+    reached: Reached | None = None  # the depth that reaches the target; None without a target
     final: float | None = None  # success at the deepest depth; None without a run
 
 
@@ -247,7 +247,7 @@ def count_values(depths: Sequence[int], m: int) -> list[Metric]:
 
 
 def _in_order(requests: Sequence[str]) -> list[Metric]:
-    """Resolve requests in their own order; `find_metrics` would use the registry's."""
+    """Resolve requests in their own order, where `find_metrics` would use the registry's."""
     return [metric for request in requests for metric in find_metrics([request])]
 
 
@@ -287,14 +287,14 @@ def study_run(
             limit_of["collapse"] = collapse.depth - 1
         if limits.max_loss is not None:
             limit_of["max_loss"] = affordable.depth
-    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # of equals the last
+    limit = min(reversed(list(limit_of)), key=lambda name: limit_of[name])  # the last of equals
     if not limit_of[limit]:
         return study
     return replace(study, choice=_choice(judged, limit_of[limit], limit, limits.m, aggregate))
 
 
 def _choice(judged: Judged, depth: int, limit: Limit, m: int, aggregate: Aggregate) -> Choice:
-    """Describe what a depth gives; that of a run, or the ceiling without one."""
+    """Describe a depth by the values of a run, or by the ceiling without a run."""
     there = np.array([depth])
     ceilings = bits_at(judged, np.array([depth, 2 * depth]), m, CEILING)
     possible = 2 * depth <= int(corpus_size(judged).max())
@@ -310,7 +310,7 @@ def _choice(judged: Judged, depth: int, limit: Limit, m: int, aggregate: Aggrega
 
 
 def _evidence(judged: Judged, depth: int, m: int) -> float:
-    """Return how likely chance would succeed for as many queries as the run, or for more.
+    """Return the probability that chance succeeds for at least as many queries as the run.
 
     Each query is an independent trial with its own probability of success.
     """
@@ -335,7 +335,7 @@ def _collapse(judged: Judged, m: int) -> Collapse | None:
 
 def _plateau(judged: Judged, deepest: int, limits: Limits) -> Plateau | None:
     first = judged.rank[judged.relevant & (judged.found == limits.m)]
-    every = np.union1d([1, deepest], first[first <= deepest])  # success rises at no other depth
+    every = np.union1d([1, deepest], first[first <= deepest])  # success rises only at these
     success = success_at(judged, every, limits.m)
     final = success[-1]
     if not final:
@@ -368,16 +368,16 @@ def _affordable(
     return Affordable(int(inside), there, int(every[best]), float(bits[best]), max(depths))
 
 
-_ESTIMATED = ("p_obs", "bor")  # a table has no room for more intervals
+_ESTIMATED = ("p_obs", "bor")  # tables have no room for more intervals
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Values at every depth, of a run or, without a name, of chance alone."""
+    """Values at every depth of a run or, without a name, of chance alone."""
 
-    name: str  # of the run; empty without one
-    scores: Scores  # metrics with one cutoff each, or with two neighbouring ones
-    study: Study  # the limits that follow from the run
+    name: str  # the run's name; empty without a run
+    scores: Scores  # of metrics with one cutoff, or with two neighbouring ones
+    study: Study  # the limits found for the run
     intervals: Mapping[str, Interval] = field(default_factory=dict)  # by the names of metrics
 
     @property
@@ -387,7 +387,7 @@ class Curve:
         return list(by_name.values())
 
     def value(self, measure: str, depth: int) -> float | None:
-        """Return the value at a depth; that of two neighbours is at the deeper one."""
+        """Return the value at a depth; a metric of two neighbours belongs to the deeper one."""
         column = self._columns.get((measure, depth))
         return None if column is None else column.summary
 
@@ -397,7 +397,7 @@ class Curve:
 
     @cached_property
     def _columns(self) -> dict[tuple[str, int], MetricScores]:
-        """The columns by measure and depth, the deeper one of neighbours."""
+        """The columns by measure and depth, the deeper of two neighbours."""
         columns = {}
         for column in self.scores.columns:
             cutoff = column.metric.arguments["cutoff"]
@@ -408,9 +408,9 @@ class Curve:
 
 @dataclass(frozen=True)
 class Curves:
-    """One curve per run over the same depths, ascending, and the limits they were judged by.
+    """One curve per run over the same ascending depths, and the limits of the study.
 
-    `corpus_size` is set where there is no run, `bootstrap` where there are intervals.
+    `corpus_size` is set without runs, `bootstrap` with intervals.
     """
 
     curves: Sequence[Curve]
@@ -421,7 +421,7 @@ class Curves:
 
     @property
     def several(self) -> bool:
-        """Whether there is more than one curve, so that each needs its name."""
+        """Whether there are several curves, which need names."""
         return len(self.curves) > 1
 
     @property

@@ -1,4 +1,4 @@
-"""Texts about measures and formats that several commands print."""
+"""Descriptions of measures, formats and the JSON schema, as texts and as rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ragkpi.reports.layout import Answer, Cell, Column, Table
 
 
 def explanation(measure: Measure) -> str:
-    """Return the help text of a measure: its docstring, and what its registry line says."""
+    """Return the help text of a measure: its docstring, and the facts in its record."""
     facts = {
         "Parameters": measure.parameters.describe(),
         "Over queries": measure.aggregate.name,
@@ -34,7 +34,7 @@ def explanation(measure: Measure) -> str:
 
 
 def formats_listed() -> str:
-    """Return the list of formats, a line each."""
+    """Return the list of formats, one per line."""
     lines = ["Formats (of what; suffixes)"]
     forms = {**FILE_FORMATS["run"], **FILE_FORMATS["qrels"]}
     for name, form in forms.items():
@@ -51,7 +51,7 @@ def formats_listed() -> str:
 
 
 def kinds_of(form: FileFormat) -> str:
-    """Return what a format holds: a run, qrels or both, and which of them is only read."""
+    """Return the kinds of a format: run, qrels or both, and which of them is read-only."""
     return " or ".join(
         kind if kind in form.writers else f"{kind}, read only" for kind in form.readers
     )
@@ -86,7 +86,7 @@ class Description(Result):
     Attributes
     ----------
     text
-        What the command prints, and ``str(result)``.
+        The text that the command and ``str(result)`` print.
     """
 
     text: str = ""
@@ -101,8 +101,8 @@ def describe_measures(*names: str) -> Description:
     Parameters
     ----------
     names
-        Measures or nicknames to explain. What is no name is searched for: in names, in
-        definitions, and in what other tools call a measure.
+        Measures or nicknames to explain. Other words are searched for: in names, in definitions,
+        and in the names that other tools use.
 
     Examples
     --------
@@ -156,12 +156,12 @@ def schema() -> dict[str, Any]:
 
 
 def schema_text() -> str:
-    """Return the schema as it is written."""
+    """Return the schema file's text."""
     return (Path(reports.__path__[0]) / "schema.json").read_text("utf-8")
 
 
 def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, Measure]:
-    """Return the measures whose names and definitions have all words."""
+    """Return the measures whose names and definitions contain all words."""
     words = [name.casefold() for name in names]
     texts = {
         name: " ".join([name, measure.help.splitlines()[0], *measure.known_as]).casefold()
@@ -175,7 +175,7 @@ def _search(names: Sequence[str], measures: Mapping[str, Measure]) -> dict[str, 
 
 
 def _listed(measures: Mapping[str, Measure], nicknames: Mapping[str, Sequence[str]]) -> str:
-    """Write a line per measure, under the questions."""
+    """List the measures, one per line, under their questions."""
     width = max(map(len, [*measures, *nicknames]))
     parts = []
     for question, text in QUESTIONS.items():
@@ -227,7 +227,7 @@ def _format_text(form: FileFormat) -> str:
 
 
 def _shape_text(shape: Shape) -> str:
-    """Return what a shape is, and the map that says the same."""
+    """Return a shape's description and the equivalent map."""
     parts = ("records", "query", "list", "doc", "score", "scores", "rank", "level")
     paths = {part: getattr(shape, part) for part in parts if getattr(shape, part)}
     lines = [f"{shape.name} ({shape.kind})", f"  {shape.written_by}"]

@@ -1,6 +1,6 @@
-"""The answer of `ragkpi diagnose`: the worst queries, what they missed, what to mend first.
+"""The answer of `ragkpi diagnose`: the worst queries with missed documents, and a conclusion.
 
-And its chart: PROC against %PROC, in four quadrants.
+Its chart shows PROC against %PROC, in four quadrants.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _rows(
 
 
 def diagnosis_chart(diagnosis: Diagnosis) -> PlaneChart:
-    """Draw a point per query that has both; the texts in the corners count verdicts."""
+    """Draw a point per query with both values; the corners count verdicts."""
     proc, pct_proc = diagnosis.proc, diagnosis.pct_proc
     points = []
     for verdict in _CORNERS:
@@ -176,7 +176,7 @@ def _sentence(diagnosis: Diagnosis) -> str:
 
 
 def _in_best_case(diagnosis: Diagnosis, blamed: Literal["retrieval", "the reranker"]) -> str:
-    """Say what the verdict would be if the unjudged documents shown were the best there are."""
+    """State the verdict if the shown unjudged documents all had the top grade."""
     best = diagnosis.best_case
     if best is None:
         return ""

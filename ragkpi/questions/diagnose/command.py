@@ -1,4 +1,4 @@
-"""`ragkpi diagnose`: whether it is the retriever or the reranker."""
+"""The command `ragkpi diagnose`: whether to blame the retriever or the reranker."""
 
 import ragkpi
 from ragkpi.cli.evaluation_options import BY, Arguments, of_qrels
@@ -6,7 +6,7 @@ from ragkpi.cli.options import argument, command, option
 from ragkpi.cli.output_options import Output, output_and_plot
 from ragkpi.errors import UsageError
 
-# It is about one run, and about grades, whatever counts as relevant; chance has no part in it.
+# diagnose takes one run and uses grades, so -l and chance have no effect.
 diagnose_options = of_qrels.without("measure", "measure_names", "common", "level", "chance")
 
 

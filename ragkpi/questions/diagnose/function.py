@@ -1,4 +1,4 @@
-"""`diagnose`: whether it is the retriever or the reranker."""
+"""The public function `diagnose`, which also evaluates the best case of unjudged documents."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ def diagnose(
     Parameters
     ----------
     qrels, run, how
-        As `evaluate` takes them; ``pool``, the first stage that the run was selected from, must be
-        among them.
+        As `evaluate` takes them; ``pool``, the first stage that the run was selected from, is
+        required.
     cutoff
-        Documents shown.
+        The number of shown documents.
     good_proc, good_pct_proc
-        From where on PROC and %PROC are good.
+        The least good PROC and %PROC.
     worst
-        How many of the worst queries have a row; None for all.
+        The number of worst queries with a row; None for all.
     missed
-        How many missed documents of each query are named.
+        The number of missed documents to name for each query.
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
 

@@ -1,7 +1,7 @@
-"""Retriever or reranker: where each query lost the evidence that it could have had.
+"""Where each query lost evidence: in the retriever's pool or in the reranker's selection.
 
-The ideal gain, that of the best K documents there are, has three parts: what the pool lacks, what
-the selection from the pool left behind, and what the top K hold.
+The ideal gain, that of the best K judged documents, has three parts: gain that the pool lacks, gain
+that the selection from the pool missed, and gain in the top K.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ from ragkpi.ranking.reading import Hits
 
 Fault = Literal["retriever", "reranker", "both", "fine", "NA"]
 _ROUNDING = 1e-9  # a quotient that should be 0.8 may lie a bit below it
-_FOREIGN_LIMIT = 0.2  # a pool that lacks more of what is shown is not what it was selected from
+_FOREIGN_LIMIT = 0.2  # if the pool lacks a larger share of the top K, it is the wrong pool
 
 VERDICTS: tuple[Fault, ...] = ("retriever", "reranker", "both", "fine", "NA")
 
 
 @dataclass(frozen=True)
 class Thresholds:
-    """The least PROC and %PROC that are good.
+    """The least good PROC and %PROC.
 
     The systems of arXiv 2511.09545 realise 83 to 89 % of their ceiling at K = 10, and their
-    ceilings are higher: four fifths of either is below what is usual.
+    ceilings are higher, so less than four fifths of either is unusually low.
     """
 
     proc: float = 0.8
@@ -42,7 +42,7 @@ class Thresholds:
 
 
 class Shares(NamedTuple):
-    """What became of the ideal gain, as mean shares of it that add up to 1."""
+    """The parts of the ideal gain, as mean shares that add up to 1."""
 
     missed_by_pool: float
     missed_by_selection: float
@@ -54,18 +54,18 @@ class Shares(NamedTuple):
 
     @property
     def blamed(self) -> Literal["retrieval", "the reranker"]:
-        """The stage that missed more."""
+        """The stage that missed the larger share."""
         return "retrieval" if self.missed_by_pool > self.missed_by_selection else "the reranker"
 
     @property
     def blame(self) -> float:
-        """How much of what is lost that stage missed."""
+        """That stage's share of the lost gain."""
         return max(self.missed_by_pool, self.missed_by_selection) / self.lost
 
 
 @dataclass(frozen=True)
 class Missed:
-    """The n useful documents that the top K lack, by query, those with the most gain first."""
+    """The n useful documents that the top K lack, by query, those with the highest gain first."""
 
     query: IntArray  # (n,): as in `Judged`
     judgement: IntArray  # (n,): row in the judgements
@@ -80,7 +80,7 @@ class Missed:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """Where Q queries lost evidence."""
+    """The losses of Q queries."""
 
     queries: list[bytes]  # length Q: in byte order
     cutoff: int
@@ -90,30 +90,30 @@ class Diagnosis:
     ra_nwg: FloatArray
     verdicts: list[Fault]  # length Q: the quadrant of each query
     missed: Missed
-    order: IntArray  # (Q,): rows of the queries, the greatest loss first, NA last
-    outside_pool: int  # documents of all top K that the pool lacks, unless they were added
-    shown: int  # documents of all top K
+    order: IntArray  # (Q,): rows of the queries, greatest loss first, NA last
+    outside_pool: int  # number of documents in all top K that the pool lacks, unless added
+    shown: int  # number of documents in all top K
     unjudged: int
-    best_case: Shares | None = None  # if all unjudged documents shown were of the top grade
+    best_case: Shares | None = None  # if all shown unjudged documents had the top grade
 
     @property
     def shares(self) -> FloatArray:
-        """What became of each query's ideal gain, (3, Q), in the order of `Shares`.
+        """The parts of each query's ideal gain, (3, Q), in the order of `Shares`.
 
-        NaN for a query without useful documents. What the selection missed is negative where the
-        top K hold documents that the pool lacks.
+        NaN for a query without useful documents. The selection's loss may be negative if the top K
+        contain documents that the pool lacks.
         """
         return np.stack([1 - self.proc, self.proc - self.ra_nwg, self.ra_nwg])
 
     @property
     def mean_shares(self) -> Shares | None:
-        """The shares averaged over the queries that have them; None if there are none."""
+        """The shares averaged over the queries that have them; None without such queries."""
         known = self.shares[:, ~np.isnan(self.ra_nwg)]
         return Shares(*(float(share.mean()) for share in known)) if known.size else None
 
     @property
     def grounded(self) -> bool:
-        """Whether the run can have been selected from the pool."""
+        """Whether the run is plausibly a selection from the pool."""
         return self.outside_pool <= _FOREIGN_LIMIT * self.shown
 
     def counts(self) -> Mapping[Fault, int]:
@@ -123,7 +123,7 @@ class Diagnosis:
 def diagnose(
     judged: Judged, judgements: Judgements, cutoff: int, thresholds: Thresholds
 ) -> Diagnosis:
-    """Compare what the top K hold with what the pool and the judgements hold."""
+    """Compare the gain of the top K with that of the pool and the judgements."""
     weighting = dict(find_metrics([f"ra_nwg.{cutoff}"])[0].arguments)
     proc = evidence.proc(judged, **weighting)
     pct_proc = evidence.pct_proc(judged, **weighting)
@@ -184,14 +184,14 @@ def with_shown_at_their_best(
     """Give every unjudged document of a run's top K the level of the highest grade.
 
     The run was read with the names of its documents down to the cutoff. Return the judgements with
-    these documents, and the run by them; None if all shown are judged.
+    these documents, and the run judged by them; None if all shown documents are judged.
     """
     holes = find_holes(judgements, [run], settings)
     shown = np.flatnonzero(holes.within(cutoff))
     if not len(shown):
         return None
     best = max(settings.grade_map.rubric.items(), key=itemgetter(1))
-    # A document with a negative level is a hole, or it was not retrieved: its row is dropped.
+    # Drop rows of negative levels: such a document is a hole, or was not retrieved.
     kept = np.flatnonzero(judgements.level >= 0)
     query = np.concatenate([judgements.query[kept], holes.query[shown]])
     order = np.argsort(query, kind="stable")

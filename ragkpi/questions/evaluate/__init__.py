@@ -1,1 +1,1 @@
-"""Runs evaluated: their report, and the log that keeps it."""
+"""Evaluation of runs, with gates, the log of evaluations, and z-scores."""

@@ -26,14 +26,14 @@ from ragkpi.wording import counted
 
 
 def evaluation_figure(report: EvaluationReport) -> Any:
-    """Draw the charts of a report as a figure of matplotlib."""
+    """Draw the charts of a report as a matplotlib figure."""
     return figure_of(evaluation_charts(report.runs, report.bootstrap))
 
 
 def evaluation_charts(runs: Sequence[EvaluatedRun], bootstrap: Bootstrap | None) -> list[Chart]:
     """Draw a chart per metric: several runs with bootstrap intervals, or the queries of one run.
 
-    `UsageError` if there are numbers of documents and texts alone.
+    `UsageError` if all values are numbers of documents or texts.
     """
     shown = [column for column in runs[0].scores.estimates() if column.metric.is_comparable]
     if len(runs) == 1:

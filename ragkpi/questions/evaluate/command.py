@@ -1,4 +1,4 @@
-"""`ragkpi eval`, and what goes with it: `ragkpi zscores` and `ragkpi log`."""
+"""The commands `ragkpi eval`, `ragkpi zscores` and `ragkpi log`."""
 
 from typing import Literal
 
@@ -49,7 +49,7 @@ def gates(
         "How sure --gate-by worse or noninferior has to be. Default: 0.95.",
     ),
 ) -> Arguments:
-    """Return what runs have to reach."""
+    """Return the gates that runs must pass."""
     return locals()
 
 

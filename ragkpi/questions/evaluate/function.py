@@ -1,4 +1,4 @@
-"""Results of `evaluate`: `RunResult` for one run, `RunResults` for several."""
+"""The public function `evaluate`; `RunResult` for one run, `RunResults` for several."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class EvaluationResult(Result):
     Attributes
     ----------
     files
-        By role (``"qrels"``, ``"pool"``) path and hash of what was read besides the runs.
+        The path and hash of each file besides the runs, by role (``"qrels"``, ``"pool"``).
     paths
-        Of the runs, in the order of the report; None of what was in memory.
+        The paths of the runs, in the order of the report; None for runs in memory.
     verdicts
-        The gates of each run, and whether it passed.
+        The verdict of each gate on each run.
     problems
-        What is wrong with runs that are not in the report, and which limits were missed; empty
-        unless ``problems="kept"`` was asked for.
+        The errors of runs that the report lacks, and the missed limits; empty unless the call had
+        ``problems="kept"``.
     """
 
     files: Hashes = field(default_factory=dict)
@@ -77,13 +77,13 @@ class EvaluationResult(Result):
 
     @property
     def passed(self) -> dict[str, int]:
-        """How many limits each run keeps that misses none."""
+        """The number of limits of each run that passes all of them."""
         missing = {verdict.run for verdict in self.verdicts if not verdict.passed}
         held = Counter(verdict.run for verdict in self.verdicts)
         return {run: number for run, number in held.items() if run not in missing}
 
     def plot(self) -> Any:
-        """Draw runs with their intervals, or one run query by query, as a figure of matplotlib."""
+        """Draw runs with their intervals, or one run query by query, as a matplotlib figure."""
         from ragkpi.questions.evaluate.charts import evaluation_figure
 
         return evaluation_figure(self.evaluation)
@@ -94,9 +94,9 @@ class EvaluationResult(Result):
         Parameters
         ----------
         path
-            Of the record, which `ragkpi.log` shows.
+            The path of the log, which `ragkpi.log` shows.
         meta
-            What there is to say about the runs: ``{"index": "2026-11-01"}``.
+            Notes about the runs: ``{"index": "2026-11-01"}``.
 
         Raises
         ------
@@ -127,7 +127,7 @@ class RunResult(EvaluationResult):
     def mean(self) -> dict[str, Any]:
         """The values over all queries by printed name; NaN for NA.
 
-        What ``ragkpi eval`` prints for ``all``: a mean for most measures, a sum for counts, the
+        ``ragkpi eval`` prints them for ``all``: a mean for most measures, a sum for counts, the
         logarithm of a ratio of means for bor.
         """
         return {column.name: decoded(column.summary) for column in self.scores.printed("summary")}
@@ -156,9 +156,9 @@ class RunResult(EvaluationResult):
         Parameters
         ----------
         signature
-            The form of the signature in one more line.
+            The form of the signature, which adds a line.
         values
-            Whether they are z-scores, whose names trec_eval pads to one column more.
+            Whether the values are z-scores, whose names trec_eval pads to one more column.
         how
             As `ragkpi.reports.trec_lines.trec_lines` takes it.
         """
@@ -182,7 +182,7 @@ class RunResult(EvaluationResult):
         Parameters
         ----------
         resamples, seed
-            How often the queries are evaluation_figure again, and the seed of that.
+            The number of resamples of the queries, and the seed.
         confidence
             The probability that an interval covers the value.
         method
@@ -279,8 +279,8 @@ def evaluate(
     zscores
         A file of `ragkpi.zscores`: all values become z-scores.
     fail_under
-        The worst that values may be: ``{"ndcg_cut_10": 0.35}``. A run that a limit or a baseline
-        is set for is evaluated over all judged queries, too.
+        The limits of values: ``{"ndcg_cut_10": 0.35}``. With a limit or a baseline, a single run is
+        evaluated over all judged queries, too.
     fail_under_baseline
         A run, or a result that was stored, that runs may not be worse than by more than `margin`:
         an amount such as ``0.01``, or a share such as ``"2%"``.
@@ -294,15 +294,15 @@ def evaluate(
         Labels of queries, a path or ``{kind: {query: label}}``: the result also has the values of
         each slice, the queries of one label, and limits may name one (``"lang=de:ndcg_cut_10"``).
     problems
-        What becomes of runs that cannot be evaluated, and of limits that are missed: ``"raised"``,
-        or ``"kept"`` in the result's ``problems``, beside the values of the other runs.
+        Whether errors of runs and missed limits are ``"raised"``, or ``"kept"`` in the result's
+        ``problems``, beside the values of the other runs.
     how
         See `Evaluating`: ``corpus_size``, ``missing``, ``relevance_level``, ``pool``, …
 
     Returns
     -------
     RunResult or RunResults
-        What may mislead its reader is warned of with `RagkpiWarning`.
+        Possible misreadings cause a `RagkpiWarning`.
 
     Raises
     ------
@@ -399,7 +399,7 @@ def evaluate(
 
 
 def _gates(fail_under: GateLimits, *of_baseline: Any) -> Gates | None:
-    """Return the gates that runs have to pass; None, and nothing imported, without any."""
+    """Return the gates that runs must pass; without any, return None and import nothing."""
     if not fail_under and all(given is None for given in of_baseline):
         return None
     from ragkpi.questions.evaluate.gates import gates_of

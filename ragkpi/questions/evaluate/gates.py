@@ -1,4 +1,4 @@
-"""Gates: limits that runs have to keep, a baseline, or a stored result as the baseline."""
+"""Gates of an evaluation: limits on values, and a run or a stored result as the baseline."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from ragkpi.statistics.gates import (
 )
 from ragkpi.wording import visible
 
-_LARGEST = 1 << 30  # a stored result of a gigabyte is none
+_LARGEST = 1 << 30  # no stored result has a gigabyte
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class StoredResult:
 
 
 def is_stored_result(path: str) -> bool:
-    """Say whether a file begins like a result of ragkpi; no run does."""
+    """Return whether a file begins like a stored result of ragkpi, unlike any run."""
     try:
         with open(path, "rb") as file:
             start = file.read(200).lstrip() if file.seekable() else b""
@@ -109,7 +109,7 @@ def _objects(text: str) -> Iterator[Any]:
 
 
 def _numbers(values: Mapping[str, Any]) -> dict[str, float]:
-    """Return the numbers among stored values: null is NA, infinities are texts; omit labels."""
+    """Return the stored numbers, without labels; null is NA, and infinities are texts."""
     numbers = {}
     for name, value in values.items():
         if value is None:
@@ -124,8 +124,8 @@ def stored_verdicts(
 ) -> list[Verdict]:
     """Compare a run with a stored result, value by value.
 
-    Means that were stored with their queries are compared over the queries of both. Other values
-    are compared as they are, and must be over the same number of queries.
+    Compare means that were stored with their queries over the queries of both. Compare other values
+    directly; they must be over the same number of queries.
     """
     name, scores = run
     compared = [
@@ -161,7 +161,7 @@ def stored_verdicts(
 
 
 def _is_stored_by_query(stored: StoredResult, column: MetricScores) -> bool:
-    """Say whether a value is the mean of stored values of the queries."""
+    """Return whether a value is the mean of stored values per query."""
     return (
         column.metric.measure.is_mean
         and bool(stored.per_query)
@@ -187,7 +187,7 @@ GateLimits = Mapping[str, float] | Iterable[tuple[str, float] | str]
 
 @dataclass(frozen=True)
 class Gates:
-    """The gates that runs have to pass: limits, and a run or a stored result as the baseline."""
+    """The gates that runs must pass: limits, and a run or a stored result as the baseline."""
 
     limits: Sequence[Gate] = ()
     baseline: RunOrPath | None = None
@@ -196,11 +196,11 @@ class Gates:
 
     @property
     def over_all_queries(self) -> bool:
-        """Whether runs have to be evaluated over all judged queries."""
+        """Whether runs must be evaluated over all judged queries."""
         return bool(self.limits) or self.baseline is not None
 
     def runs(self, others: Iterable[str]) -> dict[str, RunOrPath]:
-        """Return the baseline if it is a run, by a name that no other run has."""
+        """Return the baseline, if it is a run, under a unique name."""
         if self.baseline is None:
             return {}
         name = self.baseline if isinstance(self.baseline, str) else "baseline"
@@ -214,9 +214,9 @@ class Gates:
         baselines: Mapping[str, Scores],
         slices: Sequence[QuerySlice] = (),
     ) -> list[Verdict]:
-        """Hold every run against limits and baselines; `baselines` are the ones that `runs` named.
+        """Test every run against limits and baselines; `baselines` are those that `runs` named.
 
-        Baselines, and limits that name no slice, are held against the values over all queries.
+        Baselines, and limits without a slice, concern the values over all queries.
         """
         of_all = [gate for gate in self.limits if gate.name == gate.metric]
         of_slices = [gate for gate in self.limits if gate not in of_all]
@@ -240,7 +240,7 @@ class Gates:
         return found
 
     def note_other_qrels(self, asked: Session, qrels: Any) -> None:
-        """Note that the stored result is of other qrels, if it is."""
+        """Add a note if the stored result comes from other qrels."""
         if self.stored is not None and self.stored.qrels:
             _, digest = asked.files(qrels=qrels).get("qrels", ("", None))
             if digest not in (None, self.stored.qrels):
@@ -248,14 +248,14 @@ class Gates:
                 asked.notes.note(f"{name} was evaluated with other qrels (by their SHA-256)")
 
     def missed(self, found: Sequence[Verdict]) -> list[GateFailedError]:
-        """Return what falls short, once per run and value."""
+        """Return an error per run and value that falls short."""
         return [GateFailedError(str(verdict)) for verdict in unmet(found)]
 
 
 def _of_slice(
     run: tuple[str, Scores], part: QuerySlice, limits: Sequence[Gate]
 ) -> Iterator[Verdict]:
-    """Hold a slice of a run against the limits that name it."""
+    """Test a slice of a run against the limits that name it."""
     own = [replace(gate, name=gate.metric) for gate in limits if gate.is_of(part.by, part.label)]
     for verdict in verdicts(run[0], part.of(run[1]), own):
         yield replace(verdict, name=f"{visible(part.name)}:{verdict.name}")
@@ -268,7 +268,7 @@ def gates_of(
     gate_by: DecidedBy | None,
     gate_confidence: float | None,
 ) -> Gates:
-    """Return the gates of a call; wrong arguments are refused."""
+    """Return the gates of a call, or refuse wrong arguments."""
     given = {"margin": margin, "gate_by": gate_by, "gate_confidence": gate_confidence}
     for name, value in given.items():
         if value is not None and baseline is None:

@@ -1,4 +1,4 @@
-"""The log of evaluations: a file of JSON Lines that only grows, and `log`, which shows it."""
+"""The log of evaluations, an append-only file of JSON Lines, and the function `log` to show it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from ragkpi.wording import shown
 
 try:
     import fcntl
-except ImportError:  # Windows; O_APPEND has to do
+except ImportError:  # on Windows, O_APPEND must do
     fcntl = None  # type: ignore[assignment]
 
 # The types of the values in these fields of a record.
@@ -46,7 +46,7 @@ def record(
 ) -> dict[str, Any]:
     """Describe one evaluation as a JSON object, valid under ``schema.json#/$defs/line``.
 
-    `files` are path and SHA-256 by role, `meta` the user's notes; without a `time` it is now.
+    `files` has path and SHA-256 by role, `meta` the user's notes; `time` defaults to now.
     """
     stamp = (time or datetime.now(UTC)).astimezone(UTC)
     return {
@@ -78,7 +78,7 @@ def parse_meta(texts: Iterable[str]) -> dict[str, str]:
 
 
 def append(path: str, records: Iterable[Mapping[str, Any]]) -> None:
-    """Append records, a line each, all or none; other processes may append at the same time."""
+    """Append all records or none, one per line; other processes may append at the same time."""
     text = "".join(dump(record) + "\n" for record in records).encode("utf-8")
     inputs().refuse_replacing(path, option("log"))
     try:
@@ -123,7 +123,7 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
     expected = f"expected the JSON object of a run, as {option('log')} writes it"
     try:
         parsed = json.loads(line)
-        # JSON can spell NaN and halves of surrogate pairs; refuse them.
+        # Python's JSON reader accepts NaN and halves of surrogate pairs; refuse them.
         json.dumps(parsed, ensure_ascii=False, allow_nan=False).encode("utf-8", "surrogateescape")
     except (ValueError, RecursionError) as problem:
         raise InputError(path, number, f"no JSON ({problem})", expected) from None
@@ -143,7 +143,7 @@ def _parsed(path: str, number: int, line: str) -> dict[str, Any]:
 def _read_at(file: int, count: int, offset: int) -> bytes:
     if hasattr(os, "pread"):
         return os.pread(file, count, offset)
-    os.lseek(file, offset, os.SEEK_SET)  # Windows; O_APPEND writes to the end all the same
+    os.lseek(file, offset, os.SEEK_SET)  # for Windows; O_APPEND writes to the end regardless
     return os.read(file, count)
 
 
@@ -154,7 +154,7 @@ def _write(file: int, text: bytes) -> None:
 
 
 def _is_torn(line: str) -> bool:
-    """Say whether a line without a newline is half a record."""
+    """Return whether a line without a newline is an incomplete record."""
     try:
         json.loads(line)
     except ValueError:
@@ -171,7 +171,7 @@ def _warn_of_torn_line(where: str, fate: str) -> None:
 
 
 def _cut_torn_line(path: str, file: int, size: int) -> int:
-    """Remove half a record from the end of a file; return where the next one begins."""
+    """Remove an incomplete record from the end of a file; return the offset of the next one."""
     begin, tail = size, b""
     while begin and b"\n" not in tail:
         begin = max(0, begin - (1 << 16))
@@ -271,7 +271,7 @@ class History:
             rows.append([*texts, *(_cell(record["values"], column) for column in metrics)])
         if not any(signatures):
             return Table(columns, with_best_marked(columns, rows))
-        # Values of different settings are not better or worse than others.
+        # Values under different settings are not comparable.
         signed = [[*row, Cell(text)] for row, text in zip(rows, signatures, strict=True)]
         return Table([*columns, Column("signature")], signed)
 
@@ -305,7 +305,7 @@ def _field(record: Mapping[str, Any], name: str) -> Any:
 
 
 def _number(value: Any, null: float | None = None) -> Any:
-    """Read numbers, also from texts; return other texts unchanged, and NA as `null`."""
+    """Convert numbers and numeric texts; return other texts unchanged, and NA as `null`."""
     if value is None:
         return null
     try:
@@ -363,17 +363,17 @@ def _what_differs(signatures: list[str]) -> list[str]:
 def log(
     path: str | os.PathLike[str], where: str | Sequence[str] = (), sort: str | None = None
 ) -> Result:
-    """Show evaluations that were written down, as ``ragkpi log``.
+    """Show logged evaluations, as ``ragkpi log``.
 
     Parameters
     ----------
     path
-        What ``--log`` or `RunResult.log` wrote.
+        The file that ``--log`` or `RunResult.log` wrote.
     where
         Only evaluations with ``NAME=TEXT`` or ``NAME>=NUMBER`` (!=, <=, <, >), where NAME is a
-        value, a key of what was said about the runs, run, run_id, time or signature.
+        value, a key of the user's notes, run, run_id, time or signature.
     sort
-        A name: the best value first. None leaves them as they were written.
+        A name, whose best value comes first. None keeps the order of the file.
     """
     history = History(read_records(os.fspath(path)))
     history = history.where([where] if isinstance(where, str) else where)

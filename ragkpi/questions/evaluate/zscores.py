@@ -1,4 +1,4 @@
-"""z-scores: a value in standard deviations over the runs of a file, and `ragkpi zscores`."""
+"""z-scores: values in standard deviations from the mean over runs, and the function `zscores`."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ UNKNOWN = -1000000.0
 def standardize(scores: Scores, norms: Norms) -> Scores:
     """Turn every per-query value into a z-score: (value - mean) / deviation.
 
-    It is `UNKNOWN` where there is no mean, or where the deviation is 0 and the value is not the
-    mean. Sums and geometric means stay such; any other summary is the mean over queries. Texts and
-    num_q stay as they are. All values have the style ``"decimal"``.
+    The z-score is `UNKNOWN` without a mean, or if the deviation is 0 and the value is not the mean.
+    Sums and geometric means keep their summaries; other summaries become means over queries. Texts
+    and num_q stay unchanged. All values have the style ``"decimal"``.
     """
     return scores.only(
         _standardize(column, scores.queries, norms.get(column.name.encode(), {}))
@@ -47,7 +47,7 @@ def _standardize(
     if aggregate.kind != "count":
         statistics = _z_scores(column.per_query, queries, norms).reshape(-1, 1)
         if aggregate not in (SUM, GEOMETRIC_MEAN):
-            # rises_with_first would make z-scores of 0 and 1 failures and successes.
+            # With rises_with_first, z-scores of 0 and 1 would count as failures and successes.
             aggregate = replace(MEAN, prints=aggregate.prints, rises_with_first=False)
     measure = replace(metric.measure, aggregate=aggregate, style="decimal")
     metric = replace(metric, measure=measure, name=f"Z{metric.name}")
@@ -57,7 +57,7 @@ def _standardize(
 def _z_scores(
     of_queries: FloatArray, queries: Sequence[bytes], norms: Mapping[bytes, Norm]
 ) -> FloatArray:
-    unknown = Norm(math.inf, 0.0)  # no value equals this mean
+    unknown = Norm(math.inf, 0.0)  # a mean that no value equals
     known = np.array([norms.get(query, unknown) for query in queries]).reshape(-1, 2)
     with np.errstate(invalid="ignore"):  # an infinite value has no distance from `unknown`
         difference = of_queries - known[:, 0]
@@ -70,7 +70,7 @@ def _z_scores(
 def zscore_lines(runs: Sequence[Scores]) -> Iterator[bytes]:
     """Write ``query measure mean deviation`` over runs, for `read_zscores` and ``trec_eval -Z``.
 
-    A run counts for the queries it has. The deviation is that of a sample (divisor n - 1), as in
+    A run counts for its own queries. The deviation is that of a sample (divisor n - 1), as in
     NIST's make_zscore_file.py; the numbers have all their digits. Left out are texts, metrics
     without a line per query (num_q, gm_map), and, with a warning, pairs of query and metric with
     fewer than two finite values.
@@ -116,7 +116,7 @@ def _moments(aligned: FloatArray) -> tuple[FloatArray, FloatArray]:
     low = np.where(present, aligned, np.inf).min(axis=0)
     high = np.where(present, aligned, -np.inf).max(axis=0)
     mean = np.where(present, aligned, 0.0).sum(axis=0) / count
-    # Rounding must not move the mean of equal values, or their z-scores would not be 0.
+    # Rounding must not shift the mean of equal values, or their z-scores would not be 0.
     mean = np.where(low == high, low, mean)
     squares = np.where(present, (aligned - mean) ** 2, 0.0).sum(axis=0)
     deviation = np.sqrt(squares / (count - 1))
@@ -183,6 +183,6 @@ def zscores(
 
 
 def standardized(path: str | os.PathLike[str], scored: Mapping[str, Scores]) -> dict[str, Scores]:
-    """Return the z-scores of runs by a file of means and deviations."""
+    """Return the z-scores of runs, from a file of means and deviations."""
     norms = read_zscores(os.fspath(path))
     return {name: standardize(scores, norms) for name, scores in scored.items()}

@@ -24,7 +24,7 @@ def holes_answer(
 ) -> Answer:
     """Put bounds into words, and name the first of the `listed` documents to judge.
 
-    `together` is the share of the uncertainty that these remove together.
+    `together` is the share of the uncertainty that judging all of them removes.
     """
     columns = [
         *map(Column, ("measure", "run", "query")),
@@ -176,8 +176,8 @@ _TITLE = "What unjudged documents could change"
 def holes_charts(bounds: HoleBounds, names: Sequence[str]) -> list[Chart]:
     """Draw the interval of every value.
 
-    Several runs have a chart per measure, which shows overlaps. For one run, all values from 0 to 1
-    share a chart.
+    For several runs, each measure has a chart, which shows overlaps. For one run, all values from
+    0 to 1 share a chart.
     """
     shown = [bounded for bounded in bounds.bounded if bounded.metric.is_printed("summary")]
     if len(names) > 1:

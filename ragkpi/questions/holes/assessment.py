@@ -1,4 +1,4 @@
-"""The unjudged documents to judge first: those whose level removes most uncertainty."""
+"""The unjudged documents to judge first, because their levels remove most uncertainty."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ _NAMED_AT_ONCE = 1 << 16
 
 @dataclass(frozen=True)
 class Candidate:
-    """A document for an assessor.
+    """A document to judge.
 
     Attributes
     ----------
     query, document
         Their ids.
     share
-        The share of all uncertainty that goes when the level is known: the mean over the metrics,
-        and over a worthless document and one of the top level.
+        The share of all uncertainty that knowing its level removes: the mean over the metrics, and
+        over the lowest and the top level.
     runs, rank
-        How many runs retrieve it, and its best rank.
+        The number of runs that retrieve it, and its best rank.
     hole
-        Its number among the holes.
+        Its index among the holes.
     """
 
     query: bytes
@@ -60,8 +60,8 @@ class Candidate:
 class Candidates(Sequence[Candidate]):
     """The holes that matter, in the order in which to judge them.
 
-    There may be millions, and people read five: they are sorted only as far as needed, by the keys,
-    (n,) each, the last one first; equal holes are ordered by their ids.
+    There may be millions, but people read five, so sorting goes only as far as needed: by the keys,
+    (n,) each, of which the last is the primary one, then by ids.
     """
 
     def __init__(
@@ -148,10 +148,10 @@ def candidates(bounds: HoleBounds) -> Candidates:
 
 
 def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
-    """Return the share of all uncertainty that goes when some documents are judged together.
+    """Return the share of all uncertainty that judging the listed documents together removes.
 
-    The shares of single documents do not add up, so all of them are judged: the mean over the
-    metrics, and over worthless documents and documents of the top level.
+    The shares of single documents do not add up, so judge all of them at once: the mean over the
+    metrics, and over the lowest and the top level for all.
     """
     chosen = [candidate.hole for candidate in listed]
     metrics, runs = bounds.metrics, bounds.runs
@@ -166,7 +166,7 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
     scales = [scale(metric, bounds.holes.judgements, runs.settings) for metric in metrics]
     ends = [(levels[0], levels[-1]) for levels in scales]
     after = np.zeros(len(metrics))
-    # Level by level, so that the runs opened for a level need not be kept for the next.
+    # Level by level, to free the runs opened for one level before the next.
     distinct = sorted(set(chain.from_iterable(ends)))
     for level in steps(distinct, "the first to judge", len(distinct)):
         judged = bounds.holes.with_known(chosen, level)
@@ -177,7 +177,7 @@ def removed_together(bounds: HoleBounds, listed: Sequence[Candidate]) -> float:
 
 
 def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
-    """Add the uncertainty of a run that each hole removes, (n,); return the whole uncertainty."""
+    """Add to `removed`, (n,), what each hole removes of a run's uncertainty; return the total."""
     run = trials.run
     query, place = np.nonzero(run.number >= 0)
     number = run.number[query, place]
@@ -186,7 +186,7 @@ def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
     if alike:
         tried = np.flatnonzero(run.num_own > 0)
         left = _left(trials, tried, np.zeros_like(tried))
-    else:  # the slowest step comes first, for it reports its progress
+    else:  # the slowest step comes first, because it reports progress
         tried = query
         quick = is_tallied(trials)
         left = tallied_left(trials, query, place) if quick else _left(trials, query, place)
@@ -203,7 +203,7 @@ def _remove(trials: Trials, holes: Holes, removed: FloatArray) -> float:
 
 
 def _left(trials: Trials, query: IntArray, known: IntArray) -> FloatArray:
-    """Return the spread that is left once a hole is known, (n,): the mean over both ends."""
+    """Return the remaining spread once a hole is known, (n,): the mean over both ends."""
     if not len(query):
         return np.zeros(0)
     worthless, best = (
@@ -224,7 +224,7 @@ def _spread(trials: Trials, case: Case) -> FloatArray:
 
 
 def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Write `query document share runs rank`, tab-separated, below a head."""
+    """Yield a header, then tab-separated lines of `query document share runs rank`."""
     yield b"query\tdocument\tshare\truns\tbest_rank\n"
     for candidate in listed:
         yield b"%b\t%b\t%.6g\t%d\t%d\n" % (
@@ -237,6 +237,6 @@ def assessment_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
 
 
 def open_qrels_lines(listed: Iterable[Candidate]) -> Iterator[bytes]:
-    """Write qrels lines with the level -1, "in the pool but unjudged", for an assessor to edit."""
+    """Yield qrels lines of level -1, "in the pool but unjudged", for assessors to edit."""
     for candidate in listed:
         yield b"%b 0 %b %d\n" % (candidate.query, candidate.document, _UNJUDGED)

@@ -1,13 +1,12 @@
-"""Holes: the unjudged documents that runs retrieved for judged queries.
+"""Search for the assignments of levels to holes that make a value extreme.
 
-There may be millions, so their ids stay in the runs until they are needed.
+Holes are unjudged documents that runs retrieved for judged queries. There may be millions, so their
+ids stay in the runs until needed. A run's own holes, those within the depth of a measure, join its
+hits. Other holes are only counted, since they change only the number of documents of each level.
 
-The holes that a run retrieves down to the depth of a measure, its own, are among its hits. Other
-holes are only counted: all they change is how many documents of each level there are.
-
-A `HoleTally` computes the values of all assignments of a search from sums that are made once;
-`assignments` judges the ranking again for each. Sums in another order round differently, so the
-tally only chooses the extreme assignments, and the measure itself computes their values.
+`Trials` judge the ranking again for each assignment; a `HoleTally` computes all values of a search
+from shared sums. Sums in another order round differently, so the tally only chooses the extreme
+assignments, and the measure itself computes their values.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ from ragkpi.ranking.judgements import Judgements
 from ragkpi.ranking.reading import Hits, TopDocuments
 
 UNRETRIEVED = np.iinfo(np.int32).max
-ROWS_AT_ONCE = 1 << 17  # the hashes of so many documents are sorted in the cache
+ROWS_AT_ONCE = 1 << 17  # sorting the hashes of this many documents fits into the cache
 
 # Numbers of queries, holes or ranks: there may be millions, and int64 takes twice the memory.
 SmallInts: TypeAlias = "npt.NDArray[np.int32]"
@@ -53,9 +52,9 @@ class Holes:
 
     judgements: Judgements
     runs: Sequence[TopDocuments]  # the names of the runs' documents, length R
-    query: SmallInts  # (n,): the query of each hole, as a number in the judgements, ascending
+    query: SmallInts  # (n,): index of each hole's query in the judgements, ascending
     rank: SmallInts  # (R, n): the rank of each hole in each run; `UNRETRIEVED` if the run lacks it
-    # Holes that count as judged, and their level.
+    # Indices of the holes that count as judged, and their level.
     known: tuple[IntArray, int] = (np.empty(0, dtype=np.int64), 0)
 
     def __len__(self) -> int:
@@ -67,7 +66,7 @@ class Holes:
 
     @cached_property
     def opened(self) -> dict[tuple[int, int | None, int | None], OpenRun]:
-        """The runs that were opened already, by number, depth and cut; see `open_run`."""
+        """The runs opened so far, by number, depth and cut; see `open_run`."""
         return {}
 
     def documents(self, chosen: IntArray) -> Tokens:
@@ -97,12 +96,12 @@ class Holes:
         return np.asarray(row)
 
     def with_known(self, chosen: Sequence[int], level: int) -> Holes:
-        """Return the holes with some of them judged, at a level."""
+        """Return the holes with the chosen ones judged at a level."""
         return replace(self, known=(np.array(chosen, dtype=np.int64), level))
 
 
 def places_of(judgements: Judgements, top: TopDocuments) -> IntArray:
-    """Return the number of each judged query in a run, -1 if the run lacks it, (Q,)."""
+    """Return the index of each judged query in a run, -1 if the run lacks it, (Q,)."""
     places = np.full(len(judgements.queries), -1)
     places[top.query] = np.arange(len(top.query))
     return places
@@ -172,8 +171,8 @@ class OpenRun(OpenRanking):
     ) -> Judged:
         """Judge V rankings, of the given queries, (V,).
 
-        Their own holes have `levels`, (V, U), of which values after the last own hole are ignored;
-        `others`, (V, len(scale)), says how many of the other holes have each level of the scale.
+        Their own holes have `levels`, (V, U); values after the last own hole are ignored. `others`,
+        (V, len(scale)), has the number of other holes at each level of the scale.
         """
         judged = self.judged
         size = np.diff(judged.starts)[query]
@@ -252,7 +251,7 @@ def _opened(holes: Holes, run: int, judged: Judged, depth: int | None, cut: int 
 
 
 def _order(query: IntArray | SmallInts, rank: IntArray | SmallInts) -> IntArray:
-    """Order by query and rank, with one key: that takes a fifth of the time of two."""
+    """Order by query and rank with one key, in a fifth of the time of two keys."""
     return np.argsort(query * np.int64(UNRETRIEVED) + rank)
 
 
@@ -266,8 +265,8 @@ def _with_levels(judged: Judged, query: IntArray, level: int) -> Judged:
 
 
 End = Literal["top", "bottom"]
-BATCH = 1 << 16  # hits judged at once: their arrays fit into the cache
-MOST_COUNTS = 300_000  # most assignments to try out for a measure; with more it is refused
+BATCH = 1 << 16  # hits judged at once, whose arrays fit into the cache
+MOST_COUNTS = 300_000  # most assignments to try for a measure, which is refused beyond
 
 
 def scale(metric: Metric, judgements: Judgements, settings: Settings) -> list[int]:
@@ -499,7 +498,7 @@ _ENDS: tuple[End, ...] = ("top", "bottom")
 
 
 def is_tallied(trials: Trials) -> bool:
-    """Say whether a value of a run can be computed from a `HoleTally`."""
+    """Return whether a `HoleTally` can compute a value of a run."""
     bounds = trials.metric.measure.bounds
     bottom, top = trials.scale[0], trials.scale[-1]
     if bounds.ratio is not None:
@@ -527,7 +526,7 @@ def tallied(trials: Trials, ways: Ways) -> FloatArray:
 
 
 def tallied_staircase(trials: Trials) -> FloatArray:
-    """Return the candidates of `assignments.staircase` that can be extremes, (Q, C, S)."""
+    """Return the candidates of `staircase` that can be extremes, (Q, C, S)."""
     run, ratio, ends = trials.run, trials.ratio, _ENDS
     extremes: list[tuple[IntArray, IntArray, End]] = []  # own and other thresholds, and the end
     if ratio is not None:
@@ -565,7 +564,7 @@ def _every_step(trials: Trials) -> FloatArray:
 
 
 def _others(trials: Trials, end: End) -> IntArray:
-    """Return how many other holes are at the top level, (Q,): with own holes at the bottom all."""
+    """Return the number of other holes at the top, (Q,): all if own holes are at the bottom."""
     other = trials.run.num_other
     return other if end == "bottom" else np.zeros_like(other)
 
@@ -585,8 +584,8 @@ def _tallied_along(trials: Trials, end: End) -> Iterator[FloatArray]:
 def tallied_left(trials: Trials, query: IntArray, place: IntArray) -> FloatArray:
     """Return the spread over the corners that is left once an own hole is known, (n,).
 
-    It is the mean over both ends of the scale as the level of the hole; see `corners`. Holes are
-    given by their queries, and by their places among the own holes, (n,) each.
+    It is the mean over both ends of the scale as the hole's level; see `corners`. `query` and
+    `place`, (n,) each, identify own holes.
     """
     run, name = trials.run, trials.metric.name
     every = np.arange(len(run.num_own))
@@ -627,9 +626,9 @@ _TOLERANCE = 1e-12
 def extreme_summary(candidates: FloatArray, column: MetricScores, sign: int) -> float:
     """Return the greatest (sign 1) or least (-1) summary of one candidate per query, (Q, C, S).
 
-    A summary is a monotone function of a ratio of sums (a mean over the known queries is one). So
-    queries are changed as long as a change improves it. The end is the extreme: at its value v no
-    query has a better numerator - v denominator, and those add up.
+    A summary is a monotone function of a ratio of sums, such as a mean over the known queries. So
+    change queries as long as that improves the ratio. The result is the extreme: at its value v no
+    query has a better numerator - v denominator, and these add up.
     """
     aggregate = column.metric.measure.aggregate
     known: BoolArray = np.asarray(~np.isnan(candidates).any(axis=2))
@@ -673,10 +672,10 @@ def _ranked(values: FloatArray) -> FloatArray:
 
 
 def turned(pair: Sequence[Trials], scores: Sequence[Scores], holes: Holes) -> bool:
-    """Say whether the worse run wins under the levels that help it most.
+    """Return whether the worse run wins under the levels that help it most.
 
-    Holes that it alone retrieves get the top level, holes of the better run alone are worthless,
-    and each query's shared holes get the one or the other, whichever helps more.
+    Holes that only it retrieves get the top level, holes of only the better run are worthless, and
+    each query's shared holes get the level that helps more of these two.
     """
     better, worse = pair
     if better.run.judged.queries != worse.run.judged.queries:

@@ -1,4 +1,4 @@
-"""`ragkpi holes`: how much unjudged documents can change."""
+"""The command `ragkpi holes`: how much unjudged documents can change values."""
 
 from typing import Literal
 

@@ -1,4 +1,4 @@
-"""`holes`: how much unjudged documents can change."""
+"""The public function `holes`: bounds of values, and the documents to judge first."""
 
 from __future__ import annotations
 
@@ -32,22 +32,22 @@ _EVERYTHING = 1 << 62
 
 @dataclass(frozen=True, eq=False, repr=False)
 class HolesResult(Result):
-    """What unjudged documents can change.
+    """The bounds of values over unjudged documents.
 
     Attributes
     ----------
     to_judge
-        All documents worth judging, the first one first, as ``--assess`` writes them.
+        All documents worth judging, in order, as ``--assess`` writes them.
     """
 
     to_judge: Sequence[Candidate] = ()
 
     def assessment_lines(self) -> Iterator[bytes]:
-        """Yield what ``--assess`` writes: a head, and a line for each document to judge."""
+        """Yield the lines of ``--assess``: a header, and a line per document to judge."""
         return assessment_lines(self.to_judge)
 
     def open_qrels_lines(self) -> Iterator[bytes]:
-        """Yield what ``--assess-qrels`` writes: qrels lines of level -1, for assessors to edit."""
+        """Yield the lines of ``--assess-qrels``: qrels of level -1, for assessors to edit."""
         return open_qrels_lines(self.to_judge)
 
 
@@ -69,11 +69,11 @@ def holes(
     qrels, runs, measures, how
         As `evaluate` takes them.
     within
-        Whether holes are all unjudged documents that were retrieved, or those down to the cutoff.
+        Whether holes are all retrieved unjudged documents, or those down to the cutoff.
     per_query
         Whether each query has rows.
     first
-        How many documents to judge first are named.
+        The number of documents to judge first that the answer names.
     by
         Labels of queries, as `evaluate` takes them: the same answer for each slice.
     """

@@ -1,4 +1,4 @@
-"""How much unjudged documents can change values: bounds over all assignments of levels."""
+"""Bounds of values over all assignments of levels to unjudged documents."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ Within = Literal["retrieved", "cutoff"]
 
 @dataclass(frozen=True)
 class Bounded:
-    """A value of a run, and the least and the greatest that it can be."""
+    """A value of a run, with its least and greatest possible value."""
 
     metric: Metric
     run: int
     now: float  # over all queries, with unjudged documents as they are
-    low: float  # at the extremes
+    low: float  # the lower bound
     high: float
     queries: list[bytes]  # length Q: the evaluated queries
-    each_now: FloatArray  # (Q,): of each query
+    each_now: FloatArray  # (Q,): the value of each query
     each_low: FloatArray
     each_high: FloatArray
     exact: bool  # whether some assignment reaches the bounds; they may be too wide otherwise
@@ -61,19 +61,19 @@ class Swap:
     """Two runs whose order by a value is not settled."""
 
     metric: Metric
-    better: int  # the number of the run that is better now
+    better: int  # index of the run that is better now
     worse: int
-    certain: bool  # whether an assignment is known that reverses them; if not, their bounds overlap
+    certain: bool  # whether a known assignment reverses them; otherwise only their bounds overlap
 
 
 @dataclass(frozen=True, eq=False)
 class RunsWithHoles:
-    """Evaluated runs, and the holes whose levels are varied."""
+    """Evaluated runs, and the holes whose levels vary."""
 
     holes: Holes  # all holes of the runs, down to -M
     evaluations: Sequence[Evaluation]
     settings: Settings
-    within: Within  # whether all holes are varied, or for each metric those down to its cutoff
+    within: Within  # whether all holes vary, or for each metric those down to its cutoff
 
     def trials(self, run: int, metric: Metric, holes: Holes | None = None) -> Trials:
         """Open a run for the assignments of a metric; `holes` may have known levels."""
@@ -86,12 +86,12 @@ class RunsWithHoles:
 
 @dataclass(frozen=True)
 class HoleBounds:
-    """How much the holes of some runs can change."""
+    """The bounds of runs' values, and the pairs of runs whose order is open."""
 
     runs: RunsWithHoles
     bounded: list[Bounded]  # every value of every run, by metric
-    refused: list[tuple[Metric, str]]  # metrics without bounds, and why
-    judged: dict[int | None, list[float]]  # by depth and run the share of places judged or empty
+    refused: list[tuple[Metric, str]]  # metrics without bounds, and the reason
+    judged: dict[int | None, list[float]]  # by depth and run, the share of ranks judged or empty
     swaps: list[Swap]  # pairs of runs whose order is not settled
 
     @property
@@ -108,7 +108,7 @@ def _depth(metric: Metric) -> int | None:
 
 
 def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
-    """Return the rank down to which the names of documents are needed; None for all."""
+    """Return the depth of required document names; None for all."""
     depths = [_depth(metric) for metric in metrics if not refusal(metric)]
     known = [depth for depth in depths if depth is not None]
     if within == "retrieved" or not known or len(known) < len(depths):
@@ -117,7 +117,7 @@ def depth_needed(metrics: Sequence[Metric], within: Within) -> int | None:
 
 
 def refusal(metric: Metric) -> str:
-    """Say why a metric has no bounds; the empty text if it has."""
+    """Return the reason why a metric has no bounds; empty if it has."""
     bounds = metric.measure.bounds
     if bounds.search == "none":
         return bounds.reason

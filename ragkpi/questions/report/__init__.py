@@ -1,1 +1,1 @@
-"""One page with the runs, queries and documents of an evaluation."""
+"""One HTML page with the runs, queries and documents of an evaluation."""

@@ -1,4 +1,4 @@
-"""`ragkpi report`: one page that a team looks at."""
+"""The command `ragkpi report`: one HTML page for a team."""
 
 import os
 

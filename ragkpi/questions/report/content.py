@@ -1,4 +1,4 @@
-"""The data of a page, as one JSON object: values, texts, slices, and answers of other questions."""
+"""The data of a page as one JSON object: values, texts, slices, and other questions' answers."""
 
 from __future__ import annotations
 
@@ -66,13 +66,13 @@ class ReportOptions:
     Attributes
     ----------
     main
-        The measure that the page begins with, as for ``-m``.
+        The first measure on the page, as for ``-m``.
     query_texts, document_texts
         Files of texts, or texts by id; None for none.
     labels
-        By the name of each kind of slices, the label of each query.
+        The label of each query, by kind of label.
     detail_queries, detail_depth
-        How many queries have their documents shown, and how many documents of each run.
+        The number of queries with documents on the page, and of documents per run.
     compared
         Notes on runs whose missing queries count as empty rankings.
     """
@@ -94,7 +94,7 @@ CUTOFF = 10  # documents that a reader sees, in the parts of the page with a fix
 
 @dataclass(frozen=True, eq=False)
 class BestCase:
-    """A run as if all unjudged documents that it shows had the top grade."""
+    """A run as if all unjudged documents in its top K had the top grade."""
 
     judged: Judged
     judgements: Judgements
@@ -120,7 +120,7 @@ class ReportedRun:
 
 
 def metrics_needed(shown: Sequence[Metric], pool: bool) -> list[Metric]:
-    """Return the metrics to evaluate, so that `Judged` has what all parts of the page need."""
+    """Return the metrics to evaluate, so that `Judged` serves all parts of the page."""
     more = [f"bor.{CUTOFF}"]
     if pool:
         more += [f"pct_proc.{CUTOFF}", f"pool_miss.{CUTOFF}"]
@@ -180,8 +180,8 @@ def judged_share(run: ReportedRun) -> float:
 BUDGET = 3_800_000  # bytes of all texts of documents together, with `_AROUND` for each
 _AROUND = 40  # bytes: the id, the length, quotes
 LONGEST = 2_000  # characters of a text
-_FIRST = 10  # people read the first documents of a run, and skim the others
-_FAVOUR = 8  # their texts may be so many times longer
+_FIRST = 10  # people read the first documents of a run, and skim the rest
+_FAVOUR = 8  # factor by which texts of the first documents may be longer
 
 
 def shown_texts(
@@ -247,7 +247,7 @@ def _cut(text: Text, length: int) -> Text:
     return Text((shown[:length], whole))
 
 
-# By query number in the judgements, the first documents of a run: id and judgement row, -1 if none.
+# The first documents of a run by query index in the judgements: id and judgement row, or -1.
 _Rankings: TypeAlias = Mapping[int, Sequence[tuple[bytes, int]]]
 
 
@@ -300,7 +300,7 @@ def query_details(
     judgements: Judgements,
     depth: int,
 ) -> list[QueryDetail]:
-    """Collect the documents of some queries, by number, down to a depth of each run.
+    """Collect the documents of queries, given by index, down to a depth of each run.
 
     `tops` and `pool` were read for the names of their documents by `judgements`.
     """
@@ -366,16 +366,16 @@ def _detail(
     )
 
 
-MOST_RUNS = 10  # so many runs have depth and diagnosis on the page
+MOST_RUNS = 10  # most runs with depth and diagnosis on the page
 MOST_SLICES = 30
-_MOST_QUERIES = 20  # in the table of diagnose
+_MOST_QUERIES = 20  # most queries in the table of diagnose
 _MOST_MISSED = 3
 
 
 def largest_slices(
     queries: Sequence[bytes], labels: QueryLabels
 ) -> tuple[list[tuple[str, IntArray]], int]:
-    """Return all queries and the largest slices, and how many slices are left out."""
+    """Return all queries and the largest slices, and the number of slices left out."""
     slices = [
         (f"{part.by}: {part.label}", part.rows(queries))
         for part in (query_slices(labels, queries) if labels else ())
@@ -501,7 +501,7 @@ _MOST_HOLES = 3_000  # with more, the page names no documents to judge first
 
 
 def wanted_of(evaluator: Evaluator, shown: Sequence[Metric], runs: int) -> Wanted:
-    """Return what to read of the runs: the names of all documents, if memory allows it.
+    """Return the parts of runs to read, with the names of all documents if memory allows.
 
     Raises `UsageError` for metrics that make no page.
     """
@@ -583,7 +583,7 @@ def report_document(
 
 
 def _main(metrics: Sequence[Metric], main: str) -> int:
-    """Return the place of the measure that comes first on the page."""
+    """Return the index of the first measure on the page."""
     numeric = [i for i, m in enumerate(metrics) if m.measure.numeric and m.is_printed("summary")]
     if not numeric:
         raise UsageError("a page needs a measure that is a number; give one with -m")
@@ -599,7 +599,7 @@ def _details(
     chosen: Sequence[int],
     options: ReportOptions,
 ) -> list[QueryDetail]:
-    """Collect the documents of some queries; without `read`, the files are read again."""
+    """Collect the documents of queries; without `read`, read the files again."""
     if not chosen:
         return []
     judgements = evaluator.relevance.judgements

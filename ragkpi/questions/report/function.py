@@ -1,4 +1,4 @@
-"""The page: one HTML file with its data, its style and its scripts inside."""
+"""The public function `report`, and the page: one HTML file with data, style and scripts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from ragkpi.statistics.significance import CorrectionName, TestName
 
 try:
     import jinja2
-except ImportError:  # `refuse_without_packages` says so
+except ImportError:  # `refuse_without_packages` reports it
     jinja2 = None
 
 _CHART_SCRIPTS = ("bokeh.min.js", "bokeh-api.min.js")
@@ -82,10 +82,10 @@ def refuse_without_packages() -> None:
 
 
 def report_page(data: Mapping[str, Any]) -> HtmlReport:
-    """Make the page of a report's data.
+    """Make a page from a report's data.
 
-    The page's own policy names its scripts by their hashes, so that the browser runs no other
-    script, whatever ids and texts contain, and loads nothing.
+    The page's content security policy allows its scripts by hash alone, so the browser loads
+    nothing and runs no other script, whatever ids and texts contain.
     """
     refuse_without_packages()
     folder = files("ragkpi.questions.report")
@@ -129,7 +129,7 @@ def _hash(script: str) -> str:
     return base64.b64encode(hashlib.sha256(script.encode("utf-8")).digest()).decode()
 
 
-_TITLED = 3  # runs that a title names
+_TITLED = 3  # most runs in a title
 
 
 def report(
@@ -157,23 +157,23 @@ def report(
     Parameters
     ----------
     qrels, runs, measures, how
-        As `evaluate` takes them. With several runs all judged queries count, and one that a run
-        lacks scores as empty.
+        As `evaluate` takes them. With several runs all judged queries count; a query that a run
+        lacks scores as an empty ranking.
     queries, corpus
         Texts of queries and documents: a path, or texts by id.
     by
         Labels of queries, for slices: a path, or ``{"language": {"q1": "de", …}, …}``.
     title
-        Of the page; None names the runs.
+        The page's title; None names the runs.
     detail_queries, detail_depth
-        Of how many queries documents are shown, and how many of each run.
+        The number of queries with documents on the page, and of documents per run.
     test, correction, family, trials, resamples, seed, confidence
-        How runs are compared, as `compare` takes it.
+        The comparison of runs, as for `compare`.
 
     Returns
     -------
     HtmlReport
-        ``.save("report.html")`` writes the page; ``.data`` is what it shows, valid under
+        ``.save("report.html")`` writes the page; ``.data`` is its data, valid under
         ``schema.json#/$defs/report``.
 
     Examples
