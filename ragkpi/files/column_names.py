@@ -50,8 +50,8 @@ RECORD_KEYS = {*QUERY, *DOCUMENT, *SCORE, *RETRIEVED, *JUDGED}
 # Keys whose value may be another record.
 RECORDS_INSIDE = {*QUERY[-2:], *DOCUMENT[-2:], *RETRIEVED, *JUDGED}
 
-# What `<query>`, `<doc>` … in the paths of a shape match. A record's own `id` is not a document,
-# but the `id` of an object in a list of documents is.
+# The names that `<query>`, `<document>` … in a shape's paths match. A record's own `id` is not a
+# document, but the `id` of an object in a list of documents is.
 NAMES = {
     "<query>": QUERY,
     "<query id>": QUERY[:-2],  # `topic` and `query` may be texts
