@@ -244,7 +244,7 @@ _DIGITS = 16  # of 2 ** 53
 
 
 def parse_ranks(file: str, text: Tokens, line: IntArray) -> FloatArray:
-    """Read ranks, whole numbers from 0; data frames write a column with gaps as 1.0, 2.0 …"""
+    """Read ranks, whole numbers from 0; programs write a column with gaps as 1.0, 2.0."""
     rank = text.numbers()
     with np.errstate(invalid="ignore"):
         whole = (rank >= 0) & (rank == np.floor(rank)) & (rank < 2.0**53)
