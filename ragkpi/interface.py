@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 class Work:
-    """A piece of work in progress, and how many of its steps are done; a `total` may be unknown."""
+    """A task in progress, with the number of steps done; the `total` may be unknown."""
 
     def __init__(self, label: str, total: int | None) -> None:
         self.label = label

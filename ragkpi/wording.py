@@ -19,7 +19,7 @@ Style = Literal["decimal", "integer", "significant", "text", "quoted"]
 # and halves of pairs.
 _HIDDEN = "[\0-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 
-# Of these, a terminal needs the ends of lines and of columns, and what sets a colour.
+# Of these, a terminal needs newlines, tabs, and the sequences that set colours.
 _ON_SCREEN = f"(?![\\t\\n]){_HIDDEN}"
 _BESIDE_STYLES = f"(?!\x1b\\[[0-9;]*m){_ON_SCREEN}"
 

@@ -64,7 +64,7 @@ def tail(N: IntArray, R: IntArray, K: IntArray, m: int) -> Tail:
 
 
 def _changes(columns: IntArray) -> BoolArray:
-    """Mark the columns that differ from the column before; the first one does."""
+    """Mark the first column and each column that differs from its predecessor."""
     return np.append(True, (np.diff(columns) != 0).any(axis=0))[: columns.shape[1]]
 
 
@@ -179,14 +179,14 @@ _DEEPEST = 2**62
 
 
 def tied_ranks(judged: Judged) -> TiedRanks:
-    """Return the ranks that each hit shares, (H,) each; `ValueError` if the run has none."""
+    """Return the ranks that each hit shares, (H,) each; `ValueError` if the run lacks ties."""
     if judged.tied is None:
         raise ValueError("the run was not judged for its ties")
     return judged.tied
 
 
 def is_alone(judged: Judged) -> BoolArray:
-    """Return whether each hit has a score of its own, (H,)."""
+    """Return whether each hit has a unique score in its query, (H,)."""
     tied = tied_ranks(judged)
     return np.equal(tied.first, tied.last)
 
@@ -229,8 +229,8 @@ def expected_found_at(judged: Judged, depth: int | IntArray) -> FloatArray:
 def share_reaching(judged: Judged, cutoff: int, m: int) -> FloatArray:
     """Return the share of the orders whose first K hold at least m relevant documents, (Q,).
 
-    The cutoff divides one group of ties, of which a part is drawn at random. The number of
-    relevant documents in that part is hypergeometric.
+    The cutoff divides one group of ties; the part above it is a random draw. The number of relevant
+    documents in that part is hypergeometric.
     """
     tied, depth = tied_ranks(judged), last_rank(judged, cutoff)
     certain = judged.per_query(judged.relevant & (tied.last <= depth)).astype(np.int64)

@@ -170,7 +170,7 @@ def baseline_verdicts(
 
 
 def unmet(found: Sequence[Verdict]) -> list[Verdict]:
-    """Return the failed verdicts, one per run and value: that of the limit missed the furthest."""
+    """Return the failed verdicts: for each run and value, the limit missed the furthest."""
     missed: dict[tuple[str, str], list[Verdict]] = {}
     for verdict in found:
         if not verdict.passed:
