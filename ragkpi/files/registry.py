@@ -26,7 +26,7 @@ from ragkpi.files.trec import QrelsColumns, plain_qrels, refuse_empty
 from ragkpi.interface import option
 
 _CHECKOUT = "RAGKPI_QRELS"
-_FOLDERS = ("qrels", "topics-and-qrels")  # in current checkouts, and in older ones
+_FOLDERS = ("qrels", "topics-and-qrels")  # in current and in older checkouts
 _PREFIX = "irds:"
 
 

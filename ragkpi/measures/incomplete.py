@@ -144,7 +144,7 @@ def _scaled_gains(judged: Judged, gains: Mapping[int, float]) -> FloatArray:
 
 
 def _is_monotone(arguments: Mapping[str, Any]) -> bool:
-    """Return whether no document lowers `rbp`, and deeper ones add less."""
+    """Return whether no document lowers `rbp`, and deeper documents add less."""
     return gains_from_zero(arguments) and 0 <= arguments["p"] <= 1
 
 

@@ -385,12 +385,12 @@ class OneSubgroup:
 
     number: IntArray  # among all documents of the query
     level: FloatArray
-    lines: IntArray  # on how many lines each document is
+    lines: IntArray  # the number of lines of each document
 
     def block(self, first: int, last: int) -> tuple[WeightArray, WeightArray]:
         """Count the preferences between documents ``first:last`` and documents ``first:``.
 
-        Two arrays, (last - first, n - first): for the document of the row, and of the column.
+        Two arrays, (last - first, n - first): preferences for the row's, and the column's document.
         """
         above, below = self.level[first:last, None], self.level[first:]
         over, under = above > below, above < below

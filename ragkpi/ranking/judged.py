@@ -179,8 +179,8 @@ def gains_of(
 
 
 Missing = Literal["intersection", "zero", "error", "common"]
-"""Judged queries that the run lacks are: left out, evaluated as empty rankings (-c),
-an error (--strict), or left out if any of several runs lacks them (--common)."""
+"""Judged queries that the run lacks are left out, evaluated as empty rankings (-c), an error
+(--strict), or left out if any of several runs lacks them (--common)."""
 Unjudged = Literal["kept", "removed"]
 """Unjudged documents stay and count as nonrelevant, or are removed from the ranking (-J)."""
 TieOrder = Literal["id", "expected"]

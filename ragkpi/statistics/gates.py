@@ -19,7 +19,7 @@ from ragkpi.statistics.paired import aligned
 from ragkpi.statistics.significance import ROUNDING, interval_of_rates, pairs
 
 # A run misses a gate if its value is worse than the baseline's by more than the margin; only if
-# that is proven at a level of confidence; or unless the opposite is proven.
+# a test proves so at a level of confidence; or unless a test proves the opposite.
 DecidedBy = Literal["value", "worse", "noninferior"]
 
 
