@@ -198,7 +198,7 @@ def no_top_grade(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
 
 
 def pool_is_the_run(judged: Judged, metrics: Sequence[Metric]) -> Iterator[str]:
-    """Warn that without a pool the run is its own, and cut at K its own ceiling."""
+    """Warn that without a pool the run is its own pool, and cut at K its own ceiling."""
     if judged.pool is not None:
         return
     deepest = judged.num_ret.max(initial=0)

@@ -445,7 +445,7 @@ def _sums_of_run(measure: GainRatio, run: OpenRanking, bottom: float) -> tuple[F
 
 
 def _worthless(measure: GainRatio, run: OpenRanking, bottom: float) -> FloatArray:
-    """Sum the weighted gains of a ranking whose own holes have the least gain, (Q,)."""
+    """Sum the weighted gains of a ranking if its own holes have the least gain, (Q,)."""
     judged = run.judged
     gain = np.where(run.hole >= 0, bottom, measure.gain(judged.level))
     return judged.per_query(gain * measure.weight(judged.rank))

@@ -1,19 +1,18 @@
 """Draws without replacement: the tails of chance, and expected values over tied documents.
 
-Differences of lgamma, as in the authors' code, are off by a factor of 50 at N = 1e8, and
-scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. Here nothing is subtracted:
+Tails: at N = 1e8, differences of lgamma, as in the authors' code, are off by a factor of 50, and
+scipy's `hypergeom` by 3e-8, because both subtract numbers near 1e9. This file subtracts nothing:
 with m = 1 all added logarithms have the same sign, and with m > 1 a tail is a product times a
 series of positive terms.
 
-A document that shares its score with n - 1 others, from rank a on, is at each of the ranks
-a ... a + n - 1 equally often. `Judged.tied` holds the first and the last of them. -M cuts the
-orders, so a document that ties across the cut is retrieved in a share of them. -J closes the ranks
-before; ties are then among judged documents alone.
+Ties: if n documents share a score from rank a on, each has the ranks a ... a + n - 1 equally often.
+`Judged.tied` holds the first and the last rank. -M cuts every order, so a document that ties across
+the cut is retrieved in a share of the orders. -J first closes the ranks, so that only judged
+documents tie.
 
-The sums are those of McSherry and Najork, "Computing information retrieval performance measures
-efficiently in the presence of tied scores", ECIR 2008. Where nothing ties, values are those of the
-measures themselves, to the last bit. The expected value of a measure is a function `expected_...`
-beside the measure.
+The sums are from McSherry and Najork, "Computing information retrieval performance measures
+efficiently in the presence of tied scores", ECIR 2008. Without ties, expected values equal the
+measures to the last bit. Each function `expected_...` is in the file of its measure.
 """
 
 from __future__ import annotations
